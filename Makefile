@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make up` runs the service, `make test` runs all checks. Both make what they
+# need below .venv and .state; `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+VENV ?= .venv
+STATE ?= .state
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# Given on the command line: make up ARGS='--engines 3 --logs'
+ARGS ?=
+
+# The first of these that is new enough makes the environment.
+PYTHONS ?= python3 python3.13 python3.12 python3.11
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+.PHONY: help
+help: ## Say what there is
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) \
+		| expand -t 22
+
+.PHONY: up
+up: $(VENV)/.up ## Run the service here; ARGS='--help' shows its options
+	@exec $(BIN)/vobjects up --state-dir '$(STATE)' $(ARGS)
+
+.PHONY: test
+test: ## Run all checks, quick ones first
+	@$(MAKE) --no-print-directory lint types docs services
+	@$(MAKE) --no-print-directory unit functional upgrade
+
+.PHONY: lint
+lint: $(VENV)/.test ## Check style and release notes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@if [ -e .git ]; then \
+		echo '$(BIN)/reno --quiet lint'; $(BIN)/reno --quiet lint; \
+	else \
+		echo 'release notes are not checked: reno needs the git repository'; \
+	fi
+
+.PHONY: types
+types: $(VENV)/.test ## Check types
+	$(BIN)/mypy
+
+.PHONY: docs
+docs: $(VENV)/.test ## Run the documentation's examples; build it: doc/build
+	$(BIN)/pytest -q --doctest-glob='*.rst' doc/source
+	$(BIN)/sphinx-build -W --keep-going -q -b html doc/source doc/build/html
+
+.PHONY: services
+services: ## Start the servers that tests use besides SQLite, if they can be
+	@tools/services
+
+.PHONY: unit
+unit: $(VENV)/.test ## Run unit tests
+	$(BIN)/pytest -q --numprocesses auto tests/unit $(ARGS)
+
+.PHONY: functional
+functional: $(VENV)/.test ## Run tests between real processes
+	$(BIN)/pytest -q tests/functional $(ARGS)
+
+.PHONY: upgrade
+upgrade: $(VENV)/.test ## Run tests of mixed releases
+	$(BIN)/pytest -q tests/upgrade $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.test ## Run the benchmarks
+	@for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; $(BIN)/python "$$script"; \
+	done
+
+.PHONY: format
+format: $(VENV)/.test ## Rewrite the code in the agreed style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: clean
+clean: ## Remove everything made here, the service's state included
+	rm -rf '$(VENV)' '$(STATE)' doc/build build dist *.egg-info \
+		.mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. A stamp says which extras are in it; each is renewed when
+# pyproject.toml changes. Debian's python3 may lack ensurepip (it is in
+# python3-venv, which takes root to install); pip itself can do without.
+
+$(BIN)/python:
+	@for python in $(PYTHONS); do \
+		if "$$python" -c '$(NEW_ENOUGH)' 2>/dev/null; then \
+			found="$$python"; break; \
+		fi; \
+	done; \
+	if [ -z "$${found:-}" ]; then \
+		echo 'Python 3.11 or newer is needed, and none of these is:' \
+			'$(PYTHONS). Name one: make PYTHONS=/path/to/python3' >&2; \
+		exit 1; \
+	fi; \
+	echo "making $(VENV) with $$("$$found" --version)"; \
+	"$$found" -m venv --clear '$(VENV)' >/dev/null 2>&1 || { \
+		"$$found" -m venv --clear --without-pip '$(VENV)' && \
+		"$$found" -m pip --disable-pip-version-check --quiet \
+			--python '$(BIN)/python' install pip; \
+	}
+
+$(VENV)/.up: pyproject.toml | $(BIN)/python
+	@echo 'installing the service and its clients (a minute, once)'
+	@$(PIP) install --editable '.[clients]'
+	@touch '$@'
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo 'installing the service and what its tests need (a minute, once)'
+	@$(PIP) install --editable '.[test]'
+	@touch '$@' '$(VENV)/.up'

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The application, put together.
+
+From the outside in::
+
+    RequestIds       an id first: everything after it can be found by it
+    Faults           so that whatever is raised below is a document
+    HTTPProxyToWSGI  if a proxy is to be believed, before links are made
+    Microversions    before anything looks at the version; it marks every
+                     response that comes back through it
+    Dispatcher       path and method to a handler, which authenticates: its
+                     pages, discovery, are for everybody
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Protocol
+
+from oslo_config import cfg
+from oslo_middleware import http_proxy_to_wsgi
+
+from api import conf as api_conf
+from api import (
+    context,
+    discovery,
+    dispatcher,
+    handler,
+    middleware,
+    policy,
+    routes,
+)
+from vobjects.clustering import types
+from vobjects.microversions import policy as version_policy
+from vobjects.microversions.middleware import Microversions
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+#: Importing it registered the types that microversions are mapped to.
+TYPES = types
+
+
+class Fleet(Protocol):
+    """What the live engines allow."""
+
+    def maximum(self) -> version_policy.Maximum:
+        """Return the highest microversion served now; quick, thread-safe.
+
+        :raises vobjects.exceptions.NoLivePeer: no engine is known
+        """
+
+
+def build(
+    conf: cfg.ConfigOpts, client: handler.Client, fleet: Fleet
+) -> WSGIApplication:
+    """Return the WSGI application.
+
+    :param conf: with the options of ``api.conf`` registered
+    :param client: reaches the engines
+    :param fleet: knows them
+    :raises vobjects.exceptions.DeclarationError: routes and types disagree
+    """
+    versions = versions_of(conf)
+    public_url = (conf.api.public_endpoint or '').rstrip('/')
+    service = handler.Service(
+        versions=versions,
+        client=client,
+        maximum=fleet.maximum,
+        authenticate=context.strategy(conf),
+        enforcer=policy.Enforcer(conf),
+        max_body_size=conf.api.max_body_size,
+        public_url=public_url,
+    )
+    pages = discovery.pages(versions, fleet.maximum, public_url)
+    app: WSGIApplication = dispatcher.Dispatcher(routes.ROUTES, pages, service)
+
+    app = Microversions(app, versions, fleet.maximum)
+    if _behind_proxy(conf):
+        app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
+    app = middleware.Faults(app, versions)
+    return middleware.RequestIds(app, log=conf.api.log_requests)
+
+
+def versions_of(conf: cfg.ConfigOpts) -> version_policy.Policy:
+    """Return what this deployment promises about its versions."""
+    return dataclasses.replace(
+        version_policy.SENLIN,
+        method_missing_status=conf.api.method_not_found_status,
+    )
+
+
+def _behind_proxy(conf: cfg.ConfigOpts) -> bool:
+    group = api_conf.OSLO_MIDDLEWARE
+    conf.register_opts(http_proxy_to_wsgi.OPTS, group=group)
+    return bool(conf[group].enable_proxy_headers_parsing)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The API's options: ``[api]``, and those of the libraries it stands on."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from oslo_config import cfg
+from oslo_policy import opts as policy_opts
+
+from vobjects import exceptions
+from vobjects.microversions import body
+
+GROUP = 'api'
+
+API_OPTS = [
+    cfg.HostAddressOpt(
+        'host',
+        default='127.0.0.1',
+        help='Address to listen on. As long as nobody is authenticated it'
+        ' must be a loopback address.',
+    ),
+    cfg.PortOpt('port', default=8777, help='Port to listen on.'),
+    cfg.IntOpt('workers', default=1, min=1, max=1024, help='API processes.'),
+    cfg.IntOpt(
+        'threads',
+        default=32,
+        min=1,
+        max=4096,
+        help='Requests that one API process serves at the same time. A'
+        ' thread mostly waits, for an engine or for a slow client.',
+    ),
+    cfg.IntOpt(
+        'max_body_size',
+        default=body.MAX_BYTES,
+        min=1024,
+        max=1 << 30,
+        help='Bytes of a request body that are read; a longer one is refused'
+        ' with 413.',
+    ),
+    cfg.IntOpt(
+        'method_not_found_status',
+        default=404,
+        choices=[
+            (404, 'as the documents of OpenStack services say'),
+            (400, "what Senlin's server really answered"),
+            (406, "what Magnum's server answers"),
+        ],
+        help='HTTP status for a method that the requested microversion does'
+        ' not have, though another one does.',
+    ),
+    cfg.URIOpt(
+        'public_endpoint',
+        schemes=['http', 'https'],
+        help='What clients call the root of this API, with any prefix that a'
+        ' proxy takes away; for links in discovery and in Location. Not set:'
+        ' what the request says. See also [oslo_middleware]'
+        ' enable_proxy_headers_parsing.',
+    ),
+    cfg.StrOpt(
+        'auth_strategy',
+        default='none',
+        choices=[('none', 'everybody is the default user, and an admin')],
+        help='How callers are authenticated.',
+    ),
+    cfg.StrOpt(
+        'default_user',
+        default='admin',
+        help='Id of the user that everybody is with auth_strategy = none.',
+    ),
+    cfg.StrOpt(
+        'default_project',
+        default='admin',
+        help='Id of the project that everybody works in with auth_strategy ='
+        ' none.',
+    ),
+    cfg.BoolOpt(
+        'log_requests',
+        default=True,
+        help='Log a line for each request: method, path, version, status,'
+        ' duration.',
+    ),
+    cfg.IntOpt(
+        'stop_timeout',
+        default=35,
+        min=1,
+        help='Seconds that a stopping API lets its requests end; more than'
+        ' [fleet] call_timeout, or calls under way are cut off.',
+    ),
+]
+
+OSLO_MIDDLEWARE = 'oslo_middleware'
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Register the options; harmless when done twice."""
+    # By name: a group object that is registered twice shares its values.
+    conf.register_opts(API_OPTS, GROUP)
+
+
+def list_opts() -> list[tuple[str, list[Any]]]:
+    """Return the options for oslo-config-generator."""
+    return [
+        (GROUP, list(API_OPTS)),
+        *((str(group), list(opts)) for group, opts in policy_opts.list_opts()),
+    ]
+
+
+class RefusedToServe(exceptions.VobjectsError):
+    """The configuration would open the service to strangers."""
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Refuse bad values, and to listen to others while all are admins.
+
+    :raises RefusedToServe: naming the option
+    :raises oslo_config.cfg.Error: a value that is none; oslo.config looks
+        at a value when it is read, which for some would be too late
+    """
+    for option in API_OPTS:
+        conf.api[option.dest]
+    if conf.api.auth_strategy == 'none' and not is_loopback(conf.api.host):
+        raise RefusedToServe(
+            f'[api] auth_strategy = none makes everybody an admin, so [api]'
+            f' host must be a loopback address such as 127.0.0.1 or ::1, not'
+            f' {conf.api.host}'
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach an address."""
+    if host == 'localhost':
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

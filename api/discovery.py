@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``/`` and ``/v1``: what can be asked, to whoever asks.
+
+The maximum is what the live engines understand now. Without any engine there
+is none, and the answer is 503, not a promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from vobjects.microversions import discovery
+from vobjects.microversions.policy import Maximum, Policy
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+Page = Callable[['WSGIEnvironment'], tuple[int, dict[str, Any]]]
+
+
+def pages(
+    policy: Policy, maximum: Callable[[], Maximum], public_url: str
+) -> Mapping[str, Page]:
+    """Return path to page; a page returns a status and a body.
+
+    :param maximum: raises vobjects.exceptions.NoLivePeer without engines
+    :param public_url: what clients call the root; empty: what they said
+    """
+
+    def versions(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
+        return discovery.VERSIONS_STATUS, discovery.versions_document(
+            environ, policy, maximum(), public_url
+        )
+
+    def version(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
+        return 200, discovery.version_document(
+            environ, policy, maximum(), public_url
+        )
+
+    major = f'/{policy.major}'
+    return {'': versions, '/': versions, major: version, f'{major}/': version}

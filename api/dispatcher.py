@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Path and method to a handler; built once from the route table.
+
+The tree has a level a segment. A literal segment is looked up before the
+named one beside it, so ``POST /v1/profiles/validate`` validates while ``GET
+/v1/profiles/validate`` shows the profile of that name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import webob
+
+from api import discovery, errors, handler, inputs, routes
+from vobjects import exceptions
+from vobjects.microversions import errors as api_errors
+from vobjects.microversions.policy import MICROVERSION
+from vobjects.versions import Version
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+HEAD = 'HEAD'
+
+
+@dataclasses.dataclass(slots=True)
+class Method:
+    """What a method of a path does: one thing, or what a key selects."""
+
+    plain: handler.Handler | None = None
+    by_key: dict[str, handler.Handler] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+@dataclasses.dataclass(slots=True)
+class Node:
+    """A segment of the tree.
+
+    :ivar names: of the named segments on the way here
+    """
+
+    literals: dict[str, Node] = dataclasses.field(default_factory=dict)
+    named: Node | None = None
+    names: tuple[str, ...] = ()
+    methods: dict[str, Method] = dataclasses.field(default_factory=dict)
+
+    def walk(
+        self, segments: Sequence[str], values: tuple[str, ...] = ()
+    ) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """Yield the nodes that a path reaches, the most literal first."""
+        if not segments:
+            if self.methods:
+                yield self, values
+            return
+        first, rest = segments[0], segments[1:]
+        if first in self.literals:
+            yield from self.literals[first].walk(rest, values)
+        if self.named is not None and first:
+            yield from self.named.walk(rest, (*values, first))
+
+
+class Dispatcher:
+    """The innermost WSGI application.
+
+    :param pages: what is shown to everybody, by path
+    :raises vobjects.exceptions.DeclarationError: two routes are the same
+    """
+
+    def __init__(
+        self,
+        table: Sequence[routes.Route],
+        pages: Mapping[str, discovery.Page],
+        service: handler.Service,
+    ) -> None:
+        self._pages = pages
+        self._service = service
+        self._root = Node()
+        for route in table:
+            self._add(route)
+        self._max_slashes = max(route.path.count('/') for route in table)
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        request = webob.Request(environ)
+        answer: Iterable[bytes] = self._respond(request)(
+            environ, start_response
+        )
+        return answer
+
+    def _respond(self, request: webob.Request) -> webob.Response:
+        path = inputs.path(request.environ)
+        page = self._pages.get(path)
+        if page is not None:
+            return self._show(page, request, path)
+        method, names = self._find(request.method, path)
+        version: Version = request.environ[MICROVERSION]
+        if method.plain is not None:
+            method.plain.require(version)
+            content = self._content(request, method.plain.route.given)
+            return method.plain(request, names, content)
+        chosen, content = self._select(request, method)
+        chosen.require(version)
+        return chosen(request, names, content)
+
+    def _show(
+        self, page: discovery.Page, request: webob.Request, path: str
+    ) -> webob.Response:
+        if request.method not in (routes.GET, HEAD):
+            raise errors.MethodNotAllowed(request.method, path, 'GET, HEAD')
+        status, document = page(request.environ)
+        body = json.dumps(document).encode()
+        return webob.Response(
+            body,
+            status,
+            [
+                ('Content-Type', 'application/json'),
+                ('Content-Length', str(len(body))),
+            ],
+        )
+
+    def _find(self, verb: str, path: str) -> tuple[Method, dict[str, str]]:
+        wanted = routes.GET if verb == HEAD else verb
+        allowed: set[str] = set()
+        if path.startswith('/') and path.count('/') <= self._max_slashes:
+            for node, values in self._root.walk(path.split('/')[1:]):
+                found = node.methods.get(wanted)
+                if found is not None:
+                    return found, dict(zip(node.names, values, strict=True))
+                allowed |= node.methods.keys()
+        if not allowed:
+            raise errors.NotFound(
+                f'There is nothing at {exceptions.cut(path)}.'
+            )
+        if routes.GET in allowed:
+            allowed.add(HEAD)
+        raise errors.MethodNotAllowed(verb, path, ', '.join(sorted(allowed)))
+
+    def _content(self, request: webob.Request, given: routes.Given) -> Any:
+        """Return what the body holds for a route; a GET's is not read."""
+        if not given.body:
+            return inputs.NO_BODY
+        content = self._body(request)
+        if content is inputs.NO_BODY and given.optional:
+            return content
+        found = _object(content)
+        return _below(found, given.key) if given.key else found
+
+    def _select(
+        self, request: webob.Request, method: Method
+    ) -> tuple[handler.Handler, Any]:
+        """Return the handler of the one action that the body names."""
+        found = _object(self._body(request))
+        known = ', '.join(map(repr, method.by_key))
+        if len(found) != 1:
+            raise api_errors.ValidationError(
+                'body',
+                f'must name one action, not {len(found) or "none"}; known'
+                f' here: {known}',
+            )
+        ((key, content),) = found.items()
+        chosen = method.by_key.get(key)
+        if chosen is None:
+            raise api_errors.ValidationError(
+                f'body[{exceptions.cut(key)}]',
+                f'is no action; known here: {known}',
+            )
+        return chosen, content
+
+    def _body(self, request: webob.Request) -> Any:
+        return inputs.json_body(request.environ, self._service.max_body_size)
+
+    def _add(self, route: routes.Route) -> None:
+        node = self._root
+        names: list[str] = []
+        for segment in route.path.split('/')[1:]:
+            if segment.startswith('{'):
+                names.append(segment[1:-1])
+                node.named = node.named or Node(names=tuple(names))
+                node = node.named
+            else:
+                node = node.literals.setdefault(
+                    segment, Node(names=tuple(names))
+                )
+        method = node.methods.setdefault(route.method, Method())
+        made = handler.Handler(route, self._service)
+        key = route.given.key
+        if route.given.selects:
+            taken = method.plain is not None or key in method.by_key
+            method.by_key[key] = made
+        else:
+            taken = method.plain is not None or bool(method.by_key)
+            method.plain = made
+        if taken or node.names != tuple(names):
+            raise exceptions.DeclarationError(
+                f'{route.method} {route.path} is in the route table twice'
+            )
+
+
+def _below(found: dict[str, Any], key: str) -> Any:
+    for name in found:
+        if name != key:
+            raise api_errors.ValidationError(
+                f'body[{exceptions.cut(name)}]',
+                f'unknown; the body is {{"{key}": {{...}}}}',
+            )
+    if key not in found:
+        raise api_errors.ValidationError('body', f'{key!r} is required')
+    return found[key]
+
+
+def _object(content: Any) -> dict[str, Any]:
+    if content is inputs.NO_BODY:
+        raise api_errors.MalformedBody(
+            'The request body is empty; a JSON object is expected.'
+        )
+    if not isinstance(content, dict):
+        raise api_errors.ValidationError(
+            'body', f'must be a JSON object, not {_json(content)}'
+        )
+    return content
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    limit = exceptions.SHOWN
+    return text if len(text) <= limit else text[: limit - 1] + '…'

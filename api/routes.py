@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every method of the API, read top to bottom.
+
+A route names a request type; since which microversion it is there, and which
+fields it has at each, is the type's own knowledge. The names in a path are
+fields of the type; :class:`Given` says where the others come from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from api import answers
+from vobjects import base
+from vobjects.clustering.requests import (
+    actions,
+    clusters,
+    nodes,
+    profiles,
+    services,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Given:
+    """Where the fields that are not in the path come from.
+
+    :ivar query: from the query string
+    :ivar body: from a JSON object
+    :ivar key: the object is below this key
+    :ivar selects: the key tells routes of the same path apart
+    :ivar optional: the object may be missing
+    """
+
+    query: bool = False
+    body: bool = False
+    key: str = ''
+    selects: bool = False
+    optional: bool = False
+
+
+QUERY = Given(query=True)
+#: As Senlin deletes: by default, or by ``?force=true``, or by a flat body.
+EITHER = Given(query=True, body=True, optional=True)
+
+
+def inside(key: str) -> Given:
+    """Return: from the object below ``key``, as in ``{"cluster": {...}}``."""
+    return Given(body=True, key=key)
+
+
+def action(key: str) -> Given:
+    """Return: from the object below the action's name."""
+    return Given(body=True, key=key, selects=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Route:
+    """One method of the API.
+
+    :ivar path: ``{name}`` stands for one segment, which is field ``name``
+    :ivar request: what is asked of an engine
+    :ivar given: where its fields come from
+    :ivar status: of a success
+    :ivar render: makes the body of the engine's answer
+    :ivar rule: of ``api.policy``
+    """
+
+    method: str
+    path: str
+    request: type[base.Request]
+    given: Given
+    status: int
+    render: answers.Render
+    rule: str
+
+
+GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
+item, items, started = answers.item, answers.items, answers.started
+
+CLUSTER_ACTIONS = '/v1/clusters/{identity}/actions'
+NODE_ACTIONS = '/v1/nodes/{identity}/actions'
+
+# A table: two lines a route.
+#     method, path, request type,
+#     fields from, success, answer, policy rule
+# fmt: off
+ROUTES: tuple[Route, ...] = (
+    Route(GET, '/v1/build-info', services.BuildInfoRequest,
+          QUERY, 200, answers.build_info, 'build_info:build_info'),
+    Route(GET, '/v1/services', services.ServiceListRequest,
+          QUERY, 200, items('services'), 'services:index'),
+
+    Route(GET, '/v1/profile-types', profiles.ProfileTypeListRequest,
+          QUERY, 200, items('profile_types'), 'profile_types:index'),
+    Route(GET, '/v1/profile-types/{identity}', profiles.ProfileTypeGetRequest,
+          QUERY, 200, item('profile_type'), 'profile_types:get'),
+
+    Route(GET, '/v1/profiles', profiles.ProfileListRequest,
+          QUERY, 200, items('profiles'), 'profiles:index'),
+    Route(POST, '/v1/profiles', profiles.ProfileCreateRequest,
+          inside('profile'), 201, item('profile'), 'profiles:create'),
+    Route(POST, '/v1/profiles/validate', profiles.ProfileValidateRequest,
+          inside('profile'), 200, item('profile'), 'profiles:validate'),
+    Route(GET, '/v1/profiles/{identity}', profiles.ProfileGetRequest,
+          QUERY, 200, item('profile'), 'profiles:get'),
+    Route(PATCH, '/v1/profiles/{identity}', profiles.ProfileUpdateRequest,
+          inside('profile'), 200, item('profile'), 'profiles:update'),
+    Route(DELETE, '/v1/profiles/{identity}', profiles.ProfileDeleteRequest,
+          EITHER, 204, answers.nothing, 'profiles:delete'),
+
+    Route(GET, '/v1/clusters', clusters.ClusterListRequest,
+          QUERY, 200, items('clusters'), 'clusters:index'),
+    Route(POST, '/v1/clusters', clusters.ClusterCreateRequest,
+          inside('cluster'), 202, started('cluster'), 'clusters:create'),
+    Route(GET, '/v1/clusters/{identity}', clusters.ClusterGetRequest,
+          QUERY, 200, item('cluster'), 'clusters:get'),
+    Route(PATCH, '/v1/clusters/{identity}', clusters.ClusterUpdateRequest,
+          inside('cluster'), 202, started('cluster'), 'clusters:update'),
+    Route(DELETE, '/v1/clusters/{identity}', clusters.ClusterDeleteRequest,
+          EITHER, 202, answers.location, 'clusters:delete'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
+          action('resize'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleInRequest,
+          action('scale_in'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleOutRequest,
+          action('scale_out'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterCheckRequest,
+          action('check'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterRecoverRequest,
+          action('recover'), 202, answers.action, 'clusters:action'),
+
+    Route(GET, '/v1/nodes', nodes.NodeListRequest,
+          QUERY, 200, items('nodes'), 'nodes:index'),
+    Route(POST, '/v1/nodes', nodes.NodeCreateRequest,
+          inside('node'), 202, started('node'), 'nodes:create'),
+    Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
+          QUERY, 200, item('node'), 'nodes:get'),
+    Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,
+          inside('node'), 202, started('node'), 'nodes:update'),
+    Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
+          EITHER, 202, answers.location, 'nodes:delete'),
+    Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
+          action('check'), 202, answers.action, 'nodes:action'),
+    Route(POST, NODE_ACTIONS, nodes.NodeRecoverRequest,
+          action('recover'), 202, answers.action, 'nodes:action'),
+
+    Route(GET, '/v1/actions', actions.ActionListRequest,
+          QUERY, 200, items('actions'), 'actions:index'),
+    Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
+          QUERY, 200, item('action'), 'actions:get'),
+)
+# fmt: on

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``api.wsgi:application``, for any WSGI server.
+
+Configuration comes from the files that ``VOBJECTS_CONFIG_FILE`` names
+(several are joined as in ``PATH``), or from where oslo.config looks by itself.
+
+Nothing is opened before the first use: a server may import this module and
+then fork, and neither threads nor connections survive that. ``vobjects api``
+knows better and has each worker process connect when it starts.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import os
+import socket
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from oslo_config import cfg
+from oslo_log import log as oslo_log
+
+from api import app
+from api import conf as api_conf
+from vobjects.clustering import history, topics
+from vobjects.rpc import caller
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+LOG = logging.getLogger(__name__)
+
+CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
+PROJECT = 'vobjects'
+BINARY = 'vobjects-api'
+
+
+def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
+    """Return the configuration, with logging set up.
+
+    :param files: None: those of the environment
+    :raises oslo_config.cfg.Error: a file is missing or has a bad value
+    :raises api.conf.RefusedToServe: see :func:`api.conf.check`
+    """
+    if files is None:
+        named = os.environ.get(CONFIG_FILES, '')
+        files = [name for name in named.split(os.pathsep) if name]
+    conf = cfg.ConfigOpts()
+    oslo_log.register_options(conf)
+    api_conf.register(conf)
+    conf(
+        args=[],
+        project=PROJECT,
+        version=importlib.metadata.version('vobjects'),
+        default_config_files=list(files) or None,
+    )
+    oslo_log.setup(conf, PROJECT)
+    api_conf.check(conf)
+    return conf
+
+
+class Application:
+    """The WSGI application of this process, connected at first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._app: WSGIApplication | None = None
+        self._caller: caller.Caller | None = None
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        return (self._app or self.connect())(environ, start_response)
+
+    def connect(self) -> WSGIApplication:
+        """Open the connection to the engines, and report to the fleet.
+
+        :returns: the application itself, without this wrapper
+        """
+        with self._lock:
+            if self._app is None:
+                conf = configuration()
+                self._caller = _caller(conf)
+                self._caller.start()
+                self._app = app.build(conf, self._caller.client, self._caller)
+            return self._app
+
+    def close(self) -> None:
+        """Leave the fleet; for the end of the process."""
+        with self._lock:
+            connected, self._caller, self._app = self._caller, None, None
+        if connected is not None:
+            connected.stop()
+
+
+def _caller(conf: cfg.ConfigOpts) -> caller.Caller:
+    return caller.Caller(
+        conf,
+        exchange=topics.EXCHANGE,
+        calls=topics.ENGINE,
+        topic=topics.API,
+        binary=BINARY,
+        host=socket.gethostname(),
+        release=importlib.metadata.version('vobjects'),
+        newest=history.MAXIMUM,
+        error_modules=topics.ERROR_MODULES,
+    )
+
+
+application = Application()

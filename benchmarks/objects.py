@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What objects cost, beside oslo.versionedobjects in the same run.
+
+The same types are declared twice: with conversions by hand on plain
+oslo.versionedobjects, and with a declared history on ``vobjects``. Rounds of
+both alternate, and the figure is the median of the rounds' ratios, so that a
+busy machine disturbs both alike. Before anything is timed, the results of
+both are compared.
+
+    python benchmarks/objects.py [--rounds 15]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import statistics
+import subprocess
+import sys
+import timeit
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from vobjects import base, fields, serializer
+from vobjects.history import added
+
+from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
+
+NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
+ADDED = {'tainted': '1.1', 'cost': '1.2', 'labels': '1.3'}
+OLD = {'Node': '1.0', 'Disk': '1.0', 'Server': '1.0', 'Site': '1.0'}
+
+
+def node_fields() -> dict[str, Any]:
+    """21 fields, three of them younger than the type."""
+    return {
+        'id': fields.UUIDField(),
+        'name': fields.StringField(),
+        'cluster_id': fields.StringField(nullable=True),
+        'profile_id': fields.UUIDField(),
+        'physical_id': fields.StringField(nullable=True),
+        'index': fields.IntegerField(),
+        'role': fields.StringField(nullable=True),
+        'init_at': fields.DateTimeField(nullable=True),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'status': fields.EnumField(['ACTIVE', 'ERROR']),
+        'status_reason': fields.StringField(nullable=True),
+        'metadata': fields.DictOfStringsField(),
+        'data': fields.DictOfStringsField(),
+        'user': fields.StringField(),
+        'project': fields.StringField(),
+        'domain': fields.StringField(nullable=True),
+        'dependents': fields.ListOfStringsField(),
+        'tainted': fields.BooleanField(default=False),
+        'cost': fields.IntegerField(nullable=True),
+        'labels': fields.ListOfStringsField(default=[]),
+    }
+
+
+def node_values(number: int) -> dict[str, Any]:
+    return {
+        'id': f'b0b1b2b3-0000-4000-8000-{number:012d}',
+        'name': f'node-{number}',
+        'cluster_id': '0a0b0c0d-1111-4000-8000-000000000001',
+        'profile_id': '0a0b0c0d-2222-4000-8000-000000000002',
+        'physical_id': f'c0c1c2c3-0000-4000-8000-{number:012d}',
+        'index': number,
+        'role': None,
+        'init_at': NOW,
+        'created_at': NOW,
+        'updated_at': None,
+        'status': 'ACTIVE',
+        'status_reason': 'Creation succeeded',
+        'metadata': {'rack': 'r1', 'zone': 'z2'},
+        'data': {},
+        'user': 'f' * 32,
+        'project': 'e' * 32,
+        'domain': None,
+        'dependents': ['one'],
+        'tainted': False,
+        'cost': None,
+        'labels': [],
+    }
+
+
+class Side(NamedTuple):
+    """One way to have the types: they and their registry."""
+
+    types: dict[str, Any]
+    registry: dict[str, list[Any]]
+
+
+def declare(theirs: bool) -> Side:
+    register: Any = (
+        ovo_base.VersionedObjectRegistry.register if theirs else base.register
+    )
+    root: Any = ovo_base.VersionedObject if theirs else base.Object
+    a_list: Any = ovo_base.ObjectListBase if theirs else base.ObjectListBase
+
+    def drop(self: Any, primitive: dict[str, Any], version: str) -> None:
+        ovo_base.VersionedObject.obj_make_compatible(self, primitive, version)
+        wanted = tuple(map(int, version.split('.')))
+        for name, since in ADDED.items():
+            if wanted < tuple(map(int, since.split('.'))):
+                primitive.pop(name, None)
+
+    of_node = node_fields()
+    body: dict[str, Any] = {'VERSION': '1.3', 'fields': of_node}
+    if theirs:
+        body['obj_make_compatible'] = drop
+    else:
+        for name, since in ADDED.items():
+            of_node[name] = added(since, of_node[name])
+    with own_registry() as registry:
+        register(type('Node', (root,), body))
+        register(
+            type(
+                'NodeList',
+                (a_list, root),
+                {
+                    'VERSION': '1.3',
+                    'fields': {'objects': fields.ListOfObjectsField('Node')},
+                    'child_versions': {'1.0': '1.0', '1.3': '1.3'},
+                },
+            )
+        )
+        register(
+            type(
+                'Disk',
+                (root,),
+                {
+                    'fields': {
+                        'name': fields.StringField(),
+                        'size': fields.IntegerField(),
+                    }
+                },
+            )
+        )
+        register(
+            type(
+                'Server',
+                (root,),
+                {
+                    'fields': {
+                        'name': fields.StringField(),
+                        'node': fields.ObjectField('Node'),
+                        'disks': fields.ListOfObjectsField('Disk'),
+                    }
+                },
+            )
+        )
+        register(
+            type(
+                'Site',
+                (root,),
+                {
+                    'fields': {
+                        'name': fields.StringField(),
+                        'opened': fields.DateTimeField(),
+                        'server': fields.ObjectField('Server'),
+                    }
+                },
+            )
+        )
+        kept = {name: list(found) for name, found in registry.items()}
+    return Side({name: found[0] for name, found in kept.items()}, kept)
+
+
+@contextlib.contextmanager
+def own_registry(
+    content: dict[str, list[Any]] | None = None,
+) -> Iterator[dict[str, list[Any]]]:
+    """Make a registry the one in force for a while."""
+    classes = ovo_base.VersionedObjectRegistry()._obj_classes
+    before = dict(classes)
+    classes.clear()
+    classes.update(content or {})
+    yield classes
+    classes.clear()
+    classes.update(before)
+
+
+class Subject(NamedTuple):
+    """The objects of one side, clean as after reading from a database."""
+
+    side: Side
+    node: Any
+    nodes: Any
+    site: Any
+
+
+def subject(side: Side) -> Subject:
+    types = side.types
+    with own_registry(side.registry):
+        node = types['Node'](**node_values(0))
+        nodes = types['NodeList'](
+            objects=[types['Node'](**node_values(n)) for n in range(100)]
+        )
+        server = types['Server'](
+            name='s',
+            node=types['Node'](**node_values(1)),
+            disks=[types['Disk'](name='d', size=n) for n in range(3)],
+        )
+        site = types['Site'](name='x', opened=NOW, server=server)
+        for obj in (node, nodes, site, server.node, server):
+            obj.obj_reset_changes()
+        for obj in (*nodes.objects, *server.disks):
+            obj.obj_reset_changes()
+    return Subject(side, node, nodes, site)
+
+
+Make = Callable[[Subject], Callable[[], Any]]
+
+
+class Row(NamedTuple):
+    """A line of the table: what is done, how often a round, the target."""
+
+    title: str
+    target: float
+    number: int
+    make: Make
+    theirs: Make | None = None
+
+
+def their_bytes(s: Subject) -> Callable[[], Any]:
+    serial = ovo_base.VersionedObjectSerializer()
+    return lambda: json.dumps(serial.serialize_entity(None, s.nodes)).encode()
+
+
+def their_objects(s: Subject) -> Callable[[], Any]:
+    serial = ovo_base.VersionedObjectSerializer()
+    text = json.dumps(s.nodes.obj_to_primitive()).encode()
+    return lambda: serial.deserialize_entity(None, json.loads(text))
+
+
+def our_objects(s: Subject) -> Callable[[], Any]:
+    text = serializer.to_bytes(s.nodes, None)
+    return lambda: serializer.from_bytes(text)
+
+
+def constructing(s: Subject) -> Callable[[], Any]:
+    given = node_values(0)
+    return lambda: s.side.types['Node'](**given)
+
+
+def reading(name: str) -> Make:
+    def make(s: Subject) -> Callable[[], Any]:
+        primitive = getattr(s, name).obj_to_primitive()
+        cls = type(getattr(s, name))
+        return lambda: cls.obj_from_primitive(primitive)
+
+    return make
+
+
+def setting(s: Subject) -> Callable[[], Any]:
+    node = s.side.types['Node']()
+
+    def call() -> None:
+        node.name = 'another'
+
+    return call
+
+
+ROWS = (
+    Row('to_primitive, Node', 12, 40, lambda s: s.node.obj_to_primitive),
+    Row('to_primitive, 100 Nodes', 20, 1, lambda s: s.nodes.obj_to_primitive),
+    Row('to_primitive, tree', 0, 10, lambda s: s.site.obj_to_primitive),
+    Row(
+        'downgrade, Node',
+        12,
+        40,
+        lambda s: lambda: s.node.obj_to_primitive('1.0'),
+    ),
+    Row(
+        'downgrade, 100 Nodes',
+        20,
+        1,
+        lambda s: (
+            lambda: s.nodes.obj_to_primitive(
+                version_manifest={'NodeList': '1.0', 'Node': '1.0'}
+            )
+        ),
+        lambda s: (
+            lambda: s.nodes.obj_to_primitive(
+                '1.0', {'NodeList': '1.0', 'Node': '1.0'}
+            )
+        ),
+    ),
+    Row(
+        'downgrade, tree by manifest',
+        12,
+        10,
+        lambda s: lambda: s.site.obj_to_primitive('1.0', OLD),
+    ),
+    Row(
+        'object to bytes, 100 Nodes',
+        20,
+        1,
+        lambda s: lambda: serializer.to_bytes(s.nodes, None),
+        their_bytes,
+    ),
+    Row('bytes to object, 100 Nodes', 8, 1, our_objects, their_objects),
+    Row('from_primitive, Node', 0, 40, reading('node')),
+    Row('from_primitive, 100 Nodes', 0, 1, reading('nodes')),
+    Row('from_primitive, tree', 0, 10, reading('site')),
+    Row('clone, Node', 8, 20, lambda s: s.node.obj_clone),
+    Row('clone, 100 Nodes', 8, 1, lambda s: s.nodes.obj_clone),
+    Row('clone, tree', 8, 10, lambda s: s.site.obj_clone),
+    Row('what_changed, clean Node', 30, 60, lambda s: s.node.obj_what_changed),
+    Row('what_changed, clean tree', 30, 40, lambda s: s.site.obj_what_changed),
+    Row('construct Node, 21 keywords', 4, 60, constructing),
+    Row('get an attribute', 0, 2000, lambda s: lambda: s.node.name),
+    Row('set a string', 0, 1000, setting),
+)
+
+
+def compare(row: Row, ours: Subject, theirs: Subject, rounds: int) -> None:
+    our_call = row.make(ours)
+    with own_registry(theirs.side.registry):
+        their_call = (row.theirs or row.make)(theirs)
+    with own_registry(ours.side.registry):
+        our_call = row.make(ours)
+    took: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for call, side, times, number in (
+            (our_call, ours.side, took[0], row.number * 4),
+            (their_call, theirs.side, took[1], row.number),
+        ):
+            with own_registry(side.registry):
+                seconds = timeit.timeit(call, number=number)
+            times.append(seconds / number * 1e6)
+    ratio = statistics.median(
+        their / our for our, their in zip(*took, strict=True)
+    )
+    mark = '' if not row.target else 'yes' if ratio >= row.target else 'NO'
+    print(
+        f'{row.title:<28} {statistics.median(took[0]):9.2f}'
+        f' {statistics.median(took[1]):10.2f} {ratio:7.1f}x'
+        f'   {f"{row.target:g}x" if row.target else "-":>4} {mark}'
+    )
+
+
+def normal(primitive: Any) -> Any:
+    return json.loads(json.dumps(primitive))
+
+
+def check_same(ours: Subject, theirs: Subject) -> None:
+    """Compare what will be timed."""
+    seen = []
+    for s in (ours, theirs):
+        with own_registry(s.side.registry):
+            seen.append(
+                [
+                    normal(obj.obj_to_primitive(version, manifest))
+                    for obj, version, manifest in (
+                        (s.node, None, None),
+                        (s.nodes, None, None),
+                        (s.site, None, None),
+                        (s.node, '1.0', None),
+                        (s.node, '1.2', None),
+                        (s.nodes, '1.0', {'NodeList': '1.0', 'Node': '1.0'}),
+                        (s.site, '1.0', OLD),
+                    )
+                ]
+            )
+    assert seen[0] == seen[1]
+
+
+def history_length(rounds: int) -> None:
+    """A downgrade across 1, 10 and 100 versions drops the same fields."""
+    calls = {}
+    for length in (1, 10, 100):
+        with own_registry():
+            declared: dict[str, Any] = {
+                f'field{n}': fields.StringField() for n in range(10)
+            }
+            for n in range(3):
+                declared[f'new{n}'] = added(
+                    f'1.{max(1, length - n)}',
+                    fields.StringField(nullable=True),
+                )
+            cls: Any = base.register(
+                type(
+                    'Aged',
+                    (base.Object,),
+                    {'VERSION': f'1.{length}', 'fields': declared},
+                )
+            )
+            obj = cls(**{f'field{n}': 'x' for n in range(10)})
+            for n in range(length):
+                # As a fleet in which every version still runs.
+                obj.obj_to_primitive(f'1.{n}')
+            calls[length] = obj.obj_to_primitive
+    took: dict[int, list[float]] = {length: [] for length in calls}
+    for _ in range(rounds * 3):
+        for length, call in calls.items():
+            took[length].append(
+                timeit.timeit(lambda call=call: call('1.0'), number=300)
+                / 300
+                * 1e6
+            )
+    medians = {n: statistics.median(times) for n, times in took.items()}
+    spread = max(medians.values()) / min(medians.values()) - 1
+    print(
+        'downgrade with a history of '
+        + ', '.join(f'{n}: {t:.2f} us' for n, t in medians.items())
+        + f'; spread {spread:.0%} (target 10%)'
+        + (' yes' if spread <= 0.1 else ' NO')
+    )
+
+
+def imports() -> None:
+    """What importing the core loads."""
+    code = (
+        'import sys, vobjects.versions, vobjects.microversions;'
+        "print([m for m in ('oslo_messaging', 'eventlet')"
+        ' if m in sys.modules])'
+    )
+    loaded = subprocess.run(
+        [sys.executable, '-c', code],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    print(
+        'vobjects.versions and vobjects.microversions load, of oslo.messaging'
+        f' and eventlet: {loaded} (target: none)'
+        + (' yes' if loaded == '[]' else ' NO')
+    )
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--rounds', type=int, default=15)
+    rounds = parser.parse_args().rounds
+    ours = subject(declare(theirs=False))
+    theirs = subject(declare(theirs=True))
+    check_same(ours, theirs)
+    print(f'{"":<28} {"ours, us":>9} {"o.vo, us":>10} {"ratio":>8}   target')
+    for row in ROWS:
+        compare(row, ours, theirs, rounds)
+    history_length(rounds)
+    imports()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

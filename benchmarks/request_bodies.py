@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs to make a request object of the bytes of a body.
+
+The peer is Senlin's scheme (``senlin.api.common.util.parse_request``),
+written anew here after its description: an object is made of the body, its
+class gives a JSON schema, ``jsonschema.validate`` checks the primitive, and an
+older API version has the object made again. Both sides are measured in turns;
+the ratio is the median of the turns. Ratios count; absolute figures depend on
+the machine.
+
+    python benchmarks/request_bodies.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import timeit
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import vobjects.base  # isort: skip  # noqa: F401 - has threads chosen first
+import jsonschema
+from oslo_config import cfg
+from oslo_utils import versionutils
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from api import conf as api_conf
+from api import context, handler, policy, routes
+from vobjects.clustering.requests import clusters
+from vobjects.microversions import body, errors
+from vobjects.microversions.policy import SENLIN
+from vobjects.versions import Version
+
+TURNS = 101
+
+CREATE = {
+    'name': 'web-1',
+    'profile_id': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62',
+    'min_size': 0,
+    'max_size': 10,
+    'desired_capacity': 3,
+    'timeout': 3600,
+    'metadata': {'owner': 'alice', 'tier': 'front'},
+    'config': {'node.name.format': 'web-$3I'},
+}
+UPDATE = {
+    'name': 'web-2',
+    'timeout': 1800,
+    'profile_only': False,
+    'metadata': {'owner': 'bob'},
+}
+NO_NUMBER = {**CREATE, 'desired_capacity': 'three'}  # its field can tell
+NO_OBJECT = {**CREATE, 'metadata': []}  # the peer's schema has to
+
+
+# The peer
+
+
+class PeerName(ovo_fields.String):
+    PATTERN = re.compile('^[a-zA-Z\u4e00-\u9fa5\\d._~-]*$')
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> str:
+        if not 1 <= len(value) <= 255:
+            raise ValueError(f'{attr} has {len(value)} characters')
+        if not self.PATTERN.search(value):
+            raise ValueError(f'{attr} has illegal characters')
+        return super().coerce(obj, attr, value)
+
+    def get_schema(self) -> dict[str, Any]:
+        return {'type': ['string'], 'minLength': 1, 'maxLength': 255}
+
+
+class PeerCapacity(ovo_fields.Integer):
+    def __init__(self, minimum: int = 0, maximum: int = 1000) -> None:
+        super().__init__()
+        self.minimum, self.maximum = minimum, maximum
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> int:
+        number = int(value)
+        if not self.minimum <= number <= self.maximum:
+            raise ValueError(f'{attr} is out of range')
+        return super().coerce(obj, attr, number)
+
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': ['integer', 'string'],
+            'minimum': self.minimum,
+            'maximum': self.maximum,
+            'pattern': '^[0-9]*$',
+        }
+
+
+class PeerCount(ovo_fields.NonNegativeInteger):
+    def get_schema(self) -> dict[str, Any]:
+        return {'type': ['integer', 'string'], 'minimum': 0}
+
+
+class PeerJson(ovo_fields.FieldType[Any]):
+    def coerce(self, obj: Any, attr: str, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value
+
+    def from_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return self.coerce(obj, attr, value)
+
+    def get_schema(self) -> dict[str, Any]:
+        return {'type': ['object']}
+
+
+class PeerInner(ovo_fields.Object):
+    """An object whose data may hold nothing but its fields."""
+
+    def get_schema(self) -> dict[str, Any]:
+        schema = super().get_schema()
+        data = schema['properties'][f'{Peer.OBJ_SERIAL_NAMESPACE}.data']
+        data['additionalProperties'] = False
+        return schema
+
+
+def field(kind: ovo_fields.FieldType[Any], **options: Any) -> Any:
+    return ovo_fields.Field(kind, **options)
+
+
+class Peer(ovo_base.VersionedObject):
+    """The base of the peer's requests."""
+
+    OBJ_SERIAL_NAMESPACE = 'peer_object'
+    OBJ_PROJECT_NAMESPACE = 'peer'
+    VERSION_MAP: dict[str, str] = {}
+    _VERSION = re.compile(r'^([1-9]\d*)\.([1-9]\d*|0)$')
+
+    @classmethod
+    def obj_class_from_name(cls, objname: str, objver: Any = None) -> Any:
+        return super().obj_class_from_name(objname, objver or cls.VERSION)
+
+    @classmethod
+    def to_json_schema(cls) -> dict[str, Any]:
+        return {
+            '$schema': 'http://json-schema.org/draft-04/schema#',
+            'title': cls.obj_name(),
+            **PeerInner(cls.obj_name()).get_schema(),
+        }
+
+    @classmethod
+    def find_version(cls, text: str) -> str:
+        wanted = cls._numbers(text)
+        found = '1.0'
+        for key in sorted(cls.VERSION_MAP):
+            if cls._numbers(key) > wanted:
+                break
+            found = cls.VERSION_MAP[key]
+        return found
+
+    @classmethod
+    def _numbers(cls, text: str) -> tuple[int, ...]:
+        match = cls._VERSION.match(text)
+        assert match
+        return tuple(map(int, match.groups()))
+
+    @classmethod
+    def enveloped(cls, name: str, data: Any) -> dict[str, Any]:
+        space = cls.OBJ_SERIAL_NAMESPACE
+        return {
+            f'{space}.version': cls.VERSION,
+            f'{space}.namespace': cls.OBJ_PROJECT_NAMESPACE,
+            f'{space}.name': name,
+            f'{space}.data': data,
+        }
+
+
+@ovo_base.VersionedObjectRegistry.register
+class PeerCreateBody(Peer):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.7': '1.1'}
+    fields = {
+        'name': field(PeerName()),
+        'profile_id': field(ovo_fields.String()),
+        'min_size': field(PeerCapacity(), nullable=True, default=0),
+        'max_size': field(PeerCapacity(-1), nullable=True, default=-1),
+        'desired_capacity': field(PeerCapacity(), nullable=True),
+        'metadata': field(PeerJson(), nullable=True, default={}),
+        'timeout': field(PeerCount(), nullable=True, default=3600),
+        'config': field(PeerJson(), nullable=True, default={}),
+    }
+
+
+@ovo_base.VersionedObjectRegistry.register
+class PeerCreate(Peer):
+    fields = {'cluster': field(PeerInner('PeerCreateBody'))}
+
+
+@ovo_base.VersionedObjectRegistry.register
+class PeerUpdate(Peer):
+    VERSION = '1.2'
+    VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
+    fields = {
+        'identity': field(ovo_fields.String()),
+        'name': field(PeerName(), nullable=True),
+        'profile_id': field(ovo_fields.String(), nullable=True),
+        'metadata': field(PeerJson(), nullable=True),
+        'timeout': field(PeerCount(), nullable=True),
+        'profile_only': field(ovo_fields.Boolean(), nullable=True),
+        'config': field(PeerJson(), nullable=True),
+    }
+
+    def obj_make_compatible(
+        self, primitive: dict[str, Any], target_version: str
+    ) -> None:
+        super().obj_make_compatible(primitive, target_version)
+        target = versionutils.convert_version_to_tuple(target_version)
+        if target < (1, 2):
+            primitive[f'{self.OBJ_SERIAL_NAMESPACE}.data'].pop('config', None)
+
+
+def parse_request(name: str, asked: str, data: Any, key: str = '') -> Any:
+    """Return a request object, as Senlin's function of this name does.
+
+    :param asked: the API version
+    :param key: the body's data is a ``nameBody`` object below this key
+    :raises ValueError: something is wrong
+    """
+    cls = Peer.obj_class_from_name(name)
+    if key:
+        data = {key: cls.enveloped(f'{name}Body', data[key])}
+    primitive = cls.enveloped(name, data)
+    version = cls.find_version(asked)
+    request = cls.obj_from_primitive(primitive)
+    try:
+        jsonschema.validate(primitive, request.to_json_schema())
+    except jsonschema.ValidationError as error:
+        raise ValueError(error.message) from None
+    if version != cls.VERSION:
+        request.obj_make_compatible(primitive, version)
+        return cls.obj_from_primitive(primitive)
+    return request
+
+
+# The measurement
+
+
+class Case(NamedTuple):
+    name: str
+    ours: Callable[[], Any]
+    peer: Callable[[], Any]
+
+
+def cases() -> list[Case]:
+    create = handler_of(clusters.ClusterCreateRequest)
+    update = handler_of(clusters.ClusterUpdateRequest)
+    creation, change, no_number, no_object = (
+        json.dumps({'cluster': content}).encode()
+        for content in (CREATE, UPDATE, NO_NUMBER, NO_OBJECT)
+    )
+
+    def ours(
+        made: handler.Handler,
+        minor: int,
+        raw: bytes,
+        path: dict[str, str],
+    ) -> Callable[[], Any]:
+        version = Version(1, minor)
+
+        def call() -> Any:
+            content = body.load_json(raw)['cluster']
+            return made.build({}, version, path, content)
+
+        return call
+
+    def peer_create(raw: bytes) -> Callable[[], Any]:
+        return lambda: parse_request(
+            'PeerCreate', '1.7', json.loads(raw), 'cluster'
+        )
+
+    def peer_update(asked: str) -> Callable[[], Any]:
+        def call() -> Any:
+            content = json.loads(change)['cluster']
+            content['identity'] = 'web-1'
+            return parse_request('PeerUpdate', asked, content)
+
+        return call
+
+    target = {'identity': 'web-1'}
+    return [
+        Case(
+            'create a cluster, 1.7',
+            ours(create, 7, creation, {}),
+            peer_create(creation),
+        ),
+        Case(
+            'update a cluster, 1.7',
+            ours(update, 7, change, target),
+            peer_update('1.7'),
+        ),
+        Case(
+            'update a cluster, 1.6',
+            ours(update, 6, change, target),
+            peer_update('1.6'),
+        ),
+        *(
+            Case(
+                f'refuse {what}',
+                refused(ours(create, 7, raw, {}), errors.ValidationError),
+                refused(peer_create(raw), ValueError),
+            )
+            for what, raw in (
+                ('text for a number', no_number),
+                ('a list for an object', no_object),
+            )
+        ),
+    ]
+
+
+def handler_of(request: type) -> handler.Handler:
+    """Return what serves a request type, as the service makes it."""
+    conf = cfg.ConfigOpts()
+    api_conf.register(conf)
+    conf(args=[], project='vobjects', default_config_files=[])
+    service = handler.Service(
+        versions=SENLIN,
+        client=Nobody(),
+        maximum=SENLIN.limit,
+        authenticate=context.strategy(conf),
+        enforcer=policy.Enforcer(conf),
+        max_body_size=body.MAX_BYTES,
+    )
+    (route,) = (r for r in routes.ROUTES if r.request is request)
+    return handler.Handler(route, service)
+
+
+class Nobody:
+    """No engine is asked."""
+
+    def call(self, *arguments: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+
+def refused(
+    call: Callable[[], Any], expected: type[Exception]
+) -> Callable[[], Any]:
+    def refuse() -> str:
+        try:
+            call()
+        except expected as error:
+            return str(error)
+        raise AssertionError('it was accepted')
+
+    return refuse
+
+
+def microseconds(call: Callable[[], Any], seconds: float) -> float:
+    """Return the time of one call."""
+    timer = timeit.Timer(call)
+    number = max(1, int(seconds / max(timer.timeit(3) / 3, 1e-6)))
+    return timer.timeit(number) / number * 1e6
+
+
+def measure(case: Case, seconds: float) -> None:
+    """Print a case: medians, and the median, least and greatest ratio."""
+    pairs = [
+        (
+            microseconds(case.ours, seconds / TURNS),
+            microseconds(case.peer, seconds / TURNS),
+        )
+        for _ in range(TURNS)
+    ]
+    ours, peer = (statistics.median(side) for side in zip(*pairs, strict=True))
+    ratios = sorted(theirs / mine for mine, theirs in pairs)
+    print(
+        f'{case.name:26} {ours:9.2f} {peer:9.1f}'
+        f' {statistics.median(ratios):7.1f}x'
+        f'   ({ratios[0]:.1f} to {ratios[-1]:.1f})'
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        '--seconds',
+        type=float,
+        default=2.0,
+        help='time for each side of a case (default: %(default)s)',
+    )
+    seconds = parser.parse_args().seconds
+    print(
+        f'{"bytes to request object":26} {"ours, us":>9} {"peer, us":>9}'
+        f' {"ratio":>8}'
+    )
+    for case in cases():
+        case.ours(), case.peer()
+        measure(case, seconds)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

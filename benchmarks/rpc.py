@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call costs: the embedded driver beside RabbitMQ, in the same run.
+
+Each row is a transport and a payload; its server is a process of its own.
+The last column compares calls per second with what the field runs today:
+RabbitMQ with objects of plain oslo.versionedobjects. Ratios count; absolute
+figures depend on the machine.
+
+    python benchmarks/rpc.py --seconds 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import secrets
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+# First: it has oslo.service choose threads before anything is imported that
+# would choose eventlet.
+import vobjects.base  # isort: skip
+import kombu
+import oslo_messaging
+from oslo_config import cfg
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields
+
+from vobjects import serializer
+from vobjects.rpc import transport
+
+BROKER = 'rabbit://guest:guest@127.0.0.1:5672/'
+WARM_UP = 0.3  # seconds
+
+
+FIELDS = {
+    **{f'text_{n}': fields.StringField() for n in range(8)},
+    **{f'uuid_{n}': fields.UUIDField() for n in range(4)},
+    **{f'number_{n}': fields.IntegerField() for n in range(3)},
+    'is_locked': fields.BooleanField(),
+    'note': fields.StringField(nullable=True),
+    'created_at': fields.DateTimeField(),
+    'tags': fields.ListOfStringsField(),
+    'labels': fields.DictOfStringsField(),
+}
+
+
+@ovo_base.VersionedObjectRegistry.register
+class PlainNode(ovo_base.VersionedObject):
+    """An object as services send them, of plain oslo.versionedobjects."""
+
+    VERSION = '1.0'
+    fields = FIELDS
+
+
+@vobjects.base.register
+class OurNode(vobjects.base.Object):
+    """The same object, of this package."""
+
+    VERSION = '1.0'
+    fields = FIELDS
+
+
+def small() -> dict[str, Any]:
+    """Return a small dict."""
+    return {'identity': 'web-1', 'count': 3, 'force': False}
+
+
+def node(kind: type[ovo_base.VersionedObject]) -> ovo_base.VersionedObject:
+    """Return an object with 20 fields."""
+    return kind(
+        **{f'text_{n}': f'value {n}' for n in range(8)},
+        **{
+            f'uuid_{n}': f'0b2ce0c4-55e5-4cd0-9ba9-e4d1eb3c1d0{n}'
+            for n in range(4)
+        },
+        **{f'number_{n}': n for n in range(3)},
+        is_locked=False,
+        note=None,
+        created_at='2026-11-21T14:00:00Z',
+        tags=['a', 'b'],
+        labels={'key': 'value'},
+    )
+
+
+class Payload(NamedTuple):
+    """What is sent and sent back."""
+
+    make: Callable[[], Any]
+    serializer: Callable[[], Any]
+
+
+PAYLOADS = {
+    'small dict': Payload(small, oslo_messaging.NoOpSerializer),
+    'o.vo object': Payload(
+        lambda: node(PlainNode), ovo_base.VersionedObjectSerializer
+    ),
+    'our object': Payload(lambda: node(OurNode), serializer.Serializer),
+}
+
+EMBEDDED = 'embedded'
+RABBIT = 'RabbitMQ, quorum'
+ROWS = [
+    (RABBIT, 'o.vo object'),
+    (RABBIT, 'our object'),
+    (RABBIT, 'small dict'),
+    (EMBEDDED, 'o.vo object'),
+    (EMBEDDED, 'our object'),
+    (EMBEDDED, 'small dict'),
+]
+PEER = ROWS[0]
+
+
+class Echo:
+    """The endpoint."""
+
+    def echo(self, context: dict[str, Any], value: Any) -> Any:
+        """Send back what came."""
+        return value
+
+
+def open_transport(url: str, exchange: str) -> Any:
+    """Return a transport as a service opens it."""
+    conf = cfg.ConfigOpts()
+    conf([])
+    made = transport.open_transport(conf, exchange, (), url)
+    if url.startswith('rabbit:'):
+        # Nobody else uses the queues for answers: gone a minute after us.
+        conf.set_override(
+            'rabbit_transient_queues_ttl', 60, 'oslo_messaging_rabbit'
+        )
+    return made
+
+
+def topic_of(exchange: str, payload: str) -> str:
+    """Return the topic of a payload; of this run alone, like the exchange."""
+    return f'{exchange}-{payload.replace(" ", "-")}'
+
+
+def serve(url: str, exchange: str) -> None:
+    """Answer calls until standard input ends."""
+    opened = open_transport(url, exchange)
+    servers = [
+        oslo_messaging.get_rpc_server(
+            opened,
+            oslo_messaging.Target(
+                topic=topic_of(exchange, name), server='one'
+            ),
+            [Echo()],
+            serializer=payload.serializer(),
+        )
+        for name, payload in PAYLOADS.items()
+    ]
+    for server in servers:
+        server.start()
+    print('ready', flush=True)
+    sys.stdin.read()
+    for server in servers:
+        server.stop()
+    for server in servers:
+        server.wait()
+    opened.cleanup()
+
+
+@contextlib.contextmanager
+def served(url: str, exchange: str) -> Iterator[None]:
+    """Run a server beside us."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, '--serve', url, exchange],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        if not process.stdout.readline():
+            raise SystemExit(f'the server for {url} did not start')
+        yield
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)
+        process.stdout.close()
+
+
+def durations(
+    call: Callable[[], Any], threads: int, seconds: float
+) -> list[float]:
+    """Call from several threads; return how long each call took, sorted."""
+    taken: list[float] = []
+    begin = time.perf_counter() + WARM_UP
+    end = begin + seconds
+
+    def run() -> None:
+        own = []
+        while (start := time.perf_counter()) < end:
+            call()
+            if start >= begin:
+                own.append(time.perf_counter() - start)
+        taken.extend(own)
+
+    callers = [threading.Thread(target=run) for _ in range(threads)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    return sorted(taken)
+
+
+class Figures(NamedTuple):
+    """What came out for a row at a concurrency."""
+
+    rate: float  # calls per second
+    median: float  # milliseconds
+    p99: float  # milliseconds
+
+
+def measure(
+    url: str, exchange: str, payload: str, threads: int, seconds: float
+) -> Figures:
+    """Call a server that runs already."""
+    opened = open_transport(url, exchange)
+    client = oslo_messaging.get_rpc_client(
+        opened,
+        oslo_messaging.Target(topic=topic_of(exchange, payload)),
+        timeout=30,
+        serializer=PAYLOADS[payload].serializer(),
+    )
+    value = PAYLOADS[payload].make()
+    try:
+        taken = durations(
+            lambda: client.call({}, 'echo', value=value), threads, seconds
+        )
+    finally:
+        opened.cleanup()
+    return Figures(
+        len(taken) / seconds,
+        statistics.median(taken) * 1e3,
+        taken[int(len(taken) * 0.99)] * 1e3,
+    )
+
+
+def broker_error(url: str) -> str | None:
+    """Return why the broker cannot be used; None if it can."""
+    try:
+        with kombu.Connection(_amqp(url), connect_timeout=3) as broker:
+            broker.connect()
+    except Exception as error:  # noqa: BLE001 any reason is a reason
+        return f'{type(error).__name__}: {error}'
+    return None
+
+
+def clean_up(url: str, exchange: str) -> None:
+    """Delete from the broker what the run has declared there."""
+    with kombu.Connection(_amqp(url)) as broker:
+        channel = broker.channel()
+        for payload in PAYLOADS:
+            topic = topic_of(exchange, payload)
+            for queue in (topic, f'{topic}.one'):
+                channel.queue_delete(queue)
+            channel.exchange_delete(f'{topic}_fanout')
+        channel.exchange_delete(exchange)
+
+
+def _amqp(url: str) -> str:
+    return url.replace('rabbit:', 'amqp:', 1)
+
+
+def main() -> None:
+    """Run the benchmark, or a server of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        '--seconds',
+        type=float,
+        default=3,
+        help='of measuring, for each figure (%(default)s)',
+    )
+    parser.add_argument(
+        '--concurrency',
+        type=int,
+        nargs='+',
+        default=[1, 8, 32],
+        help='threads that call (%(default)s)',
+    )
+    parser.add_argument(
+        '--broker', default=BROKER, help='RabbitMQ (%(default)s)'
+    )
+    parser.add_argument('--serve', nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    # It warns that 32 callers are more than 30 connections.
+    logging.disable(logging.WARNING)
+    if arguments.serve:
+        serve(*arguments.serve)
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        run(arguments, f'embedded://{directory}')
+
+
+def run(arguments: argparse.Namespace, embedded: str) -> None:
+    """Measure every row at every concurrency, and print each at once."""
+    exchange = f'bench-{secrets.token_hex(4)}'
+    urls = {EMBEDDED: embedded}
+    why = broker_error(arguments.broker)
+    if why is None:
+        urls[RABBIT] = arguments.broker
+    else:
+        print(f'No RabbitMQ at {arguments.broker}: {why}')
+        print('Its rows are left out, and with them the ratios.\n')
+    with contextlib.ExitStack() as stack:
+        if RABBIT in urls:
+            stack.callback(clean_up, arguments.broker, exchange)
+        for url in urls.values():
+            stack.enter_context(served(url, exchange))
+        print(
+            f'{"transport":18} {"payload":12} {"threads":>7}'
+            f' {"calls/s":>8} {"p50 ms":>8} {"p99 ms":>8} {"ratio":>6}'
+        )
+        peers: dict[int, Figures] = {}
+        for row in ROWS:
+            name, payload = row
+            if name not in urls:
+                continue
+            for threads in arguments.concurrency:
+                figures = measure(
+                    urls[name], exchange, payload, threads, arguments.seconds
+                )
+                if row == PEER:
+                    peers[threads] = figures
+                peer = peers.get(threads)
+                ratio = f'{figures.rate / peer.rate:5.1f}x' if peer else '-'
+                print(
+                    f'{name:18} {payload:12} {threads:7}'
+                    f' {figures.rate:8.0f} {figures.median:8.2f}'
+                    f' {figures.p99:8.2f} {ratio:>6}',
+                    flush=True,
+                )
+
+
+if __name__ == '__main__':
+    main()

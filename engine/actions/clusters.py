@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What actions on clusters do: derive actions on nodes, wait, look again.
+
+Every stage is one transaction, so that a stage either happened or did not.
+A stage with no nodes to act on goes straight to the next one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import orm
+
+from engine import names, sizes
+from engine.actions import nodes as node_actions
+from engine.actions import work
+from engine.db import clusters, models, nodes
+from vobjects.clustering import errors
+from vobjects.clustering.requests import nodes as requests
+
+#: A stage that is one transaction.
+Step = Callable[[work.Work, orm.Session], None]
+
+
+def in_transaction(step: Step) -> work.Stage:
+    """Return the stage that runs a step in a transaction."""
+
+    @functools.wraps(step)
+    def stage(job: work.Work) -> None:
+        job.write(lambda session: step(job, session))
+
+    return stage
+
+
+# CLUSTER_CREATE
+
+
+def create(job: work.Work, session: orm.Session) -> None:
+    """Make the nodes."""
+    cluster = _cluster(job, session)
+    clusters.set_status(cluster, 'CREATING', 'Creation in progress')
+    _grow(job, session, cluster, cluster.desired_capacity, created)
+
+
+def created(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    _finish(job, session, 'Cluster creation succeeded.', 'creating')
+
+
+# CLUSTER_UPDATE
+
+
+def update(job: work.Work, session: orm.Session) -> None:
+    """Change properties, and the nodes' profile."""
+    cluster = _cluster(job, session)
+    request = job.request
+    clusters.set_status(cluster, 'UPDATING', 'Update in progress')
+    for field, column in (
+        ('name', 'name'),
+        ('metadata', 'meta'),
+        ('timeout', 'timeout'),
+        ('config', 'config'),
+    ):
+        value = work.given(request, field)
+        if value is not None:
+            setattr(cluster, column, value)
+    profile_id = work.given(request, 'profile_id')
+    children = []
+    if profile_id is not None and not work.given(request, 'profile_only'):
+        children = [
+            job.child(
+                'NODE_UPDATE',
+                node.id,
+                requests.NodeUpdateRequest(
+                    identity=node.id, profile_id=profile_id
+                ),
+            )
+            for node in nodes.of_cluster(session, cluster.id)
+            if node.profile_id != profile_id
+        ]
+    _wait(job, session, children, updated)
+
+
+def updated(job: work.Work, session: orm.Session) -> None:
+    """Take the profile over, if the nodes did."""
+    profile_id = work.given(job.request, 'profile_id')
+    if profile_id is not None and not job.failures(session):
+        _cluster(job, session).profile_id = profile_id
+    _finish(job, session, 'Cluster update completed.', 'updating')
+
+
+# CLUSTER_DELETE
+
+
+def delete(job: work.Work, session: orm.Session) -> None:
+    """Delete the nodes."""
+    cluster = clusters.get(session, job.action.target)
+    if cluster is None:
+        job.succeed(session, 'The cluster was gone already.')
+        return
+    clusters.set_status(cluster, 'DELETING', 'Deletion in progress')
+    members = nodes.of_cluster(session, cluster.id)
+    _wait(job, session, _deletions(job, members), deleted)
+
+
+def deleted(job: work.Work, session: orm.Session) -> None:
+    """Delete the cluster, if no node is left."""
+    cluster = clusters.lock(session, job.action.target)
+    if cluster is None:
+        job.succeed(session, 'The cluster was gone already.')
+    elif nodes.count_of_cluster(session, cluster.id):
+        _finish(job, session, '', 'deleting')
+    else:
+        session.delete(cluster)
+        session.flush()
+        job.succeed(session, 'Cluster deletion succeeded.')
+
+
+# CLUSTER_RESIZE, CLUSTER_SCALE_IN, CLUSTER_SCALE_OUT
+
+
+def resize(job: work.Work, session: orm.Session) -> None:
+    """Change the bounds, and make or delete nodes."""
+    _resize(job, session, resize_of(job.request))
+
+
+def scale_in(job: work.Work, session: orm.Session) -> None:
+    """Delete ``count`` nodes, or those that there are."""
+    count = work.given(job.request, 'count') or 1
+    present = nodes.count_of_cluster(session, job.action.target)
+    _resize(
+        job,
+        session,
+        sizes.Resize('CHANGE_IN_CAPACITY', -min(count, present)),
+    )
+
+
+def scale_out(job: work.Work, session: orm.Session) -> None:
+    """Make ``count`` nodes."""
+    count = work.given(job.request, 'count') or 1
+    _resize(job, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
+
+
+def resized(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    _finish(job, session, 'Cluster resize succeeded.', 'resizing')
+
+
+def scaled(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    _finish(job, session, 'Cluster scaling succeeded.', 'scaling')
+
+
+def resize_of(request: object) -> sizes.Resize:
+    """Return what a ClusterResizeRequest asks for."""
+    strict = work.given(request, 'strict')
+    return sizes.Resize(
+        adjustment_type=work.given(request, 'adjustment_type'),
+        number=work.given(request, 'number'),
+        min_size=work.given(request, 'min_size'),
+        max_size=work.given(request, 'max_size'),
+        min_step=work.given(request, 'min_step'),
+        strict=True if strict is None else bool(strict),
+    )
+
+
+def _resize(
+    job: work.Work, session: orm.Session, change: sizes.Resize
+) -> None:
+    cluster = _cluster(job, session)
+    members = nodes.of_cluster(session, cluster.id)
+    bounds = sizes.Bounds(
+        cluster.min_size, cluster.max_size, job.run.node_limit()
+    )
+    size, bounds = change.apply(len(members), bounds)
+    clusters.set_status(cluster, 'RESIZING', 'Cluster resize started.')
+    cluster.min_size, cluster.max_size = bounds.minimum, bounds.maximum
+    cluster.desired_capacity = size
+    after = resized if job.action.action == 'CLUSTER_RESIZE' else scaled
+    surplus = len(members) - size
+    if surplus > 0:
+        leaving = nodes.victims(members, surplus)
+        _wait(job, session, _deletions(job, leaving), after)
+    else:
+        _grow(job, session, cluster, -surplus, after)
+
+
+# CLUSTER_CHECK, CLUSTER_RECOVER
+
+
+def check(job: work.Work, session: orm.Session) -> None:
+    """Look whether the nodes are well."""
+    cluster = _cluster(job, session)
+    clusters.set_status(cluster, 'CHECKING', 'Check in progress')
+    _wait(job, session, _checks(job, session), checked)
+
+
+def checked(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes are well."""
+    _finish(job, session, 'Cluster checking completed.', 'checking')
+
+
+def recover(job: work.Work, session: orm.Session) -> None:
+    """Look whether the nodes are well first, if asked to."""
+    cluster = _cluster(job, session)
+    clusters.set_status(cluster, 'RECOVERING', 'Recovery in progress')
+    checks = _checks(job, session) if work.given(job.request, 'check') else []
+    _wait(job, session, checks, repair)
+
+
+def repair(job: work.Work, session: orm.Session) -> None:
+    """Recover the nodes that are not well."""
+    request = job.request
+    given = {
+        name: value
+        for name in ('operation', 'operation_params')
+        if (value := work.given(request, name)) is not None
+    }
+    children = [
+        job.child(
+            'NODE_RECOVER',
+            node.id,
+            requests.NodeRecoverRequest(identity=node.id, **given),
+        )
+        for node in nodes.of_cluster(session, job.action.target)
+        if node.status != 'ACTIVE'
+    ]
+    _wait(job, session, children, recovered)
+
+
+def recovered(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes are well."""
+    _finish(job, session, 'Cluster recovery succeeded.', 'recovering')
+
+
+# Ends
+
+
+def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
+    """Leave the cluster in a state that tells what happened."""
+    cluster = clusters.get(session, action.target)
+    # Nothing was done yet to what no engine has begun with.
+    if cluster is None or (action.claims == 0 and cluster.status != 'INIT'):
+        return
+    clusters.set_status(cluster, 'ERROR', f'{action.action}: {reason}')
+    session.flush()
+
+
+def _finish(
+    job: work.Work, session: orm.Session, success: str, doing: str
+) -> None:
+    """End the action by what became of its nodes."""
+    cluster = clusters.lock(session, job.action.target)
+    if cluster is None:
+        raise _gone(job)
+    node_actions.evaluate(
+        session, cluster, job.action.action, job.run.node_limit()
+    )
+    failures = job.failures(session)
+    if failures:
+        more = f' (and {len(failures) - 1} more)' if failures[1:] else ''
+        job.fail(session, f'Failed in {doing} nodes: {failures[0]}{more}')
+    else:
+        job.succeed(session, success)
+
+
+# Parts of the steps
+
+
+def _cluster(job: work.Work, session: orm.Session) -> models.Cluster:
+    cluster = clusters.lock(session, job.action.target)
+    if cluster is None:
+        raise _gone(job)
+    return cluster
+
+
+def _gone(job: work.Work) -> errors.ResourceNotFound:
+    return errors.ResourceNotFound(f'The cluster {job.action.target} is gone.')
+
+
+def _wait(
+    job: work.Work,
+    session: orm.Session,
+    children: Sequence[models.Action],
+    then: Step,
+) -> None:
+    """Go on with a step after the children, at once if there are none."""
+    session.flush()
+    if children:
+        job.wait(session, children, then.__name__)
+    else:
+        then(job, session)
+
+
+def _grow(
+    job: work.Work,
+    session: orm.Session,
+    cluster: models.Cluster,
+    count: int,
+    then: Step,
+) -> None:
+    """Add new nodes to a cluster and make them."""
+    children = []
+    for _ in range(count):
+        node = add_node(
+            session,
+            cluster,
+            name=names.node_name(
+                cluster.config.get('node.name.format'), cluster.next_index
+            ),
+            profile_id=cluster.profile_id,
+        )
+        children.append(
+            job.child(
+                'NODE_CREATE',
+                node.id,
+                requests.NodeCreateRequest(
+                    name=node.name,
+                    profile_id=node.profile_id,
+                    cluster_id=cluster.id,
+                ),
+            )
+        )
+    _wait(job, session, children, then)
+
+
+def add_node(
+    session: orm.Session,
+    cluster: models.Cluster,
+    *,
+    name: str,
+    profile_id: str,
+) -> models.Node:
+    """Add a node, not made yet, to a cluster whose row we have locked."""
+    node = models.Node(
+        id=models.new_id(),
+        name=name,
+        profile_id=profile_id,
+        cluster_id=cluster.id,
+        index=cluster.next_index,
+        status='INIT',
+        status_reason='Initializing',
+        meta={},
+        user=cluster.user,
+        project=cluster.project,
+        domain=cluster.domain,
+    )
+    session.add(node)
+    cluster.next_index += 1
+    return node
+
+
+def _deletions(
+    job: work.Work, members: Sequence[models.Node]
+) -> list[models.Action]:
+    return [
+        job.child(
+            'NODE_DELETE',
+            node.id,
+            requests.NodeDeleteRequest(identity=node.id),
+        )
+        for node in members
+    ]
+
+
+def _checks(job: work.Work, session: orm.Session) -> list[models.Action]:
+    return [
+        job.child(
+            'NODE_CHECK',
+            node.id,
+            requests.NodeCheckRequest(identity=node.id),
+        )
+        for node in nodes.of_cluster(session, job.action.target)
+    ]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ending an action from outside: deadlines, forced deletions, lost engines.
+
+An action is ended together with everything it waits for, in one transaction.
+Whoever runs one of them at the moment finds its claim void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import orm
+
+from engine.actions import table
+from engine.db import actions, dependencies, models
+from vobjects.clustering import consts
+
+#: Why an action is ended -> the status and the reason it is left with.
+CAUSES = {
+    'CANCEL': ('CANCELLED', 'cancelled by request'),
+    'SUPERSEDE': ('CANCELLED', 'gave way to a forced deletion'),
+    'TIMEOUT': ('FAILED', 'not done within {timeout} seconds'),
+}
+
+
+def end(session: orm.Session, action_id: str, cause: str) -> bool:
+    """End an action and everything it waits for.
+
+    :param cause: a key of :data:`CAUSES`
+    :returns: whether another action became ready by it
+    """
+    action = actions.lock(session, action_id)
+    if action is None or action.status in consts.ACTION_ENDS:
+        return False
+    woken = False
+    for child in dependencies.unfinished_children(session, action_id):
+        woken |= end(session, child, cause)
+    status, reason = CAUSES[cause]
+    reason = reason.format(timeout=action.timeout)
+    return abandon(session, action, status, reason) or woken
+
+
+def abandon(
+    session: orm.Session, action: models.Action, status: str, reason: str
+) -> bool:
+    """End an action that has no unfinished children.
+
+    :returns: whether another action became ready by it
+    """
+    kind = table.KINDS.get(action.action)
+    if kind is not None:
+        kind.abandon(session, action, reason)
+    _, woken = actions.end(
+        session,
+        action.id,
+        models.Action.status.not_in(consts.ACTION_ENDS),
+        status,
+        reason,
+    )
+    return woken
+
+
+def supersede(session: orm.Session, others: Iterable[models.Action]) -> bool:
+    """End actions that stand in the way of a forced deletion.
+
+    :returns: whether another action became ready by it
+    """
+    woken = False
+    for action in others:
+        woken |= end(session, action.id, 'SUPERSEDE')
+    return woken

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What actions on nodes do: one stage each, around one call to the cloud.
+
+Each says in the database what it is about to do, lets the cloud do it, and
+says what came of it in the transaction that ends the action. A node's cluster
+is looked at again when a user asked for the action; one that a cluster's
+action derived leaves this to its parent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import orm
+
+from engine import sizes
+from engine.actions import work
+from engine.db import actions, clock, clusters, models, nodes
+from engine.profiles import base as profiles
+from engine.providers import base as providers
+from vobjects.clustering import consts, errors
+
+LOG = logging.getLogger(__name__)
+
+#: Fields of a node that an update may set without its cloud.
+PLAIN_FIELDS = {
+    'name': 'name',
+    'role': 'role',
+    'metadata': 'meta',
+    'tainted': 'tainted',
+}
+
+
+def create(job: work.Work) -> None:
+    """NODE_CREATE: make the node's object."""
+    view, profile = _begin(job, 'CREATING', 'Creation in progress')
+    kind = job.run.profile_types.get(profile.type)
+    try:
+        physical_id = kind.create(job.run.provider, view, _properties(profile))
+    except providers.ProviderError as error:
+        _fail(job, str(error))
+        return
+
+    def done(session: orm.Session) -> None:
+        node = _node(job, session)
+        node.physical_id = physical_id
+        nodes.set_status(node, 'ACTIVE', 'Creation succeeded')
+        _look_at_cluster(job, session, node.cluster_id, counts=True)
+        job.succeed(session, 'Node created successfully.')
+
+    try:
+        job.write(done)
+    except actions.ClaimLostError:
+        _remove_if_unwanted(job, kind, view)
+        raise
+
+
+def update(job: work.Work) -> None:
+    """NODE_UPDATE: change properties, and the object if the profile does."""
+    request = job.request
+    view, old = _begin(job, 'UPDATING', 'Update in progress')
+    new_id = work.given(request, 'profile_id')
+    if new_id is not None and new_id != old.id:
+        new = _profile(job, new_id)
+        kind = job.run.profile_types.get(new.type)
+        try:
+            kind.update(
+                job.run.provider, view, _properties(old), _properties(new)
+            )
+        except providers.ProviderError as error:
+            _fail(job, str(error))
+            return
+
+    def done(session: orm.Session) -> None:
+        node = _node(job, session)
+        if new_id is not None:
+            node.profile_id = new_id
+        for field, column in PLAIN_FIELDS.items():
+            value = work.given(request, field)
+            if value is not None:
+                setattr(node, column, value)
+        nodes.set_status(node, 'ACTIVE', 'Update succeeded')
+        _look_at_cluster(job, session, node.cluster_id)
+        job.succeed(session, 'Node updated successfully.')
+
+    job.write(done)
+
+
+def delete(job: work.Work) -> None:
+    """NODE_DELETE: remove the object, then the node."""
+
+    def begin(
+        session: orm.Session,
+    ) -> tuple[profiles.NodeView, models.Profile] | None:
+        node = nodes.get(session, job.action.target)
+        if node is None:
+            job.succeed(session, 'The node was gone already.')
+            return None
+        if job.action.cause == consts.CAUSE_REQUEST:
+            check_may_leave(session, node, job.run.node_limit())
+        nodes.set_status(node, 'DELETING', 'Deletion in progress')
+        return _view(node), _profile_in(session, node.profile_id)
+
+    begun = job.write(begin)
+    if begun is None:
+        return
+    view, profile = begun
+    try:
+        job.run.profile_types.get(profile.type).delete(job.run.provider, view)
+    except providers.ProviderError as error:
+        _fail(job, str(error))
+        return
+
+    def done(session: orm.Session) -> None:
+        node = nodes.get(session, view.id)
+        if node is not None:
+            cluster_id = node.cluster_id
+            session.delete(node)
+            session.flush()
+            _look_at_cluster(job, session, cluster_id, counts=True)
+        job.succeed(session, 'Node deleted successfully.')
+
+    job.write(done)
+
+
+def check(job: work.Work) -> None:
+    """NODE_CHECK: look whether the object is well."""
+    view, profile = _begin(job)
+    kind = job.run.profile_types.get(profile.type)
+    try:
+        trouble = kind.check(job.run.provider, view)
+    except providers.ProviderError as error:
+        _fail(job, str(error))
+        return
+
+    def done(session: orm.Session) -> None:
+        node = _node(job, session)
+        _set_health(node, trouble)
+        _look_at_cluster(job, session, node.cluster_id)
+        job.succeed(session, 'Node check completed.')
+
+    job.write(done)
+
+
+def recover(job: work.Work) -> None:
+    """NODE_RECOVER: bring the object back, by RECREATE if nothing is said."""
+    request = job.request
+    view, profile = _begin(job)
+    kind = job.run.profile_types.get(profile.type)
+    properties = _properties(profile)
+    operation = work.given(request, 'operation') or 'RECREATE'
+    parameters = work.given(request, 'operation_params') or {}
+    try:
+        is_well = bool(work.given(request, 'check')) and not kind.check(
+            job.run.provider, view
+        )
+        if is_well:
+            physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
+        else:
+            _begin(job, 'RECOVERING', 'Recovery in progress')
+            physical_id = kind.recover(
+                job.run.provider, view, properties, operation, parameters
+            )
+            reason = 'Recovery succeeded'
+    except providers.ProviderError as error:
+        _fail(job, str(error))
+        return
+
+    def done(session: orm.Session) -> None:
+        node = _node(job, session)
+        if node.physical_id != physical_id:
+            node.data = {**node.data, 'recovery': operation}
+            node.physical_id = physical_id
+        nodes.set_status(node, 'ACTIVE', reason)
+        _look_at_cluster(job, session, node.cluster_id)
+        job.succeed(session, 'Node recovered successfully.')
+
+    try:
+        job.write(done)
+    except actions.ClaimLostError:
+        _remove_if_unwanted(job, kind, view)
+        raise
+
+
+def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
+    """Leave the node in a state that tells what happened."""
+    node = nodes.get(session, action.target)
+    # Nothing was done yet to what no engine has begun with.
+    if node is None or (action.claims == 0 and node.status != 'INIT'):
+        return
+    nodes.set_status(node, 'ERROR', f'{action.action}: {reason}')
+    session.flush()
+
+
+def check_may_leave(
+    session: orm.Session, node: models.Node, limit: int
+) -> None:
+    """Refuse to take a node from a cluster that is at its minimum.
+
+    :raises vobjects.clustering.errors.BadRequest: naming size and minimum
+    """
+    if node.cluster_id is None:
+        return
+    cluster = clusters.lock(session, node.cluster_id)
+    if cluster is not None:
+        size = nodes.count_of_cluster(session, cluster.id)
+        bounds = sizes.Bounds(cluster.min_size, cluster.max_size, limit)
+        bounds.check_size(size - 1)
+
+
+# Parts of the stages
+
+
+def _begin(
+    job: work.Work, status: str | None = None, reason: str = ''
+) -> tuple[profiles.NodeView, models.Profile]:
+    """Say what is about to be done; return the node and its profile."""
+
+    def body(
+        session: orm.Session,
+    ) -> tuple[profiles.NodeView, models.Profile]:
+        node = _node(job, session)
+        if status is not None:
+            nodes.set_status(node, status, reason)
+        return _view(node), _profile_in(session, node.profile_id)
+
+    return job.write(body)
+
+
+def _fail(job: work.Work, reason: str) -> None:
+    def body(session: orm.Session) -> None:
+        node = _node(job, session)
+        nodes.set_status(node, 'ERROR', reason)
+        _look_at_cluster(job, session, node.cluster_id)
+        job.fail(session, reason)
+
+    job.write(body)
+
+
+def _node(job: work.Work, session: orm.Session) -> models.Node:
+    node = nodes.get(session, job.action.target)
+    if node is None:
+        raise errors.ResourceNotFound(f'The node {job.action.target} is gone.')
+    return node
+
+
+def _view(node: models.Node) -> profiles.NodeView:
+    return profiles.NodeView(node.id, node.name, node.physical_id, node.meta)
+
+
+def _profile(job: work.Work, profile_id: str) -> models.Profile:
+    with job.run.database.reader() as session:
+        return _profile_in(session, profile_id)
+
+
+def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
+    profile = session.get(models.Profile, profile_id)
+    if profile is None:
+        raise errors.ResourceNotFound(f'The profile {profile_id} is gone.')
+    return profile
+
+
+def _properties(profile: models.Profile) -> dict[str, Any]:
+    properties: dict[str, Any] = profile.spec.get('properties') or {}
+    return properties
+
+
+def _set_health(node: models.Node, trouble: str) -> None:
+    if trouble:
+        nodes.set_status(node, 'ERROR', f'Check: {trouble}.')
+    elif node.status == 'WARNING':
+        reason = f'Check: its object is well. {node.status_reason}'
+        nodes.set_status(node, 'WARNING', reason)
+    else:
+        nodes.set_status(node, 'ACTIVE', 'Check: Node is ACTIVE.')
+
+
+def _look_at_cluster(
+    job: work.Work,
+    session: orm.Session,
+    cluster_id: str | None,
+    *,
+    counts: bool = False,
+) -> None:
+    """Say again how a node's cluster is, if nobody else will.
+
+    :param counts: whether the number of its nodes changed
+    """
+    if cluster_id is None or job.action.cause != consts.CAUSE_REQUEST:
+        return
+    session.flush()
+    cluster = clusters.lock(session, cluster_id)
+    if cluster is None:
+        return
+    if counts:
+        cluster.desired_capacity = nodes.count_of_cluster(session, cluster_id)
+    evaluate(session, cluster, job.action.action, job.run.node_limit())
+
+
+def evaluate(
+    session: orm.Session,
+    cluster: models.Cluster,
+    operation: str,
+    limit: int,
+) -> None:
+    """Set a cluster's status by what its nodes are like."""
+    session.flush()
+    status, reason = sizes.health(
+        operation,
+        nodes.count_of_cluster(session, cluster.id, status='ACTIVE'),
+        cluster.desired_capacity,
+        sizes.Bounds(cluster.min_size, cluster.max_size, limit),
+    )
+    clusters.set_status(cluster, status, reason)
+    if status == 'ACTIVE' and cluster.created_at is None:
+        cluster.created_at = clock.utcnow()
+    session.flush()
+
+
+def _remove_if_unwanted(
+    job: work.Work, kind: profiles.ProfileType, view: profiles.NodeView
+) -> None:
+    """Remove what we made for a node that was deleted meanwhile."""
+    with job.run.database.reader() as session:
+        if nodes.get(session, view.id) is not None:
+            return
+    remove: Callable[..., None] = kind.delete
+    try:
+        remove(job.run.provider, view)
+    except providers.ProviderError as error:
+        LOG.warning('Node %s is gone, its object is not: %s', view.id, error)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the actions of one engine process may use."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from oslo_config import cfg
+
+from engine.db import database, models
+from engine.profiles import base as profiles
+from engine.providers import base as providers
+from vobjects.manifest import Manifest
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Runtime:
+    """See the module's docstring.
+
+    :ivar cap: returns what every live engine reads; None: what we read
+    :ivar speaks: what we read, if that is less than what we were built
+        with: an engine that stands in for an older release
+    :ivar wake: called after an action became ready
+    """
+
+    conf: cfg.ConfigOpts
+    database: database.Database
+    provider: providers.Provider
+    profile_types: profiles.Registry
+    cap: Callable[[], Manifest | None] = lambda: None
+    speaks: Manifest | None = None
+    wake: Callable[[], None] = lambda: None
+
+    def node_limit(self) -> int:
+        """Return how many nodes a cluster may have at most."""
+        return int(self.conf.engine.max_nodes_per_cluster)
+
+    def timeout(self, cluster: models.Cluster | None = None) -> int:
+        """Return the seconds that an action may take."""
+        if cluster is not None and cluster.timeout:
+            return cluster.timeout
+        return int(self.conf.engine.default_action_timeout)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of actions: their stages, the locks they need, loose ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.actions import clusters, nodes
+from engine.actions.work import Kind, Stage, given
+from engine.db import locks, models
+from vobjects.clustering import consts
+
+
+def _cluster_locks(action: models.Action, request: Any) -> list[locks.Want]:
+    return [locks.Want(models.Cluster, action.target)]
+
+
+def _node_locks(action: models.Action, request: Any) -> list[locks.Want]:
+    """See :mod:`engine.db.locks`; a forced deletion waits for no cluster."""
+    wants = [locks.Want(models.Node, action.target)]
+    if (
+        action.cause == consts.CAUSE_REQUEST
+        and action.cluster_id is not None
+        and not is_forced(request)
+    ):
+        wants.insert(
+            0, locks.Want(models.Cluster, action.cluster_id, exclusive=False)
+        )
+    return wants
+
+
+def is_forced(request: Any) -> bool:
+    """Tell whether a request asks to push aside what stands in its way."""
+    return 'force' in request.fields and bool(given(request, 'force'))
+
+
+def _cluster_kind(*steps: clusters.Step) -> Kind:
+    stages = {step.__name__: clusters.in_transaction(step) for step in steps}
+    return Kind(
+        {'start': clusters.in_transaction(steps[0]), **stages},
+        _cluster_locks,
+        clusters.abandon,
+    )
+
+
+def _node_kind(stage: Stage) -> Kind:
+    return Kind({'start': stage}, _node_locks, nodes.abandon)
+
+
+#: A cluster's steps in their order, a node's only one.
+KINDS: dict[str, Kind] = {
+    'CLUSTER_CREATE': _cluster_kind(clusters.create, clusters.created),
+    'CLUSTER_UPDATE': _cluster_kind(clusters.update, clusters.updated),
+    'CLUSTER_DELETE': _cluster_kind(clusters.delete, clusters.deleted),
+    'CLUSTER_RESIZE': _cluster_kind(clusters.resize, clusters.resized),
+    'CLUSTER_SCALE_IN': _cluster_kind(clusters.scale_in, clusters.scaled),
+    'CLUSTER_SCALE_OUT': _cluster_kind(clusters.scale_out, clusters.scaled),
+    'CLUSTER_CHECK': _cluster_kind(clusters.check, clusters.checked),
+    'CLUSTER_RECOVER': _cluster_kind(
+        clusters.recover, clusters.repair, clusters.recovered
+    ),
+    'NODE_CREATE': _node_kind(nodes.create),
+    'NODE_UPDATE': _node_kind(nodes.update),
+    'NODE_DELETE': _node_kind(nodes.delete),
+    'NODE_CHECK': _node_kind(nodes.check),
+    'NODE_RECOVER': _node_kind(nodes.recover),
+}

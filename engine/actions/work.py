@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An action that is being run, one stage at a time.
+
+A stage is a function of a :class:`Work`. It ends in one of four ways, each
+within a transaction of :meth:`Work.write`: ``wait`` for children and go on
+with another stage, ``succeed``, ``fail``, or by an exception, which fails
+the action. A stage may be run again from its beginning, by any engine, until
+the transaction that ends it is committed; nothing waits in a thread.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
+
+from engine.actions import queue, runtime
+from engine.db import actions, dependencies, locks, models
+from engine.providers import base as providers
+from vobjects import base, exceptions
+from vobjects.clustering import errors
+
+LOG = logging.getLogger(__name__)
+
+Result = TypeVar('Result')
+
+#: Errors whose message is written for users.
+EXPLAINED = (
+    errors.ClusteringError,
+    providers.ProviderError,
+    exceptions.ConversionError,
+)
+
+#: Errors that say nothing about the action: another try may do.
+PASSING = (exceptions.FleetError, oslo_db_exception.DBConnectionError)
+
+Stage = Callable[['Work'], None]
+
+
+def given(request: Any, field: str) -> Any:
+    """Return the value of a request's field; None if it was not given."""
+    return getattr(request, field) if request.obj_attr_is_set(field) else None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of action.
+
+    :ivar stages: name -> stage; the first to run is ``start``
+    :ivar wants: the locks it needs, by its row and its request
+    :ivar abandon: leaves the target in a state that tells what happened,
+        when the action ends without having done its work
+    """
+
+    stages: Mapping[str, Stage]
+    wants: Callable[[models.Action, base.Request], list[locks.Want]]
+    abandon: Callable[[orm.Session, models.Action, str], None]
+
+
+class Work:
+    """The right and the means to run an action's next stage.
+
+    :param action: the row as it was when it was claimed
+    :param request: what its inputs say
+    """
+
+    def __init__(
+        self,
+        run: runtime.Runtime,
+        kind: Kind,
+        claim: actions.Claim,
+        action: models.Action,
+        request: Any,
+    ) -> None:
+        self.run = run
+        self.kind = kind
+        self.claim = claim
+        self.action = action
+        self.request = request
+        self._settled = False
+        self._woken = False
+
+    def perform(self) -> None:
+        """Run the stage that is due. Never raises but what ends a thread."""
+        try:
+            self._perform()
+        except actions.ClaimLostError:
+            LOG.info(
+                '%s %s was taken away', self.action.action, self.action.id
+            )
+        except Exception:
+            # Whoever looks for claims without a worker gives it back.
+            LOG.exception(
+                'Could not end %s %s', self.action.action, self.action.id
+            )
+
+    def _perform(self) -> None:
+        try:
+            self.kind.stages[self.action.stage](self)
+            if not self._settled:
+                raise RuntimeError(
+                    f'stage {self.action.stage} of {self.action.action} did'
+                    ' not end'
+                )
+        except (actions.ClaimLostError, *PASSING):
+            raise
+        except EXPLAINED as error:
+            self._abandon(str(error))
+        except Exception as error:
+            LOG.exception('%s %s failed', self.action.action, self.action.id)
+            self._abandon(f'internal error: {type(error).__name__}')
+
+    # Within a stage
+
+    def write(self, body: Callable[[orm.Session], Result]) -> Result:
+        """Run ``body(session)`` in a transaction, if the claim still holds.
+
+        Nobody can take the action away before the transaction ends.
+
+        :param body: leaves no trace but in the database: it may run twice
+        :raises engine.db.actions.ClaimLostError: the action is another's
+        """
+
+        def attempt(session: orm.Session) -> Result:
+            self._settled = self._woken = False
+            actions.hold(session, self.claim)
+            return body(session)
+
+        result = self.run.database.write(attempt)
+        if self._woken:
+            self.run.wake()
+        return result
+
+    def child(
+        self, kind: str, target_id: str, request: base.Request
+    ) -> models.Action:
+        """Return a new action to wait for."""
+        return queue.derived(self.run, self.action, kind, target_id, request)
+
+    def wait(
+        self,
+        session: orm.Session,
+        children: Iterable[models.Action],
+        then: str,
+    ) -> None:
+        """Go on with stage ``then`` when the children have ended.
+
+        :param children: from :meth:`child`; at least one
+        """
+        batch = list(children)
+        data = {**self.action.data, 'children': [c.id for c in batch]}
+        actions.wait_for(session, self.claim, batch, then, data)
+        self._settled = self._woken = True
+
+    def failures(self, session: orm.Session) -> list[str]:
+        """Return why children of the last wait did not succeed."""
+        batch = set(self.action.data.get('children', ()))
+        return [
+            f'{child.action} of {child.target}: {child.status_reason}'
+            for child in dependencies.children(session, self.action.id)
+            if child.id in batch and child.status != 'SUCCEEDED'
+        ]
+
+    def succeed(
+        self,
+        session: orm.Session,
+        reason: str,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """End the action well."""
+        self._end(session, 'SUCCEEDED', reason, outputs)
+
+    def fail(self, session: orm.Session, reason: str) -> None:
+        """End the action badly; the target's state is the stage's affair."""
+        self._end(session, 'FAILED', reason)
+
+    def _end(
+        self,
+        session: orm.Session,
+        status: str,
+        reason: str,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        ended, self._woken = actions.end(
+            session,
+            self.action.id,
+            self.claim.condition(),
+            status,
+            reason,
+            outputs,
+        )
+        if not ended:
+            raise actions.ClaimLostError(self.action.id)
+        self._settled = True
+
+    # Other ends
+
+    def _abandon(self, reason: str) -> None:
+        def body(session: orm.Session) -> None:
+            self.kind.abandon(session, self.action, reason)
+            self.fail(session, reason)
+
+        self.write(body)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands ``vobjects engine`` and ``vobjects db``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import logging
+import pathlib
+import signal
+import threading
+
+from oslo_config import cfg
+from oslo_log import log as oslo_log
+
+from engine import conf as engine_conf
+from engine.db import database, migrations
+from vobjects import exceptions
+from vobjects.manifest import Manifest
+from vobjects.rpc import conf as rpc_conf
+
+PROJECT = 'vobjects'
+
+#: Seconds after which a signal is noticed at the latest.
+SIGNAL_WITHIN = 0.5
+
+
+def main(argv: list[str]) -> int:
+    """Run ``vobjects engine``.
+
+    :param argv: the arguments after ``engine``
+    :returns: 0 after SIGTERM or SIGINT
+    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
+    :raises oslo_config.cfg.Error: a bad configuration
+    :raises SystemExit: from argparse
+    """
+    options = _engine_parser().parse_args(argv)
+    conf = configuration(options.config_file)
+    # Imported here, so that "vobjects db" needs no message bus.
+    from engine import service
+
+    engine = service.Engine(
+        conf, speaks=_speaks(options.manifest), release=options.release
+    )
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    engine.start()
+    # With a timeout: another thread may be the one that a signal interrupts,
+    # and Python would run the handler when this one wakes up.
+    while not stopping.wait(SIGNAL_WITHIN):
+        pass
+    engine.stop()
+    return 0
+
+
+def db(argv: list[str]) -> int:
+    """Run ``vobjects db sync`` or ``vobjects db version``.
+
+    :param argv: the arguments after ``db``
+    :returns: 0; for ``version`` 1 if an upgrade is needed
+    :raises oslo_config.cfg.Error: a bad configuration
+    :raises engine.db.database.UnreachableError: no database answers
+    :raises engine.db.database.UnusableError: none can be reached that way
+    :raises SystemExit: from argparse
+    """
+    options = _db_parser().parse_args(argv)
+    conf = configuration(options.config_file)
+    target = database.Database(conf)
+    try:
+        return int(options.run(target))
+    finally:
+        target.close()
+
+
+def configuration(files: list[str] | None) -> cfg.ConfigOpts:
+    """Return the configuration, with logging set up.
+
+    :param files: None: where oslo.config looks by itself
+    :raises oslo_config.cfg.Error: a file is missing or has a bad value
+    """
+    conf = cfg.ConfigOpts()
+    oslo_log.register_options(conf)
+    engine_conf.register(conf)
+    rpc_conf.register(conf)
+    conf(
+        args=[],
+        project=PROJECT,
+        version=importlib.metadata.version(PROJECT),
+        default_config_files=files or None,
+    )
+    oslo_log.setup(conf, PROJECT)
+    # It says at every look at the database what kind of database it is.
+    logging.getLogger('alembic').setLevel(logging.WARNING)
+    return conf
+
+
+def _speaks(path: pathlib.Path | None) -> Manifest | None:
+    if path is None:
+        return None
+    from engine import service
+    from vobjects.rpc import server
+
+    # What may be asked of an older release is decided by the types there
+    # are: all of them have to be registered first.
+    assert service.TYPES
+    try:
+        return server.emulated(Manifest.load(path))
+    except OSError as error:
+        raise exceptions.VobjectsError(
+            f'--manifest {path}: {error.strerror}'
+        ) from None
+
+
+def _engine_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects engine',
+        description='Run an engine. SIGTERM and Ctrl-C let what is under way'
+        ' finish, for [engine] stop_timeout seconds, and stop it; other'
+        ' engines take over the rest.',
+    )
+    parser.add_argument(
+        '--manifest',
+        type=pathlib.Path,
+        metavar='FILE',
+        help='speak only the versions in this file, as an older release'
+        ' would ("vobjects fleet manifest" prints such files)',
+    )
+    parser.add_argument(
+        '--release',
+        metavar='NAME',
+        help='the release to announce (default: that of this build)',
+    )
+    _add_config_file(parser)
+    return parser
+
+
+def _db_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects db',
+        description='Create and upgrade the database.',
+    )
+    commands = parser.add_subparsers(
+        title='commands', metavar='COMMAND', required=True
+    )
+    for name, run, summary in (
+        ('sync', _sync, 'bring the database to the newest revision'),
+        ('version', _version, "print the database's revision, and the newest"),
+    ):
+        command = commands.add_parser(name, help=summary, description=summary)
+        _add_config_file(command)
+        command.set_defaults(run=run)
+    return parser
+
+
+def _add_config_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--config-file',
+        metavar='FILE',
+        action='append',
+        help='settings; may be repeated, later ones win',
+    )
+
+
+def _sync(target: database.Database) -> int:
+    before = migrations.current(target)
+    migrations.sync(target)
+    after = migrations.current(target)
+    done = 'is' if before == after else f'went from {before or "none"} to'
+    print(f'the database {done} {after}')  # noqa: T201 - a command
+    return 0
+
+
+def _version(target: database.Database) -> int:
+    found = migrations.current(target) or 'none'
+    print(f'{found} (newest: {migrations.head()})')  # noqa: T201 - a command
+    return 1 if migrations.is_behind(target) else 0

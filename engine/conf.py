@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's options: ``[engine]`` and ``[simulated]``.
+
+``[database]`` is oslo.db's.
+"""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+from oslo_db import options as oslo_db_options
+
+#: Where state goes when nothing is configured: the current directory.
+DEFAULT_CONNECTION = 'sqlite:///vobjects.sqlite'
+
+ENGINE = cfg.OptGroup('engine', 'What an engine process does.')
+
+ENGINE_OPTIONS = [
+    cfg.IntOpt(
+        'workers',
+        default=4,
+        min=1,
+        max=1024,
+        help='Actions that one engine process runs at the same time. An'
+        ' action that waits, for its children or for a lock, needs no'
+        ' worker.',
+    ),
+    cfg.IntOpt(
+        'default_action_timeout',
+        default=3600,
+        min=1,
+        help='Seconds after its first start at which an action is failed'
+        ' that has not ended, unless its cluster says otherwise.',
+    ),
+    cfg.IntOpt(
+        'max_nodes_per_cluster',
+        default=1000,
+        min=0,
+        help='Most nodes a cluster may have.',
+    ),
+    cfg.IntOpt(
+        'max_clusters_per_project',
+        default=100,
+        min=0,
+        help='Most clusters a project may have.',
+    ),
+    cfg.FloatOpt(
+        'poll_interval',
+        default=2.0,
+        min=0.01,
+        help='Seconds between two looks for work that nobody announced. It'
+        ' is the safety net; work is normally announced.',
+    ),
+    cfg.FloatOpt(
+        'lock_retry_interval',
+        default=5.0,
+        min=0.01,
+        help='Seconds after which an action that found its cluster or node'
+        ' locked tries again, if the release of the lock did not wake it.',
+    ),
+    cfg.FloatOpt(
+        'unreadable_retry_interval',
+        default=30.0,
+        min=0.01,
+        help='Seconds for which this engine leaves an action to others after'
+        ' it found that its inputs are of a newer version than it reads.',
+    ),
+    cfg.IntOpt(
+        'max_attempts',
+        default=5,
+        min=1,
+        help='How many engines may die while running an action before it is'
+        ' failed and not given to another.',
+    ),
+    cfg.FloatOpt(
+        'stop_timeout',
+        default=10.0,
+        min=0.0,
+        help='Seconds that a stopping engine lets running actions finish.'
+        ' What has not finished is taken over by another engine.',
+    ),
+    cfg.StrOpt(
+        'provider',
+        default='simulated',
+        help='The cloud that nodes are made in: an entry point of the'
+        ' group "vobjects.providers".',
+    ),
+]
+
+SIMULATED = cfg.OptGroup(
+    'simulated', 'The simulated cloud, whose servers are rows of a table.'
+)
+
+SIMULATED_OPTIONS = [
+    cfg.FloatOpt(
+        'latency',
+        default=0.05,
+        min=0.0,
+        help='Seconds that an operation on a server takes.',
+    ),
+    cfg.FloatOpt(
+        'failure_rate',
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        help='Share of the operations that fail. Which ones is decided by'
+        ' seed, server and operation, so that a run can be repeated.',
+    ),
+    cfg.StrOpt(
+        'seed',
+        default='0',
+        help='What decides which operations fail.',
+    ),
+]
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Make the engine's options known to ``conf``; harmless when repeated."""
+    for group, options in list_opts():
+        # By its name: a shared OptGroup would share overridden values
+        # between all configurations of a process.
+        conf.register_opts(list(options), group=group.name)
+    oslo_db_options.set_defaults(conf, connection=DEFAULT_CONNECTION)
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return (group, options) pairs, as oslo.config's generator expects.
+
+    Those of ``[database]`` are listed by oslo.db itself.
+    """
+    return [(ENGINE, ENGINE_OPTIONS), (SIMULATED, SIMULATED_OPTIONS)]

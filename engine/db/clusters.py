@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, find, models, statements
+
+
+def get(session: orm.Session, cluster_id: str) -> models.Cluster | None:
+    """Return a cluster as the database has it now."""
+    return session.get(models.Cluster, cluster_id, populate_existing=True)
+
+
+def lock(session: orm.Session, cluster_id: str) -> models.Cluster | None:
+    """Return a cluster that nobody else changes before we commit."""
+    return session.get(
+        models.Cluster,
+        cluster_id,
+        populate_existing=True,
+        with_for_update=True,
+    )
+
+
+def count_of_project(session: orm.Session, project: str | None) -> int:
+    """Return how many clusters a project has."""
+    return (
+        session.scalar(
+            sqlalchemy.select(sqlalchemy.func.count())
+            .select_from(models.Cluster)
+            .where(find.owned_by(models.Cluster, project))
+        )
+        or 0
+    )
+
+
+def count_of_profile(session: orm.Session, profile_id: str) -> int:
+    """Return how many clusters use a profile."""
+    return (
+        session.scalar(
+            sqlalchemy.select(sqlalchemy.func.count())
+            .select_from(models.Cluster)
+            .where(models.Cluster.profile_id == profile_id)
+        )
+        or 0
+    )
+
+
+def set_status(cluster: models.Cluster, status: str, reason: str) -> None:
+    """Say what state a cluster is in, and why."""
+    cluster.status = status
+    cluster.status_reason = reason
+    cluster.updated_at = clock.utcnow()
+
+
+def node_ids(
+    session: orm.Session, cluster_ids: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the nodes of each cluster, in the order of their indices."""
+    found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
+    for some in statements.portions(cluster_ids):
+        for cluster_id, node_id in session.execute(
+            sqlalchemy.select(models.Node.cluster_id, models.Node.id)
+            .where(models.Node.cluster_id.in_(some))
+            .order_by(models.Node.index, models.Node.id)
+        ):
+            found[str(cluster_id)].append(node_id)
+    return found

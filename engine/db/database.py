@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections and transactions.
+
+Every transaction is READ COMMITTED or stricter on all three databases, and
+state changes are single statements that say what they expect (``UPDATE ...
+WHERE status = ...``), so that the level is enough. On SQLite a writer begins
+IMMEDIATE: one that read first and wrote later would be refused at once, with
+no waiting, if another wrote in between.
+
+oslo.db makes the connections, translates errors and says what may be
+retried. Its enginefacade is not used: it reads the process-wide
+configuration, and gives SQLite files a new connection per transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import sqlalchemy
+from oslo_config import cfg
+from oslo_db import api as oslo_db_api
+from oslo_db import exception as oslo_db_exception
+from oslo_db.sqlalchemy import engines
+from sqlalchemy import event, orm, pool
+
+from vobjects import exceptions
+
+LOG = logging.getLogger(__name__)
+
+Result = TypeVar('Result')
+
+#: Milliseconds that a writer waits for another one on SQLite.
+BUSY_TIMEOUT = 30_000
+
+SQLITE_PRAGMAS = (
+    f'PRAGMA busy_timeout = {BUSY_TIMEOUT}',
+    'PRAGMA journal_mode = WAL',
+    # With WAL this keeps the file sound; only a power cut may lose the last
+    # commits, the death of a process never does.
+    'PRAGMA synchronous = NORMAL',
+)
+
+#: Seconds after which a server ends a transaction whose process is frozen:
+#: until then it locks the rows that others must change to take over from it.
+IDLE_TIMEOUT = 10
+
+MYSQL_SETTINGS = (
+    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+    # MySQL has no such setting; only MariaDB reads the comment.
+    'SET @vobjects = 1 /*M!100300 ,'
+    f' SESSION idle_transaction_timeout = {IDLE_TIMEOUT} */',
+)
+
+POSTGRESQL_SETTINGS = (
+    f"SET idle_in_transaction_session_timeout = '{IDLE_TIMEOUT}s'",
+)
+
+#: What a bad URL, a missing driver or a server that is away lead to.
+UNUSABLE = (
+    ImportError,
+    OSError,
+    oslo_db_exception.DBError,
+    sqlalchemy.exc.SQLAlchemyError,
+)
+
+#: Execution option by which a connection asks for BEGIN IMMEDIATE.
+WRITES = 'vobjects_writes'
+
+
+_RETRY = oslo_db_api.wrap_db_retry(
+    max_retries=12,
+    retry_interval=0.02,
+    max_retry_interval=1,
+    jitter=True,
+    retry_on_deadlock=True,
+    exception_checker=lambda error: is_busy(error),
+)
+
+
+#: Of these, what may be over when somebody tries again.
+OUT_OF_REACH = (
+    OSError,
+    oslo_db_exception.DBConnectionError,
+    sqlalchemy.exc.OperationalError,
+)
+
+
+class UnreachableError(exceptions.OutOfReach):
+    """The configured database does not answer; the message says why."""
+
+
+class UnusableError(exceptions.VobjectsError):
+    """No database can be reached that way; the message says why."""
+
+
+class Database:
+    """One database, shared by all threads of the process.
+
+    :param conf: with oslo.db's ``[database]`` options registered
+    :raises UnreachableError: nobody answers
+    :raises UnusableError: the URL is bad, or its driver is missing
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        try:
+            self.engine = create_engine(conf)
+            # With max_retries = 0, nobody has looked yet whether it answers.
+            self.engine.connect().close()
+        except UNUSABLE as error:
+            is_away = isinstance(error, OUT_OF_REACH)
+            kind = UnreachableError if is_away else UnusableError
+            raise kind(
+                f'[database] connection = {_shown(conf.database.connection)}'
+                f' cannot be used: {error}'
+            ) from error
+        self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
+
+    @property
+    def dialect(self) -> str:
+        """``sqlite``, ``postgresql`` or ``mysql`` (also for MariaDB)."""
+        name = self.engine.dialect.name
+        return 'mysql' if name == 'mariadb' else name
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[orm.Session]:
+        """Open a session that only reads; what it loads outlives it."""
+        with self._sessions() as session:
+            yield session
+
+    @contextlib.contextmanager
+    def writer(self) -> Iterator[orm.Session]:
+        """Open a transaction that commits at the end of the block.
+
+        Use :meth:`write` unless the caller repeats the block itself.
+        """
+        with self._sessions.begin() as session:
+            session.connection(execution_options={WRITES: True})
+            yield session
+
+    def write(self, work: Callable[[orm.Session], Result]) -> Result:
+        """Run ``work(session)`` in a transaction; again if it deadlocked.
+
+        :param work: leaves no trace but in the database: it may run twice
+        """
+
+        def attempt() -> Result:
+            with self.writer() as session:
+                return work(session)
+
+        result: Result = _RETRY(attempt)()
+        return result
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        self.engine.dispose()
+
+
+def is_busy(error: BaseException) -> bool:
+    """Tell whether SQLite or MariaDB asks to try the transaction again."""
+    if not isinstance(error, oslo_db_exception.DBError):
+        return False
+    return 'database is locked' in str(error.inner_exception or error)
+
+
+def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
+    """Return an SQLAlchemy engine as ``[database]`` configures it.
+
+    It waits, as long as ``[database] max_retries`` says, for a server that
+    does not answer yet.
+
+    :raises Exception: one of :data:`UNUSABLE`
+    """
+    options = conf.database
+    url = sqlalchemy.make_url(options.connection)
+    if url.get_backend_name() == 'sqlite' and url.database:
+        parent = pathlib.Path(url.database).resolve().parent
+        parent.mkdir(parents=True, exist_ok=True)
+    is_mysql = url.get_backend_name() in ('mysql', 'mariadb')
+    if is_mysql and 'charset' not in url.query:
+        # oslo.db's default would be the three-byte charset.
+        url = url.update_query_dict({'charset': 'utf8mb4'})
+    engine: sqlalchemy.Engine = engines.create_engine(
+        url.render_as_string(hide_password=False),
+        sqlite_fk=True,
+        mysql_sql_mode=options.mysql_sql_mode,
+        connection_recycle_time=options.connection_recycle_time,
+        connection_debug=options.connection_debug,
+        max_pool_size=options.max_pool_size,
+        max_overflow=options.max_overflow,
+        pool_timeout=options.pool_timeout,
+        max_retries=options.max_retries,
+        retry_interval=options.retry_interval,
+        thread_checkin=False,
+    )
+    if is_mysql:
+        _on_connect(engine, MYSQL_SETTINGS)
+    elif engine.dialect.name == 'postgresql':
+        _on_connect(engine, POSTGRESQL_SETTINGS)
+    elif engine.dialect.name == 'sqlite':
+        _on_connect(engine, SQLITE_PRAGMAS)
+        _begin_immediate(engine)
+        _keep_connections(engine, options.max_pool_size or 5)
+    # What was connected before the listeners were there goes.
+    engine.dispose()
+    return engine
+
+
+def _shown(connection: str | None) -> str:
+    """Return a URL without its password."""
+    try:
+        return str(sqlalchemy.make_url(connection or ''))
+    except sqlalchemy.exc.ArgumentError:
+        return 'not a URL'
+
+
+def _on_connect(
+    engine: sqlalchemy.Engine, statements: tuple[str, ...]
+) -> None:
+    @event.listens_for(engine, 'connect')
+    def settings(connection: Any, record: Any) -> None:
+        cursor = connection.cursor()
+        for statement in statements:
+            cursor.execute(statement)
+        cursor.close()
+        # PostgreSQL would take back what a transaction set that is undone.
+        connection.commit()
+
+
+def _begin_immediate(engine: sqlalchemy.Engine) -> None:
+    # oslo.db's own listener says BEGIN, and none can be put before it.
+    @event.listens_for(engine, 'before_cursor_execute', retval=True)
+    def rewrite(
+        connection: sqlalchemy.Connection,
+        cursor: Any,
+        statement: str,
+        parameters: Any,
+        context: Any,
+        many: bool,
+    ) -> tuple[str, Any]:
+        writes = connection.get_execution_options().get(WRITES)
+        if statement == 'BEGIN' and writes:
+            statement = 'BEGIN IMMEDIATE'
+        return statement, parameters
+
+
+def _keep_connections(engine: sqlalchemy.Engine, size: int) -> None:
+    """Give a SQLite file a pool in place of oslo.db's NullPool.
+
+    When the last connection to a file in WAL mode closes, SQLite writes the
+    whole log back: with no pool this would happen after most transactions.
+    """
+    unpooled = engine.pool
+    if isinstance(unpooled, pool.NullPool):
+        engine.pool = pool.QueuePool(
+            unpooled._creator,
+            pool_size=size,
+            max_overflow=-1,
+            dialect=unpooled._dialect,
+            _dispatch=unpooled.dispatch,
+        )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about what actions wait for.
+
+A row of ``action_dependencies`` outlives the waiting: users are shown it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, models, statements
+from vobjects.clustering import consts
+
+
+def resume_if_done(session: orm.Session, action_id: str) -> bool:
+    """Make a waiting action ready if nothing it waits for is unfinished.
+
+    :returns: whether it is now
+    """
+    # Two last children may end at once: the second to lock their parent's
+    # row sees the end of the first.
+    session.execute(
+        sqlalchemy.select(models.Action.id)
+        .where(models.Action.id == action_id)
+        .with_for_update()
+    )
+    if unfinished_children(session, action_id):
+        return False
+    resumed = statements.change(
+        session,
+        sqlalchemy.update(models.Action)
+        .where(
+            models.Action.id == action_id, models.Action.status == 'WAITING'
+        )
+        .values(status='READY', not_before=None, updated_at=clock.utcnow()),
+    )
+    return resumed > 0
+
+
+def parents(session: orm.Session, action_id: str) -> Sequence[str]:
+    """Return the IDs of the actions that wait or waited for an action."""
+    return session.scalars(
+        sqlalchemy.select(models.ActionDependency.dependent)
+        .where(models.ActionDependency.depended == action_id)
+        .order_by(models.ActionDependency.dependent)
+    ).all()
+
+
+def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:
+    """Return all actions that an action waits or waited for."""
+    return session.scalars(
+        sqlalchemy.select(models.Action)
+        .join(
+            models.ActionDependency,
+            models.ActionDependency.depended == models.Action.id,
+        )
+        .where(models.ActionDependency.dependent == action_id)
+        .order_by(models.Action.created_at, models.Action.id)
+        .execution_options(populate_existing=True)
+    ).all()
+
+
+def unfinished_children(session: orm.Session, action_id: str) -> list[str]:
+    """Return the IDs of those that have not ended."""
+    return list(
+        session.scalars(
+            sqlalchemy.select(models.Action.id)
+            .join(
+                models.ActionDependency,
+                models.ActionDependency.depended == models.Action.id,
+            )
+            .where(
+                models.ActionDependency.dependent == action_id,
+                models.Action.status.not_in(consts.ACTION_ENDS),
+            )
+        )
+    )
+
+
+def relations(
+    session: orm.Session, ids: Collection[str]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return, of each action, what it depends on and what depends on it."""
+    depends_on: dict[str, list[str]] = {id_: [] for id_ in ids}
+    depended_by: dict[str, list[str]] = {id_: [] for id_ in ids}
+    dependency = models.ActionDependency
+    pairs = sqlalchemy.select(dependency.depended, dependency.dependent)
+    for some in statements.portions(ids):
+        for depended, dependent in session.execute(
+            pairs.where(dependency.dependent.in_(some)).order_by(
+                dependency.depended
+            )
+        ):
+            depends_on[dependent].append(depended)
+        for depended, dependent in session.execute(
+            pairs.where(dependency.depended.in_(some)).order_by(
+                dependency.dependent
+            )
+        ):
+            depended_by[depended].append(dependent)
+    return depends_on, depended_by
+
+
+def forgotten(session: orm.Session) -> list[str]:
+    """Return the IDs of actions that wait for nothing."""
+    child = orm.aliased(models.Action)
+    pending = (
+        sqlalchemy.exists()
+        .where(
+            models.ActionDependency.dependent == models.Action.id,
+            models.ActionDependency.depended == child.id,
+            child.status.not_in(consts.ACTION_ENDS),
+        )
+        .correlate(models.Action)
+    )
+    return list(
+        session.scalars(
+            sqlalchemy.select(models.Action.id).where(
+                models.Action.status == 'WAITING', ~pending
+            )
+        )
+    )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding a row by what a user calls it: ID, name, or the ID's beginning."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import models
+from vobjects import exceptions
+from vobjects.clustering import errors
+
+Row = TypeVar(
+    'Row', models.Profile, models.Cluster, models.Node, models.Action
+)
+
+#: What may be the beginning of an ID: as much as clients show, or more.
+SHORT_ID = re.compile(r'[0-9a-fA-F]{8}[0-9a-fA-F-]{0,27}')
+
+
+def find(
+    session: orm.Session,
+    model: type[Row],
+    identity: str,
+    project: str | None,
+    *,
+    any_project_by_id: bool = False,
+) -> Row:
+    """Return the one row that ``identity`` means.
+
+    :param identity: an ID, else a name, else the beginning of an ID
+    :param project: whose rows count
+    :param any_project_by_id: whether a full ID may be another project's
+    :raises vobjects.clustering.errors.ResourceNotFound: there is none
+    :raises vobjects.clustering.errors.MultipleChoices: there are several
+    """
+    mine = owned_by(model, project)
+    attempts: list[Any] = [
+        model.id == identity
+        if any_project_by_id
+        else sqlalchemy.and_(model.id == identity, mine),
+        sqlalchemy.and_(model.name == identity, mine),
+    ]
+    if SHORT_ID.fullmatch(identity):
+        prefix = identity.lower()
+        attempts.append(sqlalchemy.and_(model.id.startswith(prefix), mine))
+    for attempt in attempts if is_storable(identity) else ():
+        found = session.scalars(
+            sqlalchemy.select(model).where(attempt).limit(2)
+        ).all()
+        if len(found) > 1:
+            raise errors.MultipleChoices(
+                f'{exceptions.cut(identity)} fits more than one {kind(model)};'
+                ' give the ID'
+            )
+        if found:
+            return found[0]
+    raise not_found(model, identity)
+
+
+def owned_by(
+    model: type[Any], project: str | None
+) -> sqlalchemy.ColumnElement[bool]:
+    """Return the condition of belonging to a project; None is one, too."""
+    # Not IS NOT DISTINCT FROM: PostgreSQL has no index for it.
+    if project is None:
+        return model.project.is_(None)  # type: ignore[no-any-return]
+    return model.project == project  # type: ignore[no-any-return]
+
+
+def not_found(model: type[Any], identity: str) -> errors.ResourceNotFound:
+    """Return the error for something that is not there."""
+    # The words are Senlin's, which clients know.
+    return errors.ResourceNotFound(
+        f'The {kind(model)} {exceptions.cut(identity)} could not be found.'
+    )
+
+
+def kind(model: type[Any]) -> str:
+    """Return what users call a row of a table: ``cluster``, ``node``..."""
+    return model.__name__.lower()
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether a text can be a name or an ID in the database.
+
+    PostgreSQL has no NUL character, and half a surrogate pair no encoding.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    # MariaDB does not look at blanks at the end of a text.
+    return '\0' not in text and not text.endswith(' ')

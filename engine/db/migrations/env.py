@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Alembic's entry: runs revisions on the connection it is handed."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from engine.db import models
+
+context.configure(
+    connection=context.config.attributes['connection'],
+    target_metadata=models.Base.metadata,
+    # The caller's transaction is the lock, also on SQLite.
+    transactional_ddl=True,
+)
+context.run_migrations()

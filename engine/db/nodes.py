@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, models
+
+
+def get(session: orm.Session, node_id: str) -> models.Node | None:
+    """Return a node as the database has it now."""
+    return session.get(models.Node, node_id, populate_existing=True)
+
+
+def lock(session: orm.Session, node_id: str) -> models.Node | None:
+    """Return a node that nobody else changes before we commit."""
+    return session.get(
+        models.Node, node_id, populate_existing=True, with_for_update=True
+    )
+
+
+def of_cluster(session: orm.Session, cluster_id: str) -> Sequence[models.Node]:
+    """Return the nodes of a cluster, in the order of their indices."""
+    return session.scalars(
+        sqlalchemy.select(models.Node)
+        .where(models.Node.cluster_id == cluster_id)
+        .order_by(models.Node.index, models.Node.id)
+        .execution_options(populate_existing=True)
+    ).all()
+
+
+def count_of_cluster(
+    session: orm.Session, cluster_id: str, *, status: str | None = None
+) -> int:
+    """Return how many nodes a cluster has, perhaps of one status."""
+    query = (
+        sqlalchemy.select(sqlalchemy.func.count())
+        .select_from(models.Node)
+        .where(models.Node.cluster_id == cluster_id)
+    )
+    if status is not None:
+        query = query.where(models.Node.status == status)
+    return session.scalar(query) or 0
+
+
+def count_of_profile(session: orm.Session, profile_id: str) -> int:
+    """Return how many nodes use a profile."""
+    return (
+        session.scalar(
+            sqlalchemy.select(sqlalchemy.func.count())
+            .select_from(models.Node)
+            .where(models.Node.profile_id == profile_id)
+        )
+        or 0
+    )
+
+
+def set_status(node: models.Node, status: str, reason: str) -> None:
+    """Say what state a node is in, and why."""
+    if status == 'ACTIVE' and node.created_at is None:
+        node.created_at = clock.utcnow()
+    node.status = status
+    node.status_reason = reason
+    node.updated_at = clock.utcnow()
+
+
+def victims(members: Sequence[models.Node], count: int) -> list[models.Node]:
+    """Return the nodes to give up when a cluster shrinks.
+
+    Those that are in a bad state or tainted go first, then those that were
+    never finished, then the youngest.
+    """
+
+    def worth(node: models.Node) -> tuple[bool, bool, int]:
+        is_bad = node.status in ('ERROR', 'WARNING') or node.tainted
+        return (not is_bad, node.created_at is not None, -node.index)
+
+    return sorted(members, key=worth)[:count]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Column types that are the same on SQLite, PostgreSQL and MariaDB."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import types
+from sqlalchemy.dialects import mysql
+
+
+class UtcDateTime(types.TypeDecorator[datetime.datetime]):
+    """An aware time in, an aware time in UTC out, microseconds kept."""
+
+    impl = sqlalchemy.DateTime().with_variant(
+        mysql.DATETIME(fsp=6), 'mysql', 'mariadb'
+    )
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: datetime.datetime | None, dialect: Any
+    ) -> datetime.datetime | None:
+        """Drop the zone, after going to UTC."""
+        if value is None:
+            return None
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    def process_result_value(
+        self, value: datetime.datetime | None, dialect: Any
+    ) -> datetime.datetime | None:
+        """Say that it is UTC."""
+        return value and value.replace(tzinfo=datetime.UTC)
+
+
+class Json(types.TypeDecorator[Any]):
+    """Any JSON value, kept as ASCII text.
+
+    Text and not the database's own JSON type, because those differ in what
+    they refuse: users' data may hold ``\\u0000`` and lone surrogates.
+    """
+
+    impl = sqlalchemy.Text().with_variant(
+        mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
+    )
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:
+        """Write the text; None stays NULL."""
+        if value is None:
+            return None
+        return json.dumps(value, separators=(',', ':'))
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:
+        """Read the text; NULL is None."""
+        return None if value is None else json.loads(value)
+
+
+#: Long text, such as the reason of a status.
+LongText = sqlalchemy.Text().with_variant(
+    mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
+)
+
+#: Seconds since the epoch: a single-precision float would be days off.
+Seconds: sqlalchemy.Double[float] = sqlalchemy.Double()

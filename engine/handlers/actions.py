@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions, to be looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+
+from engine.db import dependencies, find, models
+from engine.handlers import common
+from vobjects import base
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import actions as requests
+from vobjects.rpc.server import handles
+
+ACTION = models.Action
+
+SORT_KEYS = {
+    'created_at': ACTION.created_at,
+    'name': ACTION.name,
+    'target': ACTION.target,
+    'action': ACTION.action,
+    'status': ACTION.status,
+}
+
+
+class ActionHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.ActionListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Action]:
+        """Return the caller's actions."""
+        with self.run.database.reader() as session:
+            query = sqlalchemy.select(ACTION)
+            identities = common.given(request, 'cluster_id')
+            if identities:
+                query = query.where(
+                    ACTION.cluster_id.in_(
+                        _cluster_ids(session, context, identities)
+                    )
+                )
+            rows = common.listed(
+                session,
+                query,
+                context,
+                request,
+                SORT_KEYS,
+                {
+                    'name': ACTION.name,
+                    'action': ACTION.action,
+                    'target': ACTION.target,
+                    'status': ACTION.status,
+                },
+            )
+            return _resources(session, rows)
+
+    @handles(requests.ActionGetRequest)
+    def get(self, context: Any, request: Any) -> resources.Action:
+        """Return an action."""
+        with self.run.database.reader() as session:
+            row = common.shown(session, ACTION, context, request.identity)
+            return _resources(session, [row])[0]
+
+
+def _cluster_ids(session: Any, context: Any, identities: Any) -> set[str]:
+    """Return the IDs of clusters; one that is gone is known by its ID."""
+    ids = set()
+    for identity in identities:
+        try:
+            row = find.find(
+                session, models.Cluster, identity, context.project_id
+            )
+            ids.add(row.id)
+        except errors.ResourceNotFound:
+            if find.is_storable(identity):
+                ids.add(identity)
+    return ids
+
+
+def _resources(
+    session: Any, rows: list[models.Action]
+) -> list[resources.Action]:
+    depends_on, depended_by = dependencies.relations(
+        session, [row.id for row in rows]
+    )
+    return [
+        resources.Action(
+            id=row.id,
+            name=row.name,
+            action=row.action,
+            target=row.target,
+            cause=row.cause,
+            owner=row.owner,
+            interval=row.interval,
+            start_time=row.start_time,
+            end_time=row.end_time,
+            timeout=row.timeout,
+            status=row.status,
+            status_reason=row.status_reason or '',
+            inputs=_inputs(row),
+            outputs=row.outputs,
+            data={},
+            depends_on=depends_on[row.id],
+            depended_by=depended_by[row.id],
+            cluster_id=row.cluster_id or '',
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            **common.owned(row),
+        )
+        for row in rows
+    ]
+
+
+def _inputs(row: models.Action) -> dict[str, Any]:
+    """Return what an action was told, without the envelope.
+
+    It may be newer than what this engine reads, so it is not read.
+    """
+    data = row.inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
+    return {
+        name: value
+        for name, value in data.items()
+        if value is not None and name != 'identity'
+    }

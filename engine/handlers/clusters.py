@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters. All but list and show only queue an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine import sizes
+from engine.actions import clusters as steps
+from engine.db import clusters, find, models, nodes
+from engine.handlers import common
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import clusters as requests
+from vobjects.rpc.server import handles
+
+CLUSTER = models.Cluster
+
+SORT_KEYS = {
+    'init_at': CLUSTER.init_at,
+    'created_at': CLUSTER.created_at,
+    'updated_at': CLUSTER.updated_at,
+    'name': CLUSTER.name,
+    'status': CLUSTER.status,
+}
+
+#: Refuses, in the queueing transaction, what cannot be done.
+Check = Callable[[orm.Session, models.Cluster], None]
+
+
+class ClusterHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.ClusterListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Cluster]:
+        """Return the caller's clusters."""
+        with self.run.database.reader() as session:
+            rows = common.listed(
+                session,
+                sqlalchemy.select(CLUSTER),
+                context,
+                request,
+                SORT_KEYS,
+                {'name': CLUSTER.name, 'status': CLUSTER.status},
+            )
+            return common.cluster_resources(session, rows)
+
+    @handles(requests.ClusterGetRequest)
+    def get(self, context: Any, request: Any) -> resources.Cluster:
+        """Return a cluster."""
+        with self.run.database.reader() as session:
+            row = common.shown(session, CLUSTER, context, request.identity)
+            return common.cluster_resources(session, [row])[0]
+
+    @handles(requests.ClusterCreateRequest)
+    def create(self, context: Any, request: Any) -> resources.Accepted:
+        """Create a cluster; an action creates its nodes."""
+        minimum = common.given(request, 'min_size') or 0
+        maximum = common.given(request, 'max_size')
+        bounds = sizes.Bounds(
+            minimum, -1 if maximum is None else maximum, self.run.node_limit()
+        )
+        bounds.check()
+        desired = common.given(request, 'desired_capacity')
+        if desired is None:
+            desired = minimum
+        bounds.check_size(desired)
+
+        def body(session: orm.Session) -> resources.Accepted:
+            profile = common.specified_profile(
+                session, context, request.profile_id
+            )
+            self._check_quota(session, context)
+            request.profile_id = profile.id
+            cluster = CLUSTER(
+                id=models.new_id(),
+                name=request.name,
+                profile_id=profile.id,
+                min_size=bounds.minimum,
+                max_size=bounds.maximum,
+                desired_capacity=desired,
+                timeout=common.given(request, 'timeout') or self.run.timeout(),
+                status='INIT',
+                status_reason='Initializing',
+                meta=common.given(request, 'metadata') or {},
+                config=common.given(request, 'config') or {},
+                user=context.user_id,
+                project=context.project_id,
+                domain=context.domain_id,
+            )
+            session.add(cluster)
+            session.flush()
+            return self._accept(
+                session, context, 'CLUSTER_CREATE', cluster, request
+            )
+
+        return self._write(body)
+
+    @handles(requests.ClusterUpdateRequest)
+    def update(self, context: Any, request: Any) -> resources.Accepted:
+        """Change a cluster."""
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            if cluster.status == 'ERROR':
+                raise errors.BadRequest(
+                    'Updating a cluster in error state is not supported.'
+                )
+            changed = [
+                field
+                for field, value in (
+                    ('name', cluster.name),
+                    ('metadata', cluster.meta),
+                    ('timeout', cluster.timeout),
+                    ('config', cluster.config),
+                )
+                if common.given(request, field) not in (None, value)
+            ]
+            if common.given(request, 'profile_id') is not None:
+                profile = common.specified_profile(
+                    session, context, request.profile_id
+                )
+                refuse_other_type(session, cluster.profile_id, profile)
+                request.profile_id = profile.id
+                if profile.id != cluster.profile_id:
+                    changed.append('profile_id')
+            if not changed:
+                raise errors.BadRequest('No property needs an update.')
+
+        return self._queue(context, 'CLUSTER_UPDATE', request, check)
+
+    @handles(requests.ClusterDeleteRequest)
+    def delete(self, context: Any, request: Any) -> resources.Accepted:
+        """Delete a cluster with its nodes."""
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            if not common.given(request, 'force'):
+                common.refuse_deletion(session, cluster)
+
+        return self._queue(context, 'CLUSTER_DELETE', request, check)
+
+    @handles(requests.ClusterResizeRequest)
+    def resize(self, context: Any, request: Any) -> resources.Accepted:
+        """Change a cluster's size, or the bounds of it."""
+        change = steps.resize_of(request)
+        change.check()
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            present = nodes.count_of_cluster(session, cluster.id)
+            change.apply(present, self._bounds(cluster))
+
+        return self._queue(context, 'CLUSTER_RESIZE', request, check)
+
+    @handles(requests.ClusterScaleInRequest)
+    def scale_in(self, context: Any, request: Any) -> resources.Accepted:
+        """Remove nodes."""
+        count = _count(request, 'scale-in')
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            present = nodes.count_of_cluster(session, cluster.id)
+            self._bounds(cluster).check_size(max(present - count, 0))
+
+        return self._queue(context, 'CLUSTER_SCALE_IN', request, check)
+
+    @handles(requests.ClusterScaleOutRequest)
+    def scale_out(self, context: Any, request: Any) -> resources.Accepted:
+        """Add nodes."""
+        count = _count(request, 'scale-out')
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            present = nodes.count_of_cluster(session, cluster.id)
+            self._bounds(cluster).check_size(present + count)
+
+        return self._queue(context, 'CLUSTER_SCALE_OUT', request, check)
+
+    @handles(requests.ClusterCheckRequest)
+    def check(self, context: Any, request: Any) -> resources.Accepted:
+        """Look whether a cluster's nodes are well."""
+        return self._queue(context, 'CLUSTER_CHECK', request)
+
+    @handles(requests.ClusterRecoverRequest)
+    def recover(self, context: Any, request: Any) -> resources.Accepted:
+        """Bring a cluster's nodes back to health."""
+        return self._queue(context, 'CLUSTER_RECOVER', request)
+
+    def _bounds(self, cluster: models.Cluster) -> sizes.Bounds:
+        return sizes.Bounds(
+            cluster.min_size, cluster.max_size, self.run.node_limit()
+        )
+
+    def _check_quota(self, session: orm.Session, context: Any) -> None:
+        limit = self.run.conf.engine.max_clusters_per_project
+        present = clusters.count_of_project(session, context.project_id)
+        if present >= limit:
+            raise errors.RequestLimitExceeded(
+                f'The project has {present} clusters; it may have {limit}.'
+            )
+
+    def _queue(
+        self,
+        context: Any,
+        kind: str,
+        request: Any,
+        check: Check = lambda session, cluster: None,
+    ) -> resources.Accepted:
+        def body(session: orm.Session) -> resources.Accepted:
+            cluster = common.locked_cluster(session, context, request.identity)
+            check(session, cluster)
+            return self._accept(session, context, kind, cluster, request)
+
+        return self._write(body)
+
+    def _accept(
+        self,
+        session: orm.Session,
+        context: Any,
+        kind: str,
+        cluster: models.Cluster,
+        request: Any,
+    ) -> resources.Accepted:
+        action = self.queue(
+            session, context, kind, cluster, request, cluster=cluster
+        )
+        shown = common.cluster_resources(session, [cluster])[0]
+        return resources.Accepted(action=action.id, cluster=shown, node=None)
+
+    def _write(
+        self, body: Callable[[orm.Session], resources.Accepted]
+    ) -> resources.Accepted:
+        accepted = self.run.database.write(body)
+        self.run.wake()
+        return accepted
+
+
+def refuse_other_type(
+    session: orm.Session, old_id: str, new: models.Profile
+) -> None:
+    """Refuse to go from one profile to one of another type.
+
+    :raises vobjects.clustering.errors.BadRequest: naming both types
+    """
+    old = session.get(models.Profile, old_id)
+    if old is None:
+        raise find.not_found(models.Profile, old_id)
+    if old.type != new.type:
+        raise errors.BadRequest(
+            f'profile {new.id} is of type {new.type}, which differs from'
+            f' {old.type}, the profile type in use'
+        )
+
+
+def _count(request: Any, operation: str) -> int:
+    count = common.given(request, 'count')
+    if count == 0:
+        raise errors.BadRequest(f'Count for {operation} request cannot be 0.')
+    return 1 if count is None else int(count)

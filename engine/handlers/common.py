@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the handlers of several resources have alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.actions import queue, runtime, work
+from engine.db import (
+    actions,
+    clusters,
+    find,
+    models,
+    nodes,
+    paging,
+    statements,
+)
+from vobjects import exceptions
+from vobjects.clustering import errors, resources
+
+#: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
+BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
+
+given = work.given
+
+
+class Handlers:
+    """Root of the handlers.
+
+    :param run: what this engine uses
+    """
+
+    def __init__(self, run: runtime.Runtime) -> None:
+        self.run = run
+
+    def queue(
+        self,
+        session: orm.Session,
+        context: Any,
+        kind: str,
+        target: models.Cluster | models.Node,
+        request: Any,
+        *,
+        cluster: models.Cluster | None,
+    ) -> models.Action:
+        """Add an action to do what a request says.
+
+        Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
+
+        :param request: its identity becomes the target's ID
+        :raises vobjects.clustering.errors.ActionConflict: something else is
+            being done to the target
+        """
+        if 'identity' in request.fields:
+            request.identity = target.id
+        if not kind.endswith('_DELETE'):
+            refuse_conflict(session, kind, target)
+        action = queue.from_request(
+            self.run, context, kind, target, request, cluster=cluster
+        )
+        session.add(action)
+        session.flush()
+        return action
+
+
+def refuse_conflict(
+    session: orm.Session, kind: str, target: models.Cluster | models.Node
+) -> None:
+    """Refuse an action while another one is on its way to the target.
+
+    :raises vobjects.clustering.errors.ActionConflict: naming the others
+    """
+    others = actions.unfinished(session, target.id)
+    if others:
+        listed = ', '.join(f'{one.action} {one.id}' for one in others)
+        raise errors.ActionConflict(
+            f'The {kind} action for target {target.id} conflicts with the'
+            f' following action(s): {listed}'
+        )
+
+
+def refuse_deletion(
+    session: orm.Session, target: models.Cluster | models.Node
+) -> None:
+    """Refuse to delete, unless forced, what is being worked on.
+
+    :raises vobjects.clustering.errors.ActionConflict: naming the status
+    """
+    kind = find.kind(type(target))
+    queued = [
+        one
+        for one in actions.unfinished(session, target.id)
+        if one.action.endswith('_DELETE')
+    ]
+    if queued or target.status in BUSY:
+        status = 'DELETING' if queued else target.status
+        raise errors.ActionConflict(
+            f"The {kind} '{target.id}' is in status {status}; wait until that"
+            ' is over, or delete it with force (since API version 1.8).'
+        )
+
+
+def refuse_if_leaving(session: orm.Session, cluster: models.Cluster) -> None:
+    """Refuse to add to a cluster that is about to be deleted.
+
+    :raises vobjects.clustering.errors.ActionConflict: naming the action
+    """
+    for action in actions.unfinished(session, cluster.id):
+        if action.action == 'CLUSTER_DELETE':
+            raise errors.ActionConflict(
+                f"The cluster '{cluster.id}' is being deleted by action"
+                f' {action.id}.'
+            )
+
+
+def locked_cluster(
+    session: orm.Session, context: Any, identity: str
+) -> models.Cluster:
+    """Return a cluster of the caller's that nobody else changes meanwhile.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: there is none
+    :raises vobjects.clustering.errors.MultipleChoices: there are several
+    """
+    found = find.find(session, models.Cluster, identity, context.project_id)
+    cluster = clusters.lock(session, found.id)
+    if cluster is None:
+        raise find.not_found(models.Cluster, identity)
+    return cluster
+
+
+def locked_node(
+    session: orm.Session, context: Any, identity: str
+) -> models.Node:
+    """Return a node of the caller's that nobody else changes meanwhile."""
+    found = find.find(session, models.Node, identity, context.project_id)
+    node = nodes.lock(session, found.id)
+    if node is None:
+        raise find.not_found(models.Node, identity)
+    return node
+
+
+def specified_profile(
+    session: orm.Session, context: Any, identity: str
+) -> models.Profile:
+    """Return the profile that a request's body names.
+
+    Nobody deletes it before we commit.
+
+    :raises vobjects.clustering.errors.BadRequest: there is no such one
+    """
+    try:
+        found = find.find(
+            session, models.Profile, identity, context.project_id
+        )
+        session.refresh(found, with_for_update={'read': True})
+    except (errors.ResourceNotFound, sqlalchemy.exc.InvalidRequestError):
+        raise errors.BadRequest(
+            f'The specified profile {exceptions.cut(identity)} could not be'
+            ' found.'
+        ) from None
+    return found
+
+
+def shown(
+    session: orm.Session, model: type[Any], context: Any, identity: str
+) -> Any:
+    """Return a row for showing; an administrator sees any, by its full ID."""
+    return find.find(
+        session,
+        model,
+        identity,
+        context.project_id,
+        any_project_by_id=bool(context.is_admin),
+    )
+
+
+def listed(
+    session: orm.Session,
+    query: sqlalchemy.Select[Any],
+    context: Any,
+    request: Any,
+    keys: Mapping[str, Any],
+    filters: Mapping[str, Any],
+) -> list[Any]:
+    """Return a page of the rows that the caller may see.
+
+    :param keys: what may be sorted by; the first is the default
+    :param filters: field of the request, a list -> column
+    :raises vobjects.clustering.errors.Forbidden: all projects are asked for
+        by somebody who is no administrator
+    """
+    model = query.column_descriptions[0]['entity']
+    if not given(request, 'global_project'):
+        query = query.where(find.owned_by(model, context.project_id))
+    elif not context.is_admin:
+        raise errors.Forbidden(
+            'Only an administrator may ask for the resources of all projects'
+            ' (global_project).'
+        )
+    for field, column in filters.items():
+        values = given(request, field)
+        if values is not None:
+            storable = [v for v in values if find.is_storable(v)]
+            query = query.where(column.in_(storable))
+    page = paging.Page(
+        given(request, 'limit'),
+        given(request, 'marker'),
+        given(request, 'sort'),
+    )
+    return list(paging.rows(session, query, page, keys))
+
+
+def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
+    """Return the names of profiles by their IDs."""
+    names: dict[str, str] = {}
+    for some in statements.portions(ids):
+        rows = session.execute(
+            sqlalchemy.select(models.Profile.id, models.Profile.name).where(
+                models.Profile.id.in_(some)
+            )
+        )
+        names.update((id_, name) for id_, name in rows)
+    return names
+
+
+def owned(row: models.Owned) -> dict[str, str | None]:
+    """Return the fields that say whose a row is."""
+    return {'user': row.user, 'project': row.project, 'domain': row.domain}
+
+
+def cluster_resources(
+    session: orm.Session, rows: list[models.Cluster]
+) -> list[resources.Cluster]:
+    """Return clusters as users see them."""
+    node_ids = clusters.node_ids(session, [row.id for row in rows])
+    names = profile_names(session, {row.profile_id for row in rows})
+    return [
+        resources.Cluster(
+            id=row.id,
+            name=row.name,
+            profile_id=row.profile_id,
+            profile_name=names.get(row.profile_id),
+            min_size=row.min_size,
+            max_size=row.max_size,
+            desired_capacity=row.desired_capacity,
+            timeout=row.timeout,
+            status=row.status,
+            status_reason=row.status_reason,
+            metadata=row.meta,
+            data=row.data,
+            dependents=row.dependents,
+            config=row.config,
+            nodes=node_ids[row.id],
+            policies=[],
+            init_at=row.init_at,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            **owned(row),
+        )
+        for row in rows
+    ]
+
+
+def node_resources(
+    session: orm.Session, rows: list[models.Node]
+) -> list[resources.Node]:
+    """Return nodes as users see them."""
+    names = profile_names(session, {row.profile_id for row in rows})
+    return [
+        resources.Node(
+            id=row.id,
+            name=row.name,
+            profile_id=row.profile_id,
+            profile_name=names.get(row.profile_id),
+            # Senlin says '' for none.
+            cluster_id=row.cluster_id or '',
+            physical_id=row.physical_id,
+            index=row.index,
+            role=row.role or '',
+            status=row.status,
+            status_reason=row.status_reason,
+            tainted=row.tainted,
+            metadata=row.meta,
+            data=row.data,
+            dependents=row.dependents,
+            init_at=row.init_at,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            **owned(row),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes. All but list and show only queue an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine import sizes
+from engine.actions import clusters as steps
+from engine.actions import nodes as node_actions
+from engine.db import clusters, find, models, nodes
+from engine.handlers import common
+from engine.handlers.clusters import refuse_other_type
+from engine.profiles import base as profiles
+from engine.providers import base as providers
+from vobjects import exceptions
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import nodes as requests
+from vobjects.rpc.server import handles
+
+NODE = models.Node
+
+SORT_KEYS = {
+    'init_at': NODE.init_at,
+    'created_at': NODE.created_at,
+    'updated_at': NODE.updated_at,
+    'index': NODE.index,
+    'name': NODE.name,
+    'status': NODE.status,
+}
+
+#: Refuses, in the queueing transaction, what cannot be done.
+Check = Callable[[orm.Session, models.Node], None]
+
+
+class NodeHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.NodeListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Node]:
+        """Return the caller's nodes, perhaps those of one cluster."""
+        with self.run.database.reader() as session:
+            query = sqlalchemy.select(NODE)
+            identity = common.given(request, 'cluster_id')
+            if identity:
+                cluster = _specified_cluster(
+                    session,
+                    context,
+                    identity,
+                    any_project=bool(
+                        common.given(request, 'global_project')
+                        and context.is_admin
+                    ),
+                )
+                query = query.where(NODE.cluster_id == cluster.id)
+            rows = common.listed(
+                session,
+                query,
+                context,
+                request,
+                SORT_KEYS,
+                {'name': NODE.name, 'status': NODE.status},
+            )
+            return common.node_resources(session, rows)
+
+    @handles(requests.NodeGetRequest)
+    def get(self, context: Any, request: Any) -> resources.Node:
+        """Return a node, with what its cloud says of it if asked."""
+        with self.run.database.reader() as session:
+            row = common.shown(session, NODE, context, request.identity)
+            profile = session.get(models.Profile, row.profile_id)
+            node = common.node_resources(session, [row])[0]
+        if common.given(request, 'show_details') and profile is not None:
+            # A field, which mypy does not know for an attribute.
+            node.details = self._details(  # type: ignore[attr-defined]
+                row, profile
+            )
+        return node
+
+    @handles(requests.NodeCreateRequest)
+    def create(self, context: Any, request: Any) -> resources.Accepted:
+        """Create a node; an action makes its object."""
+
+        def body(session: orm.Session) -> resources.Accepted:
+            profile = common.specified_profile(
+                session, context, request.profile_id
+            )
+            request.profile_id = profile.id
+            cluster = None
+            identity = common.given(request, 'cluster_id')
+            if identity:
+                cluster = self._room_in(session, context, identity)
+                refuse_other_type(session, cluster.profile_id, profile)
+                request.cluster_id = cluster.id
+            node = self._new(session, context, request, cluster)
+            return self._accept(session, context, 'NODE_CREATE', node, request)
+
+        return self._write(body)
+
+    @handles(requests.NodeUpdateRequest)
+    def update(self, context: Any, request: Any) -> resources.Accepted:
+        """Change a node."""
+
+        def check(session: orm.Session, node: models.Node) -> None:
+            changed = [
+                field
+                for field, column in node_actions.PLAIN_FIELDS.items()
+                if common.given(request, field)
+                not in (None, getattr(node, column))
+            ]
+            if common.given(request, 'profile_id') is not None:
+                profile = common.specified_profile(
+                    session, context, request.profile_id
+                )
+                refuse_other_type(session, node.profile_id, profile)
+                request.profile_id = profile.id
+                if profile.id != node.profile_id:
+                    changed.append('profile_id')
+            if not changed:
+                raise errors.BadRequest('No property needs an update.')
+
+        return self._queue(context, 'NODE_UPDATE', request, check)
+
+    @handles(requests.NodeDeleteRequest)
+    def delete(self, context: Any, request: Any) -> resources.Accepted:
+        """Delete a node."""
+
+        def check(session: orm.Session, node: models.Node) -> None:
+            if not common.given(request, 'force'):
+                common.refuse_deletion(session, node)
+            node_actions.check_may_leave(session, node, self.run.node_limit())
+
+        return self._queue(context, 'NODE_DELETE', request, check)
+
+    @handles(requests.NodeCheckRequest)
+    def check(self, context: Any, request: Any) -> resources.Accepted:
+        """Look whether a node is well."""
+        return self._queue(context, 'NODE_CHECK', request)
+
+    @handles(requests.NodeRecoverRequest)
+    def recover(self, context: Any, request: Any) -> resources.Accepted:
+        """Bring a node back to health."""
+
+        def check(session: orm.Session, node: models.Node) -> None:
+            operation = common.given(request, 'operation')
+            if operation in ('REBOOT', 'REBUILD') and not node.physical_id:
+                raise errors.BadRequest(
+                    f'A node without an object cannot be recovered by'
+                    f' {operation}; use RECREATE.'
+                )
+
+        return self._queue(context, 'NODE_RECOVER', request, check)
+
+    def _details(
+        self, row: models.Node, profile: models.Profile
+    ) -> dict[str, Any]:
+        if not row.physical_id:
+            return {}
+        kind = self.run.profile_types.get(profile.type)
+        view = profiles.NodeView(row.id, row.name, row.physical_id, row.meta)
+        try:
+            return kind.details(self.run.provider, view)
+        except providers.ProviderError as error:
+            return {'Error': {'message': str(error)}}
+
+    def _room_in(
+        self, session: orm.Session, context: Any, identity: str
+    ) -> models.Cluster:
+        found = _specified_cluster(session, context, identity)
+        cluster = clusters.lock(session, found.id)
+        if cluster is None:
+            raise find.not_found(models.Cluster, identity)
+        common.refuse_if_leaving(session, cluster)
+        size = nodes.count_of_cluster(session, cluster.id) + 1
+        sizes.Bounds(
+            cluster.min_size, cluster.max_size, self.run.node_limit()
+        ).check_size(size)
+        return cluster
+
+    def _new(
+        self,
+        session: orm.Session,
+        context: Any,
+        request: Any,
+        cluster: models.Cluster | None,
+    ) -> models.Node:
+        if cluster is None:
+            node = NODE(
+                id=models.new_id(),
+                name=request.name,
+                profile_id=request.profile_id,
+                status='INIT',
+                status_reason='Initializing',
+                user=context.user_id,
+                project=context.project_id,
+                domain=context.domain_id,
+            )
+            session.add(node)
+        else:
+            node = steps.add_node(
+                session,
+                cluster,
+                name=request.name,
+                profile_id=request.profile_id,
+            )
+        node.role = common.given(request, 'role') or None
+        node.meta = common.given(request, 'metadata') or {}
+        session.flush()
+        return node
+
+    def _queue(
+        self,
+        context: Any,
+        kind: str,
+        request: Any,
+        check: Check = lambda session, node: None,
+    ) -> resources.Accepted:
+        def body(session: orm.Session) -> resources.Accepted:
+            node = common.locked_node(session, context, request.identity)
+            check(session, node)
+            return self._accept(session, context, kind, node, request)
+
+        return self._write(body)
+
+    def _accept(
+        self,
+        session: orm.Session,
+        context: Any,
+        kind: str,
+        node: models.Node,
+        request: Any,
+    ) -> resources.Accepted:
+        cluster = None
+        if node.cluster_id is not None:
+            cluster = clusters.get(session, node.cluster_id)
+        action = self.queue(
+            session, context, kind, node, request, cluster=cluster
+        )
+        shown = common.node_resources(session, [node])[0]
+        return resources.Accepted(action=action.id, cluster=None, node=shown)
+
+    def _write(
+        self, body: Callable[[orm.Session], resources.Accepted]
+    ) -> resources.Accepted:
+        accepted = self.run.database.write(body)
+        self.run.wake()
+        return accepted
+
+
+def _specified_cluster(
+    session: orm.Session,
+    context: Any,
+    identity: str,
+    *,
+    any_project: bool = False,
+) -> models.Cluster:
+    try:
+        return find.find(
+            session,
+            models.Cluster,
+            identity,
+            context.project_id,
+            any_project_by_id=any_project,
+        )
+    except errors.ResourceNotFound:
+        raise errors.BadRequest(
+            f'The specified cluster {exceptions.cut(identity)} could not be'
+            ' found.'
+        ) from None

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles and their types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, clusters, find, models, nodes
+from engine.handlers import common
+from engine.profiles import base as profiles
+from engine.profiles import schema
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import profiles as requests
+from vobjects.rpc.server import handles
+
+PROFILE = models.Profile
+
+SORT_KEYS = {
+    'created_at': PROFILE.created_at,
+    'updated_at': PROFILE.updated_at,
+    'name': PROFILE.name,
+    'type': PROFILE.type,
+}
+
+
+class ProfileHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.ProfileTypeListRequest)
+    def list_types(
+        self, context: Any, request: Any
+    ) -> list[resources.ProfileTypeItem]:
+        """Return the types that this engine has."""
+        return [
+            resources.ProfileTypeItem(
+                name=kind.name,
+                version=kind.version,
+                support_status=dict(kind.support_status),
+            )
+            for kind in self.run.profile_types.all()
+        ]
+
+    @handles(requests.ProfileTypeGetRequest)
+    def get_type(self, context: Any, request: Any) -> resources.ProfileType:
+        """Return a type with the schema of its specs' properties."""
+        kind = self.run.profile_types.get(request.identity)
+        return resources.ProfileType(
+            name=request.identity,
+            schema=schema.render(kind.properties),
+            support_status=dict(kind.support_status),
+        )
+
+    @handles(requests.ProfileListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Profile]:
+        """Return the caller's profiles."""
+        with self.run.database.reader() as session:
+            rows = common.listed(
+                session,
+                sqlalchemy.select(PROFILE),
+                context,
+                request,
+                SORT_KEYS,
+                {'name': PROFILE.name, 'type': PROFILE.type},
+            )
+        return [_resource(row) for row in rows]
+
+    @handles(requests.ProfileCreateRequest)
+    def create(self, context: Any, request: Any) -> resources.Profile:
+        """Create a profile from a spec that fits its type."""
+        kind = self.run.profile_types.check_spec(request.spec)
+
+        def body(session: orm.Session) -> resources.Profile:
+            row = PROFILE(
+                name=request.name,
+                type=_type_name(kind),
+                spec=request.spec,
+                meta=common.given(request, 'metadata') or {},
+                user=context.user_id,
+                project=context.project_id,
+                domain=context.domain_id,
+            )
+            session.add(row)
+            session.flush()
+            return _resource(row)
+
+        return self.run.database.write(body)
+
+    @handles(requests.ProfileValidateRequest)
+    def validate(
+        self, context: Any, request: Any
+    ) -> resources.ProfileValidation:
+        """Return what would be created from a spec."""
+        kind = self.run.profile_types.check_spec(request.spec)
+        return resources.ProfileValidation(
+            id=None,
+            name='validated_profile',
+            type=_type_name(kind),
+            spec=request.spec,
+            metadata={},
+            user=context.user_id,
+            project=context.project_id,
+            domain=context.domain_id,
+            created_at=None,
+            updated_at=None,
+        )
+
+    @handles(requests.ProfileGetRequest)
+    def get(self, context: Any, request: Any) -> resources.Profile:
+        """Return a profile."""
+        with self.run.database.reader() as session:
+            row = common.shown(session, PROFILE, context, request.identity)
+        return _resource(row)
+
+    @handles(requests.ProfileUpdateRequest)
+    def update(self, context: Any, request: Any) -> resources.Profile:
+        """Change the name or the metadata of a profile."""
+
+        def body(session: orm.Session) -> resources.Profile:
+            row = find.find(
+                session, PROFILE, request.identity, context.project_id
+            )
+            name = common.given(request, 'name')
+            metadata = common.given(request, 'metadata')
+            changed = False
+            if name is not None and name != row.name:
+                row.name, changed = name, True
+            if metadata is not None and metadata != row.meta:
+                row.meta, changed = metadata, True
+            if not changed:
+                raise errors.BadRequest('No property needs an update.')
+            row.updated_at = clock.utcnow()
+            session.flush()
+            return _resource(row)
+
+        return self.run.database.write(body)
+
+    @handles(requests.ProfileDeleteRequest)
+    def delete(self, context: Any, request: Any) -> None:
+        """Delete a profile that nothing uses."""
+
+        def body(session: orm.Session) -> None:
+            row = find.find(
+                session, PROFILE, request.identity, context.project_id
+            )
+            # Nobody begins to use it before we commit: the foreign keys of
+            # new users need the row, too.
+            session.refresh(row, with_for_update=True)
+            users = {
+                'cluster': clusters.count_of_profile(session, row.id),
+                'node': nodes.count_of_profile(session, row.id),
+            }
+            used = [f'{n} {what}(s)' for what, n in users.items() if n]
+            if used:
+                raise errors.ResourceInUse(
+                    f"The profile '{row.id}' cannot be deleted: still"
+                    f' referenced by {" and ".join(used)}.'
+                )
+            session.delete(row)
+
+        self.run.database.write(body)
+
+
+def _type_name(kind: profiles.ProfileType) -> str:
+    return f'{kind.name}-{kind.version}'
+
+
+def _resource(row: models.Profile) -> resources.Profile:
+    return resources.Profile(
+        id=row.id,
+        name=row.name,
+        type=row.type,
+        spec=row.spec,
+        metadata=row.meta,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        **common.owned(row),
+    )

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service itself: its processes and its build."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import Any
+
+from engine.db import services
+from engine.handlers import common
+from vobjects.clustering import resources, topics
+from vobjects.clustering.requests import services as requests
+from vobjects.rpc.server import handles
+
+
+class ServiceHandlers(common.Handlers):
+    """What users may know of the processes."""
+
+    @handles(requests.ServiceListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Service]:
+        """Return the engine processes."""
+        with self.run.database.reader() as session:
+            rows = services.rows(session)
+        return [
+            resources.Service(
+                id=row.id,
+                binary=row.binary,
+                host=row.host,
+                topic=row.topic,
+                state='up' if row.state == 'up' else 'down',
+                status='disabled' if row.disabled else 'enabled',
+                disabled_reason=row.disabled_reason,
+                updated_at=row.heartbeat,
+            )
+            for row, _ in rows
+            if row.topic == topics.ENGINE
+        ]
+
+    @handles(requests.BuildInfoRequest)
+    def build_info(self, context: Any, request: Any) -> resources.BuildInfo:
+        """Return which build serves."""
+        release = importlib.metadata.version('vobjects')
+        return resources.BuildInfo(api=None, engine={'revision': release})

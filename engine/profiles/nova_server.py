@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that are servers: the profile type ``os.nova.server-1.0``.
+
+The properties are those of Senlin's type of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.profiles import base, schema
+from engine.profiles.schema import Property
+from engine.providers import base as providers
+from vobjects.clustering import consts
+
+_BLOCK_DEVICE: schema.Schema = {
+    'uuid': Property('String', 'ID of the image, snapshot or volume.'),
+    'source_type': Property(
+        'String',
+        'What the device is made from.',
+        required=True,
+        allowed=('image', 'snapshot', 'volume', 'blank'),
+    ),
+    'destination_type': Property(
+        'String',
+        'Where the device is.',
+        required=True,
+        allowed=('volume', 'local'),
+    ),
+    'disk_bus': Property('String', 'Bus of the device.'),
+    'device_name': Property('String', 'Name of the device, such as vda.'),
+    'volume_size': Property(
+        'Integer',
+        'Size in GB; of a swap device in MB.',
+        required=True,
+    ),
+    'guest_format': Property('String', 'File system, such as swap.'),
+    'boot_index': Property('Integer', 'Position in the boot order.'),
+    'device_type': Property('String', 'Kind of device, such as disk.'),
+    'delete_on_termination': Property(
+        'Boolean', 'Whether the volume goes with the server.'
+    ),
+    'volume_type': Property('String', 'Name or ID of a volume type.'),
+}
+
+_NETWORK: schema.Schema = {
+    'network': Property('String', 'Name or ID of a network to join.'),
+    'port': Property('String', 'ID of a port to use.'),
+    'vnic_type': Property('String', 'Type of the virtual interface.'),
+    'fixed_ip': Property('String', 'Address in the network.'),
+    'security_groups': Property(
+        'List',
+        'Security groups of the port.',
+        items=Property('String', 'Name of a security group.', required=True),
+    ),
+    'floating_network': Property(
+        'String', 'Network that a floating address is taken from.'
+    ),
+    'floating_ip': Property('String', 'Floating address of the port.'),
+    'subnet': Property('String', 'Subnet that the address is taken from.'),
+}
+
+PROPERTIES: schema.Schema = {
+    'context': Property('Map', 'Security context for the operations.'),
+    'admin_pass': Property('String', "The administrator's password."),
+    'auto_disk_config': Property(
+        'Boolean', 'Whether the disk is partitioned by itself.', default=True
+    ),
+    'availability_zone': Property(
+        'String', 'Availability zone that the server runs in.'
+    ),
+    'block_device_mapping_v2': Property(
+        'List',
+        'Block devices of the server.',
+        items=Property('Map', 'A block device.', keys=_BLOCK_DEVICE),
+    ),
+    'config_drive': Property('Boolean', 'Whether there is a config drive.'),
+    'flavor': Property(
+        'String',
+        'Name or ID of the flavor.',
+        required=True,
+        updatable=True,
+    ),
+    'image': Property(
+        'String',
+        'Name or ID of the image, unless a block device has it.',
+        updatable=True,
+    ),
+    'key_name': Property('String', 'Name of a key pair for the server.'),
+    'metadata': Property(
+        'Map', 'Keys and values that the server carries.', updatable=True
+    ),
+    'name': Property(
+        'String',
+        "Name of the server; the node's name, if left out.",
+        updatable=True,
+    ),
+    'networks': Property(
+        'List',
+        'Networks of the server.',
+        updatable=True,
+        items=Property('Map', 'A network.', keys=_NETWORK),
+    ),
+    'personality': Property(
+        'List',
+        'Files to put into the server.',
+        items=Property(
+            'Map',
+            'A file.',
+            keys={
+                'path': Property('String', 'Path of the file.', required=True),
+                'contents': Property(
+                    'String', 'Contents of the file.', required=True
+                ),
+            },
+        ),
+    ),
+    'scheduler_hints': Property('Map', 'Hints for the scheduler.'),
+    'security_groups': Property(
+        'List',
+        'Security groups of the server.',
+        items=Property('String', 'Name of a security group.', required=True),
+    ),
+    'user_data': Property('String', 'Data that the server can ask for.'),
+}
+
+
+class NovaServer:
+    """See :class:`engine.profiles.base.ProfileType`."""
+
+    name = 'os.nova.server'
+    version = '1.0'
+    support_status: Mapping[str, list[dict[str, str]]] = {
+        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
+    }
+    properties = PROPERTIES
+
+    def create(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        properties: Mapping[str, Any],
+    ) -> str:
+        """Make the node's server and return its ID."""
+        name = properties.get('name') or node.name
+        return provider.servers.create(node.id, name, properties).id
+
+    def update(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> None:
+        """Bring the server from one spec to another."""
+        fixed = schema.not_updatable(PROPERTIES, old, new)
+        if fixed:
+            raise providers.ProviderError(
+                f'{", ".join(fixed)} of a server cannot be changed'
+            )
+        if old != new:
+            name = new.get('name') or node.name
+            provider.servers.update(_known_id(node), name, new)
+
+    def delete(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> None:
+        """Remove the server, whether or not its ID is known."""
+        if node.physical_id:
+            provider.servers.delete(node.physical_id)
+        # One may have been made by an engine that died before it said so.
+        forgotten = provider.servers.find(node.id)
+        if forgotten is not None:
+            provider.servers.delete(forgotten.id)
+
+    def check(self, provider: providers.Provider, node: base.NodeView) -> str:
+        """Return '' if the server is ACTIVE, else what is wrong with it."""
+        if not node.physical_id:
+            return 'it has no server'
+        try:
+            server = provider.servers.get(node.physical_id)
+        except providers.ServerNotFound:
+            return f'its server {node.physical_id} is gone'
+        if server.status != 'ACTIVE':
+            return f'its server {server.id} is {server.status}'
+        return ''
+
+    def recover(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        properties: Mapping[str, Any],
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> str:
+        """Bring the server back and return its (new) ID."""
+        if operation == 'REBOOT':
+            hard = str(parameters.get('type', 'SOFT')).upper() == 'HARD'
+            return provider.servers.reboot(_known_id(node), hard=hard).id
+        if operation == 'REBUILD':
+            return provider.servers.rebuild(_known_id(node)).id
+        self.delete(provider, node)
+        return self.create(provider, node, properties)
+
+    def details(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> dict[str, Any]:
+        """Return what the cloud says about the server."""
+        return dict(provider.servers.get(_known_id(node)).details)
+
+
+def _known_id(node: base.NodeView) -> str:
+    if not node.physical_id:
+        raise providers.ServerNotFound(f'node {node.id} has no server')
+    return node.physical_id

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema of a spec's properties: data, shown to users and checked.
+
+A schema is a mapping of names to :class:`Property`. :func:`render` gives the
+form that clients know from Senlin's profile types; :func:`validate` refuses
+what does not fit, naming the path to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from vobjects import exceptions
+from vobjects.clustering import errors
+
+Schema = Mapping[str, 'Property']
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+#: What users call a type -> what its values are.
+TYPES: dict[str, Callable[[Any], bool]] = {
+    'String': lambda value: isinstance(value, str),
+    'Integer': _is_integer,
+    'Boolean': lambda value: isinstance(value, bool),
+    'Map': lambda value: isinstance(value, Mapping),
+    'List': lambda value: isinstance(value, (list, tuple)),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Property:
+    """One property of a spec.
+
+    :ivar type: a key of :data:`TYPES`
+    :ivar updatable: whether a node can go from one value to another
+    :ivar default: None: there is none
+    :ivar items: of a list: what each item is
+    :ivar keys: of a map: its keys; None: any
+    :ivar allowed: the values there are; None: any
+    """
+
+    type: str
+    description: str
+    required: bool = False
+    updatable: bool = False
+    default: Any = None
+    items: Property | None = None
+    keys: Schema | None = None
+    allowed: Sequence[Any] | None = None
+
+
+def render(schema: Schema) -> dict[str, Any]:
+    """Return a schema as users are shown it."""
+    return {name: _render(prop) for name, prop in schema.items()}
+
+
+def _render(prop: Property) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        'type': prop.type,
+        'required': prop.required,
+        'updatable': prop.updatable,
+        'description': prop.description,
+    }
+    if prop.default is not None:
+        shown['default'] = prop.default
+    if prop.allowed is not None:
+        shown['constraints'] = [
+            {'type': 'AllowedValues', 'constraint': list(prop.allowed)}
+        ]
+    if prop.items is not None:
+        # Senlin's name for "each item, whatever its position".
+        shown['schema'] = {'*': _render(prop.items)}
+    if prop.keys is not None:
+        shown['schema'] = render(prop.keys)
+    return shown
+
+
+def validate(schema: Schema, values: Any, path: str = 'properties') -> None:
+    """Refuse values that do not fit a schema.
+
+    :param path: where the values stand, for messages
+    :raises vobjects.clustering.errors.InvalidSpec: naming the place
+    """
+    if not isinstance(values, Mapping):
+        raise errors.InvalidSpec(
+            f'{path}: {exceptions.cut(values)} is not a map'
+        )
+    for name in values:
+        if name not in schema:
+            raise errors.InvalidSpec(
+                f'{path}: there is no {exceptions.cut(name)}; there are'
+                f' {", ".join(schema)}'
+            )
+    for name, prop in schema.items():
+        value = values.get(name)
+        if value is not None:
+            _validate(prop, value, f'{path}.{name}')
+        elif prop.required:
+            raise errors.InvalidSpec(f'{path}.{name} is required')
+
+
+def _validate(prop: Property, value: Any, path: str) -> None:
+    if not TYPES[prop.type](value):
+        article = 'an' if prop.type == 'Integer' else 'a'
+        raise errors.InvalidSpec(
+            f'{path}: {exceptions.cut(value)} is not {article} {prop.type}'
+        )
+    if prop.allowed is not None and value not in prop.allowed:
+        raise errors.InvalidSpec(
+            f'{path}: {exceptions.cut(value)} is not one of'
+            f' {", ".join(map(str, prop.allowed))}'
+        )
+    if prop.keys is not None:
+        validate(prop.keys, value, path)
+    if prop.items is not None:
+        for position, item in enumerate(value):
+            _validate(prop.items, item, f'{path}[{position}]')
+
+
+def not_updatable(
+    schema: Schema, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> list[str]:
+    """Return the properties that differ although they must not."""
+    return [
+        name
+        for name, prop in schema.items()
+        if not prop.updatable and old.get(name) != new.get(name)
+    ]

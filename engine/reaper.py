@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes over from the dead, and ends what is overdue.
+
+Every engine has a reaper, and every one sweeps; what each does is a
+conditional statement, so that two that see the same thing do it once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from sqlalchemy import orm
+
+from engine import scheduler
+from engine.actions import endings, runtime
+from engine.db import actions, dependencies, models, services
+from vobjects.rpc import fleet
+
+LOG = logging.getLogger(__name__)
+
+
+class Reaper:
+    """Looks after what nobody else looks after.
+
+    :param ours: the scheduler of this process; None: it has none
+    :param dead_after: seconds without a heartbeat after which a process
+        counts as dead
+    :param interval: seconds between two sweeps
+    :param announce: called after the ledger changed by our doing
+    """
+
+    def __init__(
+        self,
+        run: runtime.Runtime,
+        ledger: services.DatabaseLedger,
+        *,
+        ours: scheduler.Scheduler | None = None,
+        dead_after: float,
+        interval: float,
+        announce: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._run = run
+        self._ledger = ledger
+        self._ours = ours
+        self._dead_after = dead_after
+        self._interval = interval
+        self._announce = announce
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(
+            target=self._loop, name='reaper', daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin to sweep."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the sweep under way."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def sweep(self) -> list[fleet.Member]:
+        """Do once what there is to do.
+
+        :returns: the processes that were found dead
+        """
+        dead = self._ledger.expire(self._dead_after)
+        for member in dead:
+            LOG.warning('%s died: no heartbeat', member.label)
+        if dead:
+            self._announce()
+        woken = self._take_over({member.id: member for member in dead})
+        woken |= self._end_overdue()
+        woken |= self._resume_forgotten()
+        if self._ours is not None:
+            self._ours.give_back()
+        if woken:
+            self._run.wake()
+        return dead
+
+    def _loop(self) -> None:
+        while not self._stopping.wait(self._interval):
+            try:
+                self.sweep()
+            except Exception:
+                LOG.exception('The sweep failed')
+
+    def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
+        with self._run.database.reader() as session:
+            orphans = actions.orphans(session)
+        woken = False
+        for orphan in orphans:
+            owner = orphan.owner or ''
+            member = dead.get(owner)
+            who = member.label if member else f'engine {owner[:8]}'
+
+            def body(
+                session: orm.Session,
+                orphan: models.Action = orphan,
+                reason: str = f'{who} died',
+            ) -> bool:
+                return self._rescue(session, orphan, reason)
+
+            woken |= self._run.database.write(body)
+        return woken
+
+    def _rescue(
+        self, session: orm.Session, orphan: models.Action, reason: str
+    ) -> bool:
+        """Make a dead engine's action ready again, or end it.
+
+        :returns: whether an action became ready
+        """
+        claim = actions.Claim(orphan.id, orphan.owner or '', orphan.claims)
+        if orphan.deaths + 1 >= self._run.conf.engine.max_attempts:
+            if not actions.update(session, claim.condition()):
+                return False
+            times = orphan.deaths + 1
+            return endings.abandon(
+                session,
+                orphan,
+                'FAILED',
+                f'{reason} while running it, as happened {times} times',
+            )
+        LOG.warning('Action %s is ready again: %s', orphan.id, reason)
+        return actions.update(
+            session,
+            claim.condition(),
+            status='READY',
+            status_reason=f'{reason}; another engine goes on',
+            owner=None,
+            not_before=None,
+            deaths=models.Action.deaths + 1,
+        )
+
+    def _end_overdue(self) -> bool:
+        with self._run.database.reader() as session:
+            overdue = [action.id for action in actions.overdue(session)]
+        woken = False
+        for action_id in overdue:
+            LOG.warning('Action %s took too long', action_id)
+
+            def body(session: orm.Session, id_: str = action_id) -> bool:
+                return endings.end(session, id_, 'TIMEOUT')
+
+            woken |= self._run.database.write(body)
+        return woken
+
+    def _resume_forgotten(self) -> bool:
+        """Wake what waits for nothing; there should be none, ever."""
+        with self._run.database.reader() as session:
+            forgotten = dependencies.forgotten(session)
+        woken = False
+        for action_id in forgotten:
+
+            def body(session: orm.Session, id_: str = action_id) -> bool:
+                return dependencies.resume_if_done(session, id_)
+
+            woken |= self._run.database.write(body)
+        return woken

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims actions that are ready and runs them in a pool of threads.
+
+One thread looks for work, as soon as it hears of some and every
+``[engine] poll_interval`` seconds in any case; it claims no more than there
+are idle workers, so that the rest stays for other engines.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+
+from oslo_versionedobjects import exception as ovo_exception
+from sqlalchemy import orm
+
+from engine.actions import endings, runtime, table, work
+from engine.actions import queue as action_queue
+from engine.db import actions, locks
+from vobjects import exceptions
+
+LOG = logging.getLogger(__name__)
+
+#: Actions looked at when a worker is idle: others may be faster with some.
+LOOK = 16
+
+#: What an engine of another age may have left for us, or we for it.
+UNREADABLE = (
+    ovo_exception.IncompatibleObjectVersion,
+    ovo_exception.UnsupportedObjectError,
+    exceptions.ConversionError,
+)
+
+
+class _UnreadableError(Exception):
+    """The action's inputs are newer than what we read."""
+
+
+class Scheduler:
+    """Runs actions for one service.
+
+    :param owner: the ID of this service in the ledger; nothing is claimed
+        while the ledger does not know it
+    """
+
+    def __init__(self, run: runtime.Runtime, owner: str) -> None:
+        options = run.conf.engine
+        self.run = run
+        self.owner = owner
+        self._poll_interval: float = options.poll_interval
+        self._lock_retry: float = options.lock_retry_interval
+        self._unreadable_retry: float = options.unreadable_retry_interval
+        self._size: int = options.workers
+        self._idle = threading.Semaphore(self._size)
+        self._jobs: queue.SimpleQueue[work.Work | None] = queue.SimpleQueue()
+        #: Claims that a worker of ours has, or is about to get.
+        self._running: set[actions.Claim] = set()
+        self._guard = threading.Lock()
+        #: Held while a claim is in the database and not yet in that set.
+        self._claiming = threading.Lock()
+        self._unreadable: dict[str, float] = {}
+        self._heard = threading.Event()
+        self._stopping = threading.Event()
+        self._dispatcher = threading.Thread(
+            target=self._dispatch, name='scheduler', daemon=True
+        )
+        # Daemons: an operation that hangs must not keep the process.
+        self._workers = [
+            threading.Thread(
+                target=self._work, name=f'worker-{number}', daemon=True
+            )
+            for number in range(self._size)
+        ]
+
+    def start(self) -> None:
+        """Begin to claim and run actions."""
+        for thread in (self._dispatcher, *self._workers):
+            thread.start()
+
+    def hear(self) -> None:
+        """Look for work now: somebody says that there is some."""
+        self._heard.set()
+
+    def stop(self, timeout: float) -> None:
+        """Claim nothing more, and let others finish what does not end soon.
+
+        :param timeout: seconds to wait for what is running
+        """
+        self._stopping.set()
+        self._heard.set()
+        self._idle.release()  # the dispatcher may wait for a worker
+        deadline = time.monotonic() + timeout
+        if self._dispatcher.is_alive():
+            self._dispatcher.join()
+        for _ in self._workers:
+            self._jobs.put(None)
+        for thread in self._workers:
+            if thread.is_alive():
+                thread.join(max(0.0, deadline - time.monotonic()))
+        self.give_back(lost_only=False)
+
+    def step(self) -> bool:
+        """Claim one action and run its stage in this thread.
+
+        :returns: whether there was one
+        """
+        job = self.claim()
+        if job is None:
+            return False
+        try:
+            job.perform()
+        finally:
+            self.finish(job)
+        return True
+
+    def claim(self) -> work.Work | None:
+        """Claim the oldest action that can be run now, if there is one."""
+        now = time.monotonic()
+        self._unreadable = {
+            id_: until
+            for id_, until in self._unreadable.items()
+            if until > now
+        }
+        with self.run.database.reader() as session:
+            ids = actions.candidates(session, LOOK, self._unreadable)
+        for action_id in ids:
+            job = self._try(action_id)
+            if job is not None:
+                return job
+        return None
+
+    def give_back(self, *, lost_only: bool = True) -> None:
+        """Leave actions that are ours to others.
+
+        :param lost_only: those that no worker of ours runs; their worker
+            could not reach the database when it was done
+        """
+        with self._claiming, self.run.database.reader() as session:
+            claims = actions.claims_of(session, self.owner)
+            with self._guard:
+                running = set(self._running)
+        for claim in claims:
+            if lost_only and claim in running:
+                continue
+
+            def body(
+                session: orm.Session, claim: actions.Claim = claim
+            ) -> bool:
+                return actions.give_back(session, claim)
+
+            if self.run.database.write(body):
+                LOG.warning('Left action %s to others', claim.action_id)
+                self.run.wake()
+
+    def _try(self, action_id: str) -> work.Work | None:
+        try:
+            with self._claiming:
+                job, woken = self.run.database.write(
+                    lambda session: self._claim(session, action_id)
+                )
+                if job is not None:
+                    with self._guard:
+                        self._running.add(job.claim)
+        except _UnreadableError as error:
+            LOG.info('Left action %s to newer engines: %s', action_id, error)
+            self._unreadable[action_id] = (
+                time.monotonic() + self._unreadable_retry
+            )
+            return None
+        if woken:
+            self.run.wake()
+        return job
+
+    def _claim(
+        self, session: orm.Session, action_id: str
+    ) -> tuple[work.Work | None, bool]:
+        """Claim an action with its locks, or leave it as it was.
+
+        :returns: also whether another action became ready by it
+        """
+        claimed = actions.claim(session, action_id, self.owner)
+        if claimed is None:
+            return None, False
+        claim, action = claimed
+        kind = table.KINDS.get(action.action)
+        if kind is None:
+            raise _UnreadableError(f'{action.action} is unknown here')
+        try:
+            request = action_queue.read(self.run, action)
+        except UNREADABLE as error:
+            raise _UnreadableError(str(error)) from error
+        woken = False
+        if table.is_forced(request):
+            woken = endings.supersede(
+                session, actions.in_the_way(session, action)
+            )
+        blocked_on = locks.acquire(
+            session, action.id, kind.wants(action, request)
+        )
+        if blocked_on is not None:
+            actions.give_back(
+                session,
+                claim,
+                after=self._lock_retry,
+                blocked_on=blocked_on,
+            )
+            return None, woken
+        actions.start(session, action)
+        job = work.Work(self.run, kind, claim, action, request)
+        return job, woken
+
+    def _dispatch(self) -> None:
+        while True:
+            self._idle.acquire()
+            if self._stopping.is_set():
+                return
+            self._heard.clear()
+            job = None
+            try:
+                job = self.claim()
+            except Exception:
+                LOG.exception('Could not look for work')
+            if job is None:
+                self._idle.release()
+                self._heard.wait(self._poll_interval)
+            else:
+                self._jobs.put(job)
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if job is None:
+                return
+            try:
+                job.perform()
+            finally:
+                self.finish(job)
+                self._idle.release()
+
+    def finish(self, job: work.Work) -> None:
+        """Forget a claim: no worker of ours runs it any more."""
+        with self._guard:
+            self._running.discard(job.claim)

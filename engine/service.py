@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine process: everything put together, started and stopped in order.
+
+Starting: the database is looked at; the process reports to the ledger, waits
+behind the join barrier and serves requests; then it claims actions. Stopping
+goes the other way round: no more requests, no more actions, out of the
+ledger; what is still running then is taken over by another engine.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import socket
+
+from oslo_config import cfg
+
+from engine import conf as engine_conf
+from engine import reaper, scheduler
+from engine.actions import runtime
+from engine.db import database, migrations, services
+from engine.handlers import actions, clusters, nodes, profiles
+from engine.handlers import services as service_handlers
+from engine.profiles import base as profile_types
+from engine.providers import base as providers
+from vobjects import exceptions
+from vobjects.clustering import context, errors, topics, types
+from vobjects.manifest import Manifest, own
+from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc import fleet, notices, worker
+
+LOG = logging.getLogger(__name__)
+
+BINARY = 'vobjects-engine'
+
+#: Classes of the request handlers.
+HANDLERS = (
+    actions.ActionHandlers,
+    clusters.ClusterHandlers,
+    nodes.NodeHandlers,
+    profiles.ProfileHandlers,
+    service_handlers.ServiceHandlers,
+)
+
+#: Every request and resource has to be registered before one is sent.
+TYPES = types
+
+
+class SchemaError(exceptions.VobjectsError):
+    """The database is not in the shape that this release needs."""
+
+
+class Engine:
+    """One engine.
+
+    :param conf: with the options of :mod:`engine.conf` and
+        :mod:`vobjects.rpc.conf`
+    :param speaks: what it understands; None: what it was built with
+    :param release: what it says it is; None: this build
+    :param host: where it says it runs
+    :raises SchemaError: the database has to be upgraded first
+    :raises oslo_db.exception.DBError: the database cannot be reached
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        speaks: Manifest | None = None,
+        release: str | None = None,
+        host: str | None = None,
+    ) -> None:
+        engine_conf.register(conf)
+        rpc_conf.register(conf)
+        self.conf = conf
+        self.database = database.Database(conf)
+        check_schema(self.database)
+        self.runtime = runtime.Runtime(
+            conf=conf,
+            database=self.database,
+            provider=providers.load(conf, self.database),
+            profile_types=profile_types.Registry.load(),
+            cap=self._cap,
+            speaks=speaks,
+            wake=self._wake,
+        )
+        ledger = services.DatabaseLedger(self.database)
+        self.worker = worker.Worker(
+            conf,
+            exchange=topics.EXCHANGE,
+            topic=topics.ENGINE,
+            told=(topics.API,),
+            binary=BINARY,
+            host=host or socket.gethostname(),
+            release=release or importlib.metadata.version('vobjects'),
+            speaks=speaks or own(),
+            kept=ledger,
+            services=[handlers(self.runtime) for handlers in HANDLERS],
+            expected=(errors.ClusteringError,),
+            context_from=context.from_dict,
+            error_modules=topics.ERROR_MODULES,
+            listeners={notices.WORK: self._hear},
+        )
+        self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
+        period: float = conf.fleet.heartbeat_interval
+        self.reaper = reaper.Reaper(
+            self.runtime,
+            ledger,
+            ours=self.scheduler,
+            dead_after=period * fleet.DEAD_AFTER_PERIODS,
+            interval=period / fleet.BEATS_PER_PERIOD,
+            announce=self.worker.announce_fleet,
+        )
+
+    def start(self) -> None:
+        """Join the fleet, serve requests and run actions."""
+        self.worker.start()
+        self.reaper.start()
+        self.scheduler.start()
+        LOG.info('Engine %s serves', self.worker.id)
+
+    def stop(self) -> None:
+        """Finish what is under way, as far as the time allows, and leave."""
+        LOG.info('Engine %s stops', self.worker.id)
+        self.worker.stop_consuming()
+        self.scheduler.stop(self.conf.engine.stop_timeout)
+        self.reaper.stop()
+        self.worker.stop()
+        self.database.close()
+
+    def _cap(self) -> Manifest:
+        return self.worker.membership.current().cap(topics.ENGINE)
+
+    def _hear(self) -> None:
+        self.scheduler.hear()
+
+    def _wake(self) -> None:
+        self.scheduler.hear()
+        self.worker.announce_work()
+
+
+def check_schema(target: database.Database) -> None:
+    """Refuse a database that is older than this release.
+
+    One that is newer is fine: a newer engine of a rolling upgrade has only
+    added to it.
+
+    :raises SchemaError: saying what to do
+    """
+    if migrations.is_behind(target):
+        found = migrations.current(target) or 'empty'
+        raise SchemaError(
+            f'the database is {found} and this release needs revision'
+            f' {migrations.head()}; run "vobjects db sync"'
+        )

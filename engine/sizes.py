@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of cluster sizes: resizing, bounds, health. No database."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from vobjects.clustering import errors
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many nodes a cluster may have.
+
+    :ivar minimum: fewest
+    :ivar maximum: most; negative: as many as :attr:`limit` allows
+    :ivar limit: most nodes that any cluster may have (configuration)
+    """
+
+    minimum: int
+    maximum: int
+    limit: int
+
+    def changed(self, minimum: int | None, maximum: int | None) -> Bounds:
+        """Return the bounds that a request leads to; None keeps one."""
+        return Bounds(
+            self.minimum if minimum is None else minimum,
+            self.maximum if maximum is None else maximum,
+            self.limit,
+        )
+
+    def clamp(self, size: int) -> int:
+        """Return the nearest size within the bounds."""
+        if self.maximum >= 0:
+            size = min(size, self.maximum)
+        return max(size, self.minimum)
+
+    def check(self) -> None:
+        """Refuse bounds that no size is within.
+
+        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        """
+        if 0 <= self.maximum < self.minimum:
+            raise errors.BadRequest(
+                f'min_size ({self.minimum}) is greater than max_size'
+                f' ({self.maximum})'
+            )
+        for name, value in (
+            ('min_size', self.minimum),
+            ('max_size', self.maximum),
+        ):
+            if value > self.limit:
+                raise errors.BadRequest(
+                    f'{name} ({value}) is greater than the number of nodes'
+                    f' that a cluster may have ({self.limit})'
+                )
+
+    def check_size(self, size: int) -> None:
+        """Refuse a size outside of the bounds.
+
+        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        """
+        if size > self.limit:
+            raise errors.BadRequest(
+                f'a size of {size} is greater than the number of nodes that'
+                f' a cluster may have ({self.limit})'
+            )
+        if size < self.minimum:
+            raise errors.BadRequest(
+                f'a size of {size} is less than min_size ({self.minimum})'
+            )
+        if 0 <= self.maximum < size:
+            raise errors.BadRequest(
+                f'a size of {size} is greater than max_size ({self.maximum})'
+            )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resize:
+    """What a resize asks for (api-ref, "Resize a cluster").
+
+    :ivar adjustment_type: None when only the bounds change
+    :ivar number: an amount, or percents of the current size
+    :ivar min_step: fewest nodes that a percentage moves
+    :ivar strict: whether leaving the bounds is refused, or cut short
+    """
+
+    adjustment_type: str | None = None
+    number: float | None = None
+    min_size: int | None = None
+    max_size: int | None = None
+    min_step: int | None = None
+    strict: bool = True
+
+    def check(self) -> None:
+        """Refuse parts that do not belong together.
+
+        :raises vobjects.clustering.errors.BadRequest: naming the part
+        """
+        if self.adjustment_type is None:
+            if self.number is not None:
+                raise errors.BadRequest(
+                    "'number' needs an 'adjustment_type' that says what it is"
+                )
+            if self.min_size is None and self.max_size is None:
+                raise errors.BadRequest(
+                    "give 'adjustment_type' and 'number', or 'min_size', or"
+                    " 'max_size'"
+                )
+            return
+        if self.number is None or not math.isfinite(self.number):
+            raise errors.BadRequest(
+                f"adjustment type {self.adjustment_type} needs a 'number'"
+            )
+        if self.adjustment_type == 'CHANGE_IN_PERCENTAGE':
+            return
+        if not float(self.number).is_integer():
+            raise errors.BadRequest(
+                f"'number' ({self.number}) must be whole for adjustment type"
+                f' {self.adjustment_type}'
+            )
+        if self.adjustment_type == 'EXACT_CAPACITY' and self.number < 0:
+            raise errors.BadRequest(
+                f"'number' ({self.number:.0f}) must not be negative for"
+                ' adjustment type EXACT_CAPACITY'
+            )
+
+    def apply(self, current: int, bounds: Bounds) -> tuple[int, Bounds]:
+        """Return the size and the bounds that this leads to.
+
+        :param current: the number of nodes there are
+        :param bounds: those in force
+        :raises vobjects.clustering.errors.BadRequest: not within the bounds
+        """
+        self.check()
+        bounds = bounds.changed(self.min_size, self.max_size)
+        bounds.check()
+        size = self._size(current)
+        if not self.strict:
+            size = bounds.clamp(size)
+        bounds.check_size(size)
+        return size, bounds
+
+    def _size(self, current: int) -> int:
+        if self.adjustment_type is None or self.number is None:
+            return current
+        if self.adjustment_type == 'EXACT_CAPACITY':
+            return int(self.number)
+        if self.adjustment_type == 'CHANGE_IN_CAPACITY':
+            return current + int(self.number)
+        return current + self._share_of(current)
+
+    def _share_of(self, current: int) -> int:
+        """Return how many nodes a percentage is: at least one, if any."""
+        assert self.number is not None
+        exact = abs(self.number) * current / 100
+        step = math.ceil(exact) if exact < 1 else math.floor(exact)
+        if self.number:
+            step = max(step, self.min_step or 0)
+        return -step if self.number < 0 else step
+
+
+def health(
+    operation: str, active: int, desired: int, bounds: Bounds
+) -> tuple[str, str]:
+    """Return the status of a cluster, and the reason of it.
+
+    :param operation: what was just done, such as ``CLUSTER_RESIZE``
+    :param active: how many of its nodes are ACTIVE
+    """
+    if active < bounds.minimum:
+        return 'ERROR', (
+            f'{operation}: number of active nodes ({active}) is below'
+            f' min_size ({bounds.minimum}).'
+        )
+    if active < desired:
+        return 'WARNING', (
+            f'{operation}: number of active nodes ({active}) is below'
+            f' desired_capacity ({desired}).'
+        )
+    if 0 <= bounds.maximum < active:
+        return 'WARNING', (
+            f'{operation}: number of active nodes ({active}) is above'
+            f' max_size ({bounds.maximum}).'
+        )
+    return 'ACTIVE', (
+        f'{operation}: number of active nodes ({active}) is equal or above'
+        f' desired_capacity ({desired}).'
+    )

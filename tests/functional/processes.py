@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real processes under test: start, watch, end, and leave none behind.
+
+Every process a :class:`Group` starts, and whatever those start in turn, has
+the group's mark in its environment. By it they are found, whoever their
+parent is by then; and by their command lines, because some write over their
+environment to change their title. If the tests themselves are killed, the
+kernel kills what they have started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import psutil
+
+MARK = 'VOBJECTS_TEST_GROUP'
+
+#: Lines of each log that a failed test shows.
+TAIL = 60
+
+#: prctl(2): the signal that a process gets when its parent ends.
+PR_SET_PDEATHSIG = 1
+
+_C = ctypes.CDLL(None)
+
+T = TypeVar('T')
+
+
+def wait_for(
+    what: str,
+    look: Callable[[], T],
+    *,
+    within: float = 30,
+    every: float = 0.05,
+) -> T:
+    """Return what ``look`` returns once that is true.
+
+    :param what: is waited for, in the message
+    :param within: seconds; the last look is after them
+    :raises AssertionError: it did not become true
+    """
+    until = time.monotonic() + within
+    while True:
+        late = time.monotonic() > until
+        found = look()
+        if found:
+            return found
+        assert not late, f'{what}: not within {within:g} s, last {found!r}'
+        time.sleep(every)
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(('127.0.0.1', 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """A process whose output goes to a file.
+
+    :ivar ends: processes with a lower number end earlier
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        log: pathlib.Path,
+        environment: dict[str, str],
+        ends: int = 0,
+    ) -> None:
+        self.name = name
+        self.log = log
+        self.ends = ends
+        with log.open('ab') as output:
+            self._popen = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the process itself."""
+        self._popen.send_signal(number)
+
+    def wait(self, within: float = 30) -> int:
+        """Return the exit code.
+
+        :raises AssertionError: it has not ended after ``within`` seconds
+        """
+        try:
+            return self._popen.wait(within)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(
+                f'{self.name} has not ended within {within:g} s'
+            ) from None
+
+    def stop(self, within: float = 30) -> int:
+        """Ask the process to end; return the exit code."""
+        self.send(signal.SIGTERM)
+        return self.wait(within)
+
+    def kill(self) -> None:
+        """Kill the process, as `kill -9` does."""
+        self.send(signal.SIGKILL)
+        self.wait()
+
+
+class Group:
+    """Processes that end together.
+
+    :param directory: for their logs
+    :param sign: a part of a command line that only they have
+    """
+
+    def __init__(self, directory: pathlib.Path, sign: str) -> None:
+        self.directory = directory
+        self.sign = sign
+        self.mark = uuid.uuid4().hex
+        self.processes: list[Process] = []
+
+    def start(self, name: str, *command: str, ends: int = 0) -> Process:
+        """Start a process; its log is ``NAME.log``.
+
+        :param ends: see :class:`Process`
+        """
+        process = Process(
+            name,
+            command,
+            self.directory / f'{name}.log',
+            self.environment(),
+            ends,
+        )
+        self.processes.append(process)
+        return process
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment that marks a process as ours."""
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(('OS_', 'XDG_'))
+        }
+        return {**clean, MARK: self.mark, 'PYTHONUNBUFFERED': '1'}
+
+    def check_alive(self) -> None:
+        """Assert that no process has ended by itself."""
+        for process in self.processes:
+            code = process._popen.poll()
+            assert code is None, (
+                f'{process.name} has ended with exit code {code}'
+            )
+
+    def forget(self, process: Process) -> None:
+        """Leave a process that has ended out of what is to be closed."""
+        self.processes.remove(process)
+
+    def close(self, within: float = 40) -> list[str]:
+        """End all in order, by force where necessary.
+
+        :returns: what did not end as it should
+        """
+        problems = []
+        for stage in sorted({process.ends for process in self.processes}):
+            processes = [p for p in self.processes if p.ends == stage]
+            alive = [p for p in processes if p.is_alive]
+            problems += [
+                f'{p.name} had ended with {p.wait()} by itself'
+                for p in processes
+                if p not in alive
+            ]
+            for process in alive:
+                process.send(signal.SIGTERM)
+            problems += filter(None, [_end(p, within) for p in alive])
+        self.processes.clear()
+        for orphan in self.members():
+            with contextlib.suppress(psutil.Error):
+                line = ' '.join(orphan.cmdline())
+                orphan.kill()
+                problems.append(f'orphan process {orphan.pid}: {line}')
+        return problems
+
+    def members(self) -> list[psutil.Process]:
+        """Return every live process that is ours."""
+        return [p for p in psutil.process_iter() if self._owns(p)]
+
+    def _owns(self, process: psutil.Process) -> bool:
+        try:
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return False
+            return process.environ().get(
+                MARK
+            ) == self.mark or self.sign in ' '.join(process.cmdline())
+        except psutil.Error:
+            return False
+
+    def logs(self) -> Iterator[tuple[str, pathlib.Path]]:
+        """Yield the name and path of every log, the groups' own included."""
+        for path in sorted(self.directory.rglob('*.log')):
+            yield path.stem, path
+
+
+def tail(path: pathlib.Path, lines: int = TAIL) -> str:
+    """Return the last lines of a log."""
+    text = path.read_bytes()[-200_000:].decode(errors='replace')
+    return '\n'.join(text.splitlines()[-lines:])
+
+
+def _end(process: Process, within: float) -> str:
+    """Wait for a process; return what was wrong with it, if anything."""
+    try:
+        code = process.wait(within)
+    except AssertionError as error:
+        process.kill()
+        return str(error)
+    return f'{process.name} ended with exit code {code}' if code else ''
+
+
+def _end_with_parent() -> None:
+    """Have the kernel kill this process when the tests are killed."""
+    if hasattr(_C, 'prctl'):
+        _C.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

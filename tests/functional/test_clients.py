@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users have: openstacksdk, `openstack cluster`, keystoneauth."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import openstack
+import openstack.connection
+import pytest
+from keystoneauth1 import discover, noauth, session
+from openstack import exceptions
+
+from tests.functional.harness import Deployment
+from tests.functional.processes import wait_for
+from tests.functional.rest import NEWEST, SPEC, Rest, unique
+from vobjects.clustering import consts
+
+# openstacksdk warns of its own next major versions, whatever one calls.
+pytestmark = [
+    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
+    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
+]
+
+#: Runs `openstack ARGUMENTS` and returns what it printed.
+Command = Callable[..., str]
+
+
+@pytest.fixture
+def connection(
+    service: Deployment,
+) -> Iterator[openstack.connection.Connection]:
+    """A connection as a user would make it: no clouds.yaml, no Keystone."""
+    made = openstack.connect(
+        load_envvars=False,
+        load_yaml_config=False,
+        auth_type='none',
+        endpoint=service.url,
+        clustering_default_microversion=NEWEST,
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def command(service: Deployment, tmp_path: pathlib.Path) -> Command:
+    """The `openstack` command, with only the environment it needs."""
+    script = pathlib.Path(sys.executable).with_name('openstack')
+
+    def run(*words: str, code: int = 0) -> str:
+        done = subprocess.run(
+            (str(script), *words),
+            env={
+                'HOME': str(tmp_path),
+                'PATH': os.environ['PATH'],
+                'OS_AUTH_TYPE': 'none',
+                'OS_ENDPOINT': service.url,
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        said = f'{" ".join(words)}:\n{done.stdout}\n{done.stderr}'
+        assert done.returncode == code, said
+        return done.stdout if code == 0 else done.stderr
+
+    return run
+
+
+def _ended(clustering: Any, action: str) -> Any:
+    """Return an action when it has succeeded."""
+
+    def look() -> Any:
+        found = clustering.get_action(action)
+        return found if found.status in consts.ACTION_ENDS else None
+
+    found = wait_for(f'action {action} ended', look, within=60)
+    assert found.status == 'SUCCEEDED', found
+    return found
+
+
+def test_sdk_leads_a_cluster_through_its_life(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+    assert profile.type == 'os.nova.server-1.0'
+
+    cluster = clustering.create_cluster(
+        name=unique('sdk'),
+        profile_id=profile.id,
+        desired_capacity=3,
+        max_size=5,
+        config={'node.name.format': 'web-$3I'},
+    )
+    assert cluster.status == 'INIT'
+    cluster = clustering.wait_for_status(
+        cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
+    )
+    assert cluster.config == {'node.name.format': 'web-$3I'}
+    assert len(cluster.node_ids) == 3
+    assert cluster.name in [c.name for c in clustering.clusters()]
+    named = list(clustering.clusters(name=cluster.name))
+    assert [c.id for c in named] == [cluster.id]
+
+    nodes = list(clustering.nodes(cluster_id=cluster.id, sort='index'))
+    assert [node.name for node in nodes] == ['web-001', 'web-002', 'web-003']
+    assert [node.tainted for node in nodes] == [False] * 3
+    shown = clustering.get_node(nodes[0].id, details=True)
+    assert shown.details['id'] == shown.physical_id
+
+    answer = clustering.resize_cluster(
+        cluster, adjustment_type='CHANGE_IN_CAPACITY', number=2
+    )
+    action = _ended(clustering, answer['action'])
+    assert action.action == 'CLUSTER_RESIZE'
+    assert action.target_id == action.cluster_id == cluster.id
+    assert len(clustering.get_cluster(cluster.id).node_ids) == 5
+    answer = clustering.scale_in_cluster(cluster, 3)
+    _ended(clustering, answer['action'])
+    assert len(clustering.get_cluster(cluster.id).node_ids) == 2
+    answer = clustering.scale_out_cluster(cluster.name, 1)
+    _ended(clustering, answer['action'])
+    _ended(clustering, clustering.check_cluster(cluster.id)['action'])
+    _ended(clustering, clustering.recover_cluster(cluster.id)['action'])
+
+    clustering.update_cluster(
+        cluster, name=cluster.name + '-2', metadata={'k': 'v'}
+    )
+    cluster = wait_for(
+        'the cluster is renamed',
+        lambda: clustering.find_cluster(cluster.name + '-2'),
+    )
+    assert cluster.metadata == {'k': 'v'}
+
+    actions = list(clustering.actions(cluster_id=cluster.id, limit=4))
+    assert {action.cluster_id for action in actions} == {cluster.id}
+    assert len(actions) > 4, 'a list of several pages'
+
+    action = clustering.delete_cluster(cluster)
+    _ended(clustering, action.id)
+    with pytest.raises(exceptions.NotFoundException):
+        clustering.get_cluster(cluster.id)
+    clustering.delete_profile(profile, ignore_missing=False)
+    assert clustering.find_profile(profile.name) is None
+
+
+def test_sdk_leads_a_node_through_its_life(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+
+    node = clustering.create_node(
+        name=unique('sdk'), profile_id=profile.id, metadata={'a': 'b'}
+    )
+    node = clustering.wait_for_status(
+        node, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
+    )
+    assert node.metadata == {'a': 'b'}
+    clustering.update_node(node, role='master', tainted=True)
+    changed = wait_for(
+        'the node is tainted',
+        lambda: (
+            found if (found := clustering.get_node(node.id)).tainted else None
+        ),
+    )
+    assert changed.role == 'master'
+    _ended(clustering, clustering.check_node(node)['action'])
+    _ended(clustering, clustering.recover_node(node)['action'])
+
+    action = clustering.delete_node(node, force_delete=True)
+
+    _ended(clustering, action.id)
+    assert clustering.find_node(node.id) is None
+    clustering.delete_profile(profile)
+
+
+def test_sdk_shows_types_services_and_build(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+
+    types = [kind.name for kind in clustering.profile_types()]
+    assert types == ['os.nova.server']
+    shown = clustering.get_profile_type('os.nova.server-1.0')
+    assert 'flavor' in shown.schema
+    assert shown.support_status['1.0'][0]['status'] == 'SUPPORTED'
+    services = list(clustering.services())
+    assert len(services) == 2
+    assert {service.state for service in services} == {'up'}
+    assert clustering.get_build_info().engine
+    valid = clustering.validate_profile(spec=SPEC)
+    assert valid.type == 'os.nova.server-1.0'
+
+
+def test_sdk_says_what_the_service_says_when_it_is_refused(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+
+    with pytest.raises(exceptions.BadRequestException, match='profile'):
+        clustering.create_cluster(name='web', profile_id='no-such-profile')
+    with pytest.raises(exceptions.NotFoundException, match='no-such-cluster'):
+        clustering.get_cluster('no-such-cluster')
+
+
+def test_sdk_forces_a_cluster_out_of_the_way(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+    cluster = clustering.create_cluster(
+        name=unique('sdk'), profile_id=profile.id, desired_capacity=2
+    )
+
+    # Its creation has hardly begun.
+    action = clustering.delete_cluster(cluster.id, force_delete=True)
+
+    _ended(clustering, action.id)
+    assert clustering.find_cluster(cluster.id) is None
+    clustering.delete_profile(profile, ignore_missing=False)
+
+
+def test_openstack_command_leads_a_cluster_through_its_life(
+    command: Command, rest: Rest, tmp_path: pathlib.Path
+) -> None:
+    name = unique('osc')
+    spec = tmp_path / 'spec.json'
+    spec.write_text(json.dumps(SPEC))  # JSON is YAML
+
+    def show(*words: str) -> Any:
+        return json.loads(command(*words, '--format', 'json'))
+
+    profile = show(
+        *('cluster', 'profile', 'create', name, '--spec-file', str(spec))
+    )
+    assert profile['type'] == 'os.nova.server-1.0'
+    show(
+        *('cluster', 'create', name, '--profile', name),
+        *('--desired-capacity', '3'),
+    )
+    # Not with --wait, which looks every 5 seconds.
+    wait_for(
+        'the cluster is active',
+        lambda: rest.get(f'/v1/clusters/{name}')['status'] == 'ACTIVE',
+    )
+    assert [c['name'] for c in show('cluster', 'list')].count(name) == 1
+    assert show('cluster', 'show', name)['desired_capacity'] == 3
+    nodes = show('cluster', 'members', 'list', name)
+    assert len(nodes) == 3
+    listed = show('cluster', 'node', 'list', '--cluster', name)
+    assert sorted(node['id'] for node in listed) == sorted(
+        node['id'] for node in nodes
+    )
+
+    said = command('cluster', 'resize', name, '--capacity', '2')
+    action = said.split('Request accepted by action:')[1].split()[0]
+    rest.succeeded(action)
+    assert show('cluster', 'action', 'show', action)['status'] == 'SUCCEEDED'
+    assert len(show('cluster', 'members', 'list', name)) == 2
+    actions = show(
+        *('cluster', 'action', 'list', '--filters', 'status=SUCCEEDED')
+    )
+    assert 'CLUSTER_RESIZE' in {action['action'] for action in actions}
+    assert len(show('cluster', 'service', 'list')) == 2
+
+    said = command('cluster', 'delete', name, '--force')
+    rest.succeeded(said.split('accepted by action')[1].split()[0].strip(':'))
+    assert 'not found' in command('cluster', 'show', name, code=1)
+    command('cluster', 'profile', 'delete', name, '--force')
+
+
+def test_keystoneauth_discovers_versions_on_root_and_major_version(
+    service: Deployment,
+) -> None:
+    with_no_one = session.Session(auth=noauth.NoAuth(endpoint=service.url))
+
+    for path in ('', '/', '/v1', '/v1/'):
+        found = discover.Discover(with_no_one, service.url + path)
+        (data,) = found.version_data()
+        assert data['version'] == (1, 0)
+        assert data['url'].rstrip('/') == f'{service.url}/v1'
+        assert data['min_microversion'] == (1, 0)
+        assert data['max_microversion'] == (1, 14)
+        assert data['status'] == discover.Status.CURRENT
+    with_no_one.session.close()
+
+
+def test_sdk_learns_which_microversions_there_are(
+    connection: openstack.connection.Connection,
+) -> None:
+    data = connection.clustering.get_endpoint_data()
+
+    assert data.min_microversion == (1, 0)
+    assert data.max_microversion == (1, 14)

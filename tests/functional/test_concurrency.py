@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many clients at once, two engines: all is done, once."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.functional.harness import Deployment
+from tests.functional.processes import wait_for
+from tests.functional.rest import Rest, started, unique
+
+CLIENTS = 6
+
+
+def together(
+    service: Deployment, work: Callable[[Rest, int], Any], count: int = CLIENTS
+) -> list[Any]:
+    """Return what ``work(client, number)`` returns in so many threads."""
+
+    def run(number: int) -> Any:
+        with service.rest() as client:
+            return work(client, number)
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def members(rest: Rest, cluster: str) -> list[dict[str, Any]]:
+    """Return the nodes of a cluster, which must fit together."""
+    nodes: list[dict[str, Any]] = rest.get(
+        f'/v1/nodes?cluster_id={cluster}&sort=index'
+    )
+    listed = rest.get(f'/v1/clusters/{cluster}')['nodes']
+    assert sorted(node['id'] for node in nodes) == sorted(listed)
+    for field in ('index', 'id', 'name', 'physical_id'):
+        values = [node[field] for node in nodes]
+        assert len(set(values)) == len(values), f'{field} twice: {values}'
+    return nodes
+
+
+def assert_tidy(service: Deployment, clusters: Iterable[str]) -> None:
+    """Assert that nothing is left of clusters that were deleted."""
+    service.assert_tidy()
+    left = {row.id for row in service.rows('SELECT id FROM clusters')}
+    assert left.isdisjoint(clusters)
+
+
+def test_clients_lead_clusters_of_their_own(
+    service: Deployment, profile: str
+) -> None:
+    def work(rest: Rest, number: int) -> list[str]:
+        made = [rest.begin_cluster(profile, 2) for _ in range(2)]
+        for _cluster, action in made:
+            rest.succeeded(action)
+        resizes = [
+            rest.act(
+                cluster,
+                'resize',
+                adjustment_type='EXACT_CAPACITY',
+                number=4,
+            )
+            for cluster, _action in made
+        ]
+        for action in resizes:
+            rest.succeeded(action)
+        for cluster, _action in made:
+            rest.succeeded(rest.act(cluster, 'scale_in', count=1))
+            assert len(members(rest, cluster)) == 3
+            shown = rest.get(f'/v1/clusters/{cluster}')
+            assert shown['status'] == 'ACTIVE', shown
+            assert shown['desired_capacity'] == 3
+        deletions = [
+            rest.delete(f'/v1/clusters/{cluster}') for cluster, _ in made
+        ]
+        for action in deletions:
+            rest.succeeded(action)
+        return [cluster for cluster, _action in made]
+
+    with service.watching_owners() as owners:
+        results = together(service, work)
+    clusters = [id_ for ids in results for id_ in ids]
+
+    assert len(set(clusters)) == 2 * CLIENTS
+    assert_tidy(service, clusters)
+    assert owners == service.engine_ids(), 'both engines work'
+
+
+def test_clients_scale_one_cluster(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 1)
+
+    def work(rest: Rest, number: int) -> int:
+        """Add two nodes; return how often somebody else was in the way."""
+        conflicts = 0
+        path = f'/v1/clusters/{cluster}/actions'
+        for _ in range(2):
+            until = time.monotonic() + 60
+            while True:
+                response = rest.ask('POST', path, {'scale_out': {'count': 1}})
+                if response.status_code == 202:
+                    break
+                assert response.status_code == 409, response.text
+                assert time.monotonic() < until, 'never got through'
+                conflicts += 1
+                time.sleep(0.05)
+            rest.succeeded(started(response))
+        return conflicts
+
+    conflicts = sum(together(service, work))
+
+    assert conflicts, 'clients must have met'
+    size = 1 + 2 * CLIENTS
+    assert len(members(rest, cluster)) == size
+    assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == size
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    assert_tidy(service, [cluster])
+
+
+def test_cluster_is_deleted_once_by_many(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 2)
+
+    def work(rest: Rest, number: int) -> int:
+        response = rest.ask('DELETE', f'/v1/clusters/{cluster}')
+        if response.status_code == 202:
+            rest.succeeded(started(response))
+        return response.status_code
+
+    statuses = Counter(together(service, work))
+
+    assert statuses[202] == 1, statuses
+    assert set(statuses) <= {202, 404, 409}
+    assert_tidy(service, [cluster])
+
+
+def test_nodes_join_and_leave_a_cluster_at_once(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 0, max_size=5)
+
+    def join(rest: Rest, number: int) -> str:
+        body = {
+            'node': {
+                'name': unique('node'),
+                'profile_id': profile,
+                'cluster_id': cluster,
+            }
+        }
+        response = rest.ask('POST', '/v1/nodes', body)
+        if response.status_code == 400:
+            assert 'max_size (5)' in response.text
+            return ''
+        assert response.status_code == 202, response.text
+        rest.succeeded(started(response))
+        return str(response.json()['node']['id'])
+
+    joined = [node for node in together(service, join, 8) if node]
+
+    assert len(joined) == 5, 'no more than there is room for'
+    found = members(rest, cluster)
+    assert [node['index'] for node in found] == [1, 2, 3, 4, 5]
+    assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == 5
+
+    def leave(rest: Rest, number: int) -> None:
+        response = rest.expect(202, 'DELETE', f'/v1/nodes/{joined[number]}')
+        rest.succeeded(started(response))
+
+    together(service, leave, 5)
+
+    assert members(rest, cluster) == []
+    assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == 0
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    assert_tidy(service, [cluster])
+
+
+def test_creation_is_forced_out_of_the_way_again_and_again(
+    service: Deployment, profile: str
+) -> None:
+    def work(rest: Rest, number: int) -> list[str]:
+        ids = []
+        for _ in range(3):
+            cluster, creation = rest.begin_cluster(profile, 3)
+            deletion = rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+            rest.succeeded(deletion)
+            rest.gone(f'/v1/clusters/{cluster}')
+            assert rest.ended(creation)['status'] in (
+                'SUCCEEDED',
+                'FAILED',
+                'CANCELLED',
+            )
+            ids.append(cluster)
+        return ids
+
+    clusters = [id_ for ids in together(service, work, 4) for id_ in ids]
+
+    # A worker that lost its claim removes what it had just made.
+    def tidy() -> bool:
+        nodes = service.rows('SELECT node_id FROM simulated_servers')
+        known = {row.id for row in service.rows('SELECT id FROM nodes')}
+        return {row.node_id for row in nodes} <= known
+
+    wait_for('servers of deleted nodes are gone', tidy, within=10)
+    assert_tidy(service, clusters)

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9, frozen processes, and no engine at all."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from tests.functional.harness import (
+    HEARTBEAT,
+    KINDS,
+    Deployment,
+    Engine,
+    deployed,
+)
+from tests.functional.processes import wait_for
+from tests.functional.rest import Rest, unique
+
+#: Seconds: [fleet] call_timeout here.
+CALL_TIMEOUT = 5
+
+#: Seconds for the polling of a test.
+POLL = 0.5
+
+SLOW = {'simulated': {'latency': 60}, 'engine': {'workers': 32}}
+
+#: What processes say when others die.
+SAYS = r'The fleet is out of reach|AMQP|amqp|Connection|connection|rabbit'
+
+
+@pytest.fixture(scope='module', params=KINDS)
+def fleet(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """An API; tests bring engines of their own."""
+    directory = tmp_path_factory.mktemp('crash')
+    settings = {
+        'fleet': {'call_timeout': CALL_TIMEOUT},
+        'engine': {'stop_timeout': 1, 'max_clusters_per_project': 1_000_000},
+    }
+    with deployed(
+        request.param, directory, settings, allowed=SAYS
+    ) as deployment:
+        first = deployment.start_engine('first')
+        deployment.start_api()
+        first.process.stop()
+        deployment.group.forget(first.process)
+        yield deployment
+
+
+class Engines:
+    """Starts engines under names of their own."""
+
+    def __init__(self, fleet: Deployment) -> None:
+        self.fleet = fleet
+
+    def start(self, settings: Any = None) -> Engine:
+        return self.fleet.start_engine(unique('engine'), settings=settings)
+
+    def kill(self, *engines: Engine) -> float:
+        """Kill engines; return when, by the monotonic clock."""
+        when = time.monotonic()
+        for engine in engines:
+            engine.process.send(signal.SIGKILL)
+        for engine in engines:
+            engine.process.wait()
+            self.fleet.group.forget(engine.process)
+        return when
+
+    def stop(self, *engines: Engine) -> None:
+        for engine in engines:
+            engine.process.send(signal.SIGTERM)
+        for engine in engines:
+            assert engine.process.wait() == 0
+            self.fleet.group.forget(engine.process)
+
+
+@pytest.fixture
+def engines(fleet: Deployment) -> Iterator[Engines]:
+    """Engines that end with the test."""
+    before = list(fleet.group.processes)
+    yield Engines(fleet)
+    for process in list(fleet.group.processes):
+        if process not in before:
+            assert process.stop() == 0
+            fleet.group.forget(process)
+    wait_for('all engines have left', lambda: not fleet.engine_ids())
+
+
+@pytest.fixture
+def rest(fleet: Deployment) -> Iterator[Rest]:
+    with fleet.rest() as client:
+        yield client
+
+
+def assert_noticed(fleet: Deployment, engine: Engine, killed: float) -> None:
+    """Assert that a death is noticed within two heartbeat periods."""
+    wait_for(
+        'the death is noticed',
+        lambda: engine.id not in fleet.engine_ids(),
+        within=20,
+    )
+    took = time.monotonic() - killed
+    assert took <= 2 * HEARTBEAT + POLL, f'noticed after {took:.1f} s'
+
+
+def test_killed_engines_work_is_finished_by_another(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    # Seven clusters, and with each another action is interrupted.
+    quick = engines.start()
+    profile = rest.create_profile()
+    clusters = {
+        name: rest.create_cluster(profile, 2)
+        for name in ('scale_out', 'scale_in', 'resize', 'check', 'delete')
+    }
+    sick = rest.create_cluster(profile, 2)
+    _make_sick(fleet, sick)
+    rest.ended(rest.act(sick, 'check'))
+    slow = engines.start(SLOW)
+    engines.stop(quick)
+
+    actions = {
+        'scale_out': rest.act(clusters['scale_out'], 'scale_out', count=2),
+        'scale_in': rest.act(clusters['scale_in'], 'scale_in', count=1),
+        'resize': rest.act(
+            clusters['resize'],
+            'resize',
+            adjustment_type='EXACT_CAPACITY',
+            number=3,
+        ),
+        'check': rest.act(clusters['check'], 'check'),
+        'delete': rest.delete(f'/v1/clusters/{clusters["delete"]}'),
+        'recover': rest.act(sick, 'recover'),
+    }
+    clusters['create'], actions['create'] = rest.begin_cluster(profile, 3)
+    clusters['recover'] = sick
+    sizes = {
+        'scale_out': 4,
+        'scale_in': 1,
+        'resize': 3,
+        'check': 2,
+        'recover': 2,
+        'create': 3,
+    }
+    # Checks take no time here; all the others have begun with their nodes.
+    wait_for(
+        'everything is under way',
+        lambda: len(fleet.running(slow.id)) >= 2 + 1 + 1 + 2 + 2 + 3,
+    )
+    engines.start()
+    assert fleet.locks()
+
+    killed = engines.kill(slow)
+
+    assert_noticed(fleet, slow, killed)
+    for action in actions.values():
+        rest.succeeded(action)
+    for name, size in sizes.items():
+        shown = rest.get(f'/v1/clusters/{clusters[name]}')
+        assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', size), name
+        assert shown['desired_capacity'] == size
+        nodes = rest.get(f'/v1/nodes?cluster_id={clusters[name]}')
+        assert {node['status'] for node in nodes} == {'ACTIVE'}
+        assert len({node['physical_id'] for node in nodes}) == size
+    rest.gone(f'/v1/clusters/{clusters["delete"]}')
+    fleet.assert_tidy()
+    assert len(fleet.rows('SELECT id FROM simulated_servers')) == len(
+        fleet.rows('SELECT id FROM nodes')
+    )
+    for name in sizes:
+        rest.succeeded(rest.delete(f'/v1/clusters/{clusters[name]}'))
+
+
+def _make_sick(fleet: Deployment, cluster: str) -> None:
+    """Have the cloud lose the servers of a cluster's nodes."""
+    fleet.execute(
+        'DELETE FROM simulated_servers WHERE node_id IN'
+        ' (SELECT id FROM nodes WHERE cluster_id = :cluster)',
+        cluster=cluster,
+    )
+
+
+def test_action_that_kills_engines_is_failed_with_a_reason(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    slow = engines.start(SLOW)
+    profile = rest.create_profile()
+    cluster, action = rest.begin_cluster(profile, 1)
+    wait_for(
+        'the node is made',
+        lambda: fleet.running(slow.id) == ['NODE_CREATE'],
+    )
+    engines.start({'engine': {'max_attempts': 1}})
+
+    killed = engines.kill(slow)
+
+    assert_noticed(fleet, slow, killed)
+    ended = rest.ended(action)
+    assert ended['status'] == 'FAILED'
+    assert slow.id[:8] in ended['status_reason']
+    assert 'died' in ended['status_reason']
+    shown = rest.get(f'/v1/clusters/{cluster}')
+    assert shown['status'] in ('ERROR', 'WARNING')
+    assert shown['status_reason']
+    fleet.assert_tidy()
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+
+
+def freeze(fleet: Deployment, engine: Engine) -> None:
+    """Stop an engine where it keeps nobody else from writing.
+
+    One that stops within a transaction keeps its locks: PostgreSQL and
+    MariaDB end such a transaction after ten seconds, SQLite never does.
+    """
+    while True:
+        engine.process.send(signal.SIGSTOP)
+        try:
+            fleet.execute('UPDATE ledger_state SET generation = generation')
+            fleet.execute(
+                'UPDATE services SET heartbeat = heartbeat WHERE id = :id',
+                id=engine.id,
+            )
+        except sqlalchemy.exc.DBAPIError:
+            engine.process.send(signal.SIGCONT)
+            time.sleep(0.05)
+        else:
+            return
+
+
+def test_frozen_engine_does_no_harm_when_it_wakes(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    frozen = engines.start({'simulated': {'latency': 2}})
+    profile = rest.create_profile()
+    cluster, action = rest.begin_cluster(profile, 3)
+    wait_for('the nodes are made', lambda: len(fleet.running(frozen.id)) == 3)
+    engines.start()
+
+    freeze(fleet, frozen)
+    try:
+        assert_noticed(fleet, frozen, time.monotonic())
+        # Not by the API: what it sends to the frozen one gets no answer.
+        wait_for(
+            'another engine has done it', lambda: _succeeded(fleet, action)
+        )
+    finally:
+        frozen.process.send(signal.SIGCONT)
+
+    wait_for(
+        'the engine is back',
+        lambda: frozen.id in fleet.engine_ids(),
+        within=10,
+    )
+    time.sleep(2.5)  # its workers go on where they were
+    nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
+    servers = fleet.rows('SELECT id FROM simulated_servers')
+    assert {n['physical_id'] for n in nodes} == {row.id for row in servers}
+    assert len(servers) == 3
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    fleet.assert_tidy()
+
+
+def _succeeded(fleet: Deployment, action: str) -> bool:
+    (row,) = fleet.rows('SELECT status FROM actions WHERE id = :id', id=action)
+    return bool(row.status == 'SUCCEEDED')
+
+
+def test_api_answers_without_engines_and_recovers(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    two = [engines.start(SLOW), engines.start(SLOW)]
+    profile = rest.create_profile()
+    cluster, action = rest.begin_cluster(profile, 2)
+    wait_for(
+        'the nodes are made',
+        lambda: sum(len(fleet.running(engine.id)) for engine in two) == 2,
+    )
+
+    engines.kill(*two)
+
+    until = time.monotonic() + 3 * HEARTBEAT
+    while time.monotonic() < until:
+        for path in ('/v1/clusters', '/', '/v1', '/v1/pony'):
+            began = time.monotonic()
+            response = rest.ask('GET', path)
+            took = time.monotonic() - began
+            assert took < CALL_TIMEOUT + 2 * HEARTBEAT + 2, path
+            if path == '/v1/clusters':
+                assert response.status_code == 503
+                assert int(response.headers['Retry-After']) > 0
+            elif path == '/v1/pony':
+                assert response.status_code == 404
+            else:
+                assert response.status_code in (200, 300, 503)
+
+    engines.start()
+
+    wait_for(
+        'the API serves again',
+        lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
+        within=10,
+    )
+    rest.succeeded(action)
+    assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
+    fleet.assert_tidy()
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+
+
+def test_state_survives_a_restart_of_all_engines(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    first = engines.start()
+    profile = rest.create_profile()
+    cluster = rest.create_cluster(profile, 2)
+    slow = engines.start(SLOW)
+    engines.stop(first)
+    action = rest.act(cluster, 'scale_out', count=2)
+    wait_for('the nodes are made', lambda: len(fleet.running(slow.id)) == 2)
+
+    # In order: it gives its work back, which nobody is there to take.
+    engines.stop(slow)
+    assert not fleet.engine_ids()
+    engines.start()
+
+    wait_for(
+        'the API serves again',
+        lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
+        within=10,
+    )
+    rest.succeeded(action)
+    shown = rest.get(f'/v1/clusters/{cluster}')
+    assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 4)
+    fleet.assert_tidy()
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+
+
+def test_requests_around_a_death_are_answered(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    doomed = engines.start()
+    engines.start()
+    profile = rest.create_profile()
+    accepted = []
+    refused = 0
+    killed = None
+    until = time.monotonic() + 4 * HEARTBEAT
+    while time.monotonic() < until:
+        if killed is None and len(accepted) >= 10:
+            killed = engines.kill(doomed)
+        content = {'name': unique('c'), 'profile_id': profile}
+        began = time.monotonic()
+        response = rest.ask('POST', '/v1/clusters', {'cluster': content})
+        took = time.monotonic() - began
+        assert took < CALL_TIMEOUT + 2
+        if response.status_code == 202:
+            accepted.append(response.json()['cluster']['id'])
+        else:
+            assert response.status_code == 503, response.text
+            refused += 1
+        time.sleep(0.02)
+
+    assert killed is not None
+    assert refused <= 2, 'at most what was on its way to the dead'
+    assert len(accepted) > 20
+    for cluster in accepted:
+        wait_for(
+            'the cluster is there',
+            lambda c=cluster: (
+                rest.get(f'/v1/clusters/{c}')['status'] == 'ACTIVE'
+            ),
+        )
+    fleet.assert_tidy()
+
+
+def test_engine_that_leaves_in_order_loses_no_request(
+    fleet: Deployment, engines: Engines, rest: Rest
+) -> None:
+    leaving = engines.start()
+    engines.start()
+    profile = rest.create_profile()
+    left = threading.Event()
+
+    def work(number: int) -> list[str]:
+        """Create clusters, those around the departure and one after it."""
+        made = []
+        last = False
+        with fleet.rest() as client:
+            while not last:
+                last = left.is_set()
+                made.append(client.begin_cluster(profile, 0)[0])
+        return made
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        results = pool.map(work, range(4))
+        time.sleep(0.5)
+        engines.stop(leaving)
+        left.set()
+        clusters = [cluster for made in results for cluster in made]
+
+    listed = {c['id'] for c in rest.get('/v1/clusters')}
+    assert listed >= set(clusters)
+    assert len(set(clusters)) == len(clusters)

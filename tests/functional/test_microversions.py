@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One service, asked at each of its microversions, as curl would."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import wait_for
+from tests.functional.rest import HEADER, Rest, message, started, unique
+from vobjects.testing import api_sig
+
+#: None: no header at all.
+VERSIONS = [None, '1.0', '1.7', '1.8', '1.13', '1.14', 'latest', 'LATEST']
+
+
+def served(version: str | None) -> tuple[int, int]:
+    """Return what a header of :data:`VERSIONS` is served as."""
+    if version is None:
+        return (1, 0)
+    if version.lower() == 'latest':
+        return (1, 14)
+    major, minor = version.split('.')
+    return int(major), int(minor)
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_cluster_of_three_lives_its_life_at_any_version(
+    rest: Rest, version: str | None
+) -> None:
+    at = served(version)
+    asked = rest.at(version)
+
+    profile = asked.create_profile()
+    response = asked.expect(
+        202,
+        'POST',
+        '/v1/clusters',
+        {
+            'cluster': {
+                'name': unique('curl'),
+                'profile_id': profile,
+                'desired_capacity': 3,
+            }
+        },
+    )
+    assert response.headers[HEADER] == f'clustering {at[0]}.{at[1]}'
+    cluster = response.json()['cluster']
+    path = f'/v1/clusters/{cluster["id"]}'
+    action = asked.succeeded(started(response))
+    assert ('cluster_id' in action) == (at >= (1, 14))
+
+    shown = asked.get(path)
+    assert shown['status'] == 'ACTIVE'
+    assert ('config' in shown) == ('config' in cluster) == (at >= (1, 7))
+    assert cluster['id'] in [c['id'] for c in asked.get('/v1/clusters')]
+    nodes = asked.get(f'/v1/nodes?cluster_id={cluster["id"]}')
+    assert len(nodes) == 3
+    for node in (*nodes, asked.get(f'/v1/nodes/{nodes[0]["id"]}')):
+        assert ('tainted' in node) == (at >= (1, 13))
+
+    resized = asked.act(
+        cluster['id'], 'resize', adjustment_type='EXACT_CAPACITY', number=1
+    )
+    asked.succeeded(resized)
+    assert len(asked.get(path)['nodes']) == 1
+    actions = asked.get(f'/v1/actions?target={cluster["id"]}&sort=created_at')
+    assert [a['action'] for a in actions] == [
+        'CLUSTER_CREATE',
+        'CLUSTER_RESIZE',
+    ]
+    asked.succeeded(asked.delete(path))
+    asked.gone(path)
+    asked.expect(204, 'DELETE', f'/v1/profiles/{profile}')
+
+
+#: Method, path, body and the field that a microversion brought; for fields
+#: of requests. The identity need not exist: the field is refused earlier.
+NEW_FIELDS: list[tuple[str, str, str, str, Any]] = [
+    ('1.6', 'PATCH', '/v1/clusters/x', 'cluster.profile_only', True),
+    ('1.6', 'POST', '/v1/clusters/x/actions', 'recover.check', True),
+    ('1.6', 'POST', '/v1/nodes/x/actions', 'recover.check', True),
+    ('1.7', 'POST', '/v1/clusters', 'cluster.config', {}),
+    ('1.7', 'PATCH', '/v1/clusters/x', 'cluster.config', {}),
+    ('1.8', 'DELETE', '/v1/clusters/x', 'force', True),
+    ('1.8', 'DELETE', '/v1/nodes/x', 'force', True),
+    ('1.13', 'PATCH', '/v1/nodes/x', 'node.tainted', True),
+]
+
+
+def _body(place: str, value: Any) -> dict[str, Any]:
+    key, _, field = place.rpartition('.')
+    required = (
+        {'name': 'n', 'profile_id': 'p'} if place == 'cluster.config' else {}
+    )
+    content = {**required, field: value}
+    return {key: content} if key else content
+
+
+def _before(version: str) -> str:
+    major, minor = version.split('.')
+    return f'{major}.{int(minor) - 1}'
+
+
+@pytest.mark.parametrize(
+    ('since', 'method', 'path', 'place', 'value'), NEW_FIELDS
+)
+def test_new_field_is_refused_before_its_version_by_naming_it(
+    rest: Rest, since: str, method: str, path: str, place: str, value: Any
+) -> None:
+    field = place.rpartition('.')[2]
+    body = _body(place, value)
+    if method == 'PATCH' and 'name' in body.get('cluster', {}):
+        del body['cluster']['name'], body['cluster']['profile_id']
+
+    early = rest.at(_before(since)).refused(400, method, path, body)
+    assert f"'{field}'" in early or f'.{field}' in early
+    assert f'API version {since}' in early
+    assert _before(since) in early
+
+    # From its version on the field is not what is wrong.
+    late = rest.at(since).ask(method, path, body)
+    assert late.status_code in (400, 404)
+    assert 'API version' not in message(late)
+
+
+@pytest.mark.parametrize(
+    ('since', 'method', 'path', 'body'),
+    [
+        ('1.2', 'POST', '/v1/profiles/validate', {'profile': {'spec': {}}}),
+        ('1.7', 'GET', '/v1/services', None),
+    ],
+)
+def test_method_is_not_there_before_its_version(
+    rest: Rest, since: str, method: str, path: str, body: Any
+) -> None:
+    early = rest.at(_before(since)).refused(404, method, path, body)
+    assert since in early
+
+    assert rest.at(since).ask(method, path, body).status_code in (200, 400)
+
+
+def test_filter_by_cluster_is_there_since_1_14(
+    rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 1)
+    path = f'/v1/actions?cluster_id={cluster}'
+
+    assert 'API version 1.14' in rest.at('1.13').refused(400, 'GET', path)
+    found = rest.get(path)
+
+    assert {action['cluster_id'] for action in found} == {cluster}
+    assert {action['action'] for action in found} == {
+        'CLUSTER_CREATE',
+        'NODE_CREATE',
+    }
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+
+
+def test_profile_types_part_name_and_version_since_1_5(rest: Rest) -> None:
+    (old,) = rest.at('1.4').get('/v1/profile-types')
+    (new,) = rest.at('1.5').get('/v1/profile-types')
+
+    assert old == {'name': 'os.nova.server-1.0'}
+    assert (new['name'], new['version']) == ('os.nova.server', '1.0')
+    assert new['support_status']['1.0'][0]['status'] == 'SUPPORTED'
+    path = '/v1/profile-types/os.nova.server-1.0'
+    assert 'support_status' not in rest.at('1.4').get(path)
+    assert 'support_status' in rest.at('1.5').get(path)
+
+
+def test_node_is_tainted_at_1_13_and_not_shown_so_at_1_12(
+    rest: Rest, profile: str
+) -> None:
+    body = {'node': {'name': unique('node'), 'profile_id': profile}}
+    response = rest.expect(202, 'POST', '/v1/nodes', body)
+    path = f'/v1/nodes/{response.json()["node"]["id"]}'
+    rest.succeeded(started(response))
+
+    changed = rest.expect(202, 'PATCH', path, {'node': {'tainted': True}})
+    rest.succeeded(started(changed))
+
+    assert rest.at('1.13').get(path)['tainted'] is True
+    assert 'tainted' not in rest.at('1.12').get(path)
+    rest.succeeded(rest.delete(path, {'force': True}))
+
+
+@pytest.mark.parametrize('version', ['1.15', '1.99', '2.0', '9.9'])
+def test_unsupported_version_is_not_acceptable(
+    rest: Rest, version: str
+) -> None:
+    response = rest.at(version).expect(406, 'GET', '/v1/clusters')
+
+    (error,) = response.json()['errors']
+    assert (error['min_version'], error['max_version']) == ('1.0', '1.14')
+    assert error['code'] == 'clustering.microversion-unsupported'
+    assert response.headers[HEADER] == f'clustering {version}'
+
+
+@pytest.mark.parametrize(
+    'header',
+    [
+        'clustering pony',
+        'clustering 0.9',
+        'clustering 1.07',
+        'clustering +1.7',
+        'clustering -1.0',
+        'clustering 1.1_0',
+        'clustering 1.7 1.8',
+        'clustering latest.1',
+        'clustering',
+        '1.7',
+        'clustering 1.7, clustering 1.8',
+    ],
+)
+def test_malformed_version_is_a_bad_request(rest: Rest, header: str) -> None:
+    response = rest.ask('GET', '/v1/clusters', headers={HEADER: header})
+
+    assert response.status_code == 400
+    assert 'microversion-malformed' in response.json()['errors'][0]['code']
+    assert response.headers[HEADER] == 'clustering 1.0'
+
+
+@pytest.mark.parametrize(
+    ('header', 'version'),
+    [
+        ('compute 2.1', '1.0'),
+        ('compute latest', '1.0'),
+        ('compute 2.1, clustering 1.7', '1.7'),
+        ('clustering 1.7, compute latest', '1.7'),
+        ('Clustering Latest', '1.14'),
+        ('', '1.0'),
+    ],
+)
+def test_version_of_this_service_counts_among_others(
+    rest: Rest, header: str, version: str
+) -> None:
+    response = rest.ask('GET', '/v1/clusters', headers={HEADER: header})
+
+    assert response.status_code == 200
+    assert response.headers[HEADER] == f'clustering {version}'
+
+
+def test_discovery_needs_no_version_and_promises_all(rest: Rest) -> None:
+    for version in (None, '1.14', '1.99', 'pony'):
+        root = rest.at(version).ask('GET', '/')
+        api_sig.assert_versions_document(root.json())
+        (found,) = root.json()['versions']
+        assert (found['min_version'], found['max_version']) == ('1.0', '1.14')
+        major = rest.at(version).ask('GET', '/v1')
+        assert major.status_code == 200
+        api_sig.assert_version_document(major.json())
+        assert major.json()['version'] == found
+
+
+def test_senlin_status_for_missing_method_can_be_configured(
+    tmp_path: pathlib.Path,
+) -> None:
+    settings = {
+        'api': {
+            'method_not_found_status': 400,
+            'public_endpoint': 'https://cloud.example.com/clustering/',
+        }
+    }
+    kind = Kind('embedded', 'sqlite')
+    with deployed(kind, tmp_path, settings) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        with deployment.rest('1.6') as rest:
+            response = rest.expect(400, 'GET', '/v1/services')
+            document = rest.ask('GET', '/v1').json()
+
+    assert response.json()['error']['message'] == (
+        "API version '1.6' is not supported on this method."
+    )
+    assert response.json()['error']['type'] == 'MethodVersionNotFound'
+    links = document['version']['links']
+    assert links[0]['href'] == 'https://cloud.example.com/clustering/v1/'
+
+
+def test_links_follow_a_proxy_that_is_believed(
+    tmp_path: pathlib.Path,
+) -> None:
+    settings = {'oslo_middleware': {'enable_proxy_headers_parsing': 'true'}}
+    kind = Kind('embedded', 'sqlite')
+    with deployed(kind, tmp_path, settings) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        with deployment.rest() as rest:
+            response = rest.ask(
+                'GET',
+                '/',
+                headers={
+                    'X-Forwarded-Proto': 'https',
+                    'X-Forwarded-Host': 'cloud.example.com',
+                    'X-Forwarded-Prefix': '/clustering',
+                },
+            )
+
+    (version,) = response.json()['versions']
+    links = {link['rel']: link['href'] for link in version['links']}
+    assert links['self'] == 'https://cloud.example.com/clustering/v1/'
+
+
+def test_service_list_shows_both_engines(
+    service: Deployment, rest: Rest
+) -> None:
+    def look() -> bool:
+        services = rest.get('/v1/services')
+        assert {one['topic'] for one in services} == {'vobjects-engine'}
+        return {one['id'] for one in services} == service.engine_ids()
+
+    wait_for('the list is that of the ledger', look, within=5)

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes on a socket that no HTTP library would send.
+
+What is HTTP gets a document; what is none gets a status without a body from
+the server, or the connection closed: never a 5xx, never silence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+import urllib.parse
+
+import pytest
+
+from tests.functional.harness import Deployment
+from tests.functional.rest import HEADER, Rest, unique
+from vobjects.testing import api_sig
+
+#: Seconds in which any answer must be there.
+PATIENCE = 20
+
+#: Seconds without an answer after which a request counts as unfinished.
+SILENCE = 2
+
+
+def connect(service: Deployment) -> socket.socket:
+    parts = urllib.parse.urlsplit(service.url)
+    return socket.create_connection(
+        (parts.hostname or '', parts.port or 0), timeout=PATIENCE
+    )
+
+
+def exchange(service: Deployment, raw: bytes) -> bytes:
+    """Send bytes and return all that comes back until the end.
+
+    Where nothing comes the server may be waiting for more: then it is told
+    that there is no more.
+    """
+    with connect(service) as connection:
+        with contextlib.suppress(OSError):  # the answer may be there already
+            connection.sendall(raw)
+        received = b''
+        with contextlib.suppress(ConnectionResetError):
+            connection.settimeout(SILENCE)
+            with contextlib.suppress(TimeoutError):
+                while part := connection.recv(65536):
+                    received += part
+                return received
+            connection.settimeout(PATIENCE)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(65536):
+                received += part
+    return received
+
+
+def read(answer: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of the (first) response."""
+    head, _, body = answer.partition(b'\r\n\r\n')
+    status, *lines = head.decode('latin-1').split('\r\n')
+    headers = {}
+    for line in lines:
+        name, _, value = line.partition(':')
+        headers[name.lower()] = value.strip()
+    length = int(headers.get('content-length', len(body)))
+    return int(status.split()[1]), headers, body[:length]
+
+
+def ask(
+    service: Deployment,
+    method: bytes = b'GET',
+    path: bytes = b'/v1/clusters',
+    *lines: bytes,
+    body: bytes = b'',
+) -> tuple[int, dict[str, str], bytes]:
+    head = b'\r\n'.join(
+        (method + b' ' + path + b' HTTP/1.1', b'Host: localhost',
+         b'Connection: close', *lines)
+    )  # fmt: skip
+    return read(exchange(service, head + b'\r\n\r\n' + body))
+
+
+def assert_document(status: int, headers: dict[str, str], body: bytes) -> None:
+    api_sig.assert_error_document(json.loads(body), status, headers)
+
+
+@pytest.mark.parametrize(
+    'raw',
+    [
+        b'pony\r\n\r\n',
+        b'GET\r\n\r\n',
+        b'GET /\r\n\r\n',
+        b'GET / HTTP/9.9\r\n\r\n',
+        b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' + b'\0' * 200,
+        b'\0' * 1000,
+        b'GET / HTTP/1.1\r\nno colon here\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: pony\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+        b'GET /a b c HTTP/1.1\r\nHost: x\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\nBad\0Name: x\r\n\r\n',
+        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n'
+        b'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+        b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        b'',
+    ],
+)
+def test_garbage_is_refused_or_hung_up_on(
+    service: Deployment, raw: bytes
+) -> None:
+    answer = exchange(service, raw)
+
+    if answer:
+        status, _headers, _body = read(answer)
+        assert 400 <= status < 500, answer
+
+
+def test_many_and_long_headers_are_refused_or_served(
+    service: Deployment,
+) -> None:
+    many = [b'X-%d: y' % number for number in range(500)]
+    for lines in (
+        many,
+        [b'X-Long: ' + b'y' * 100_000],
+        [b'X: ' + b'y' * 10**6],
+    ):
+        status, _headers, _body = ask(service, b'GET', b'/v1/clusters', *lines)
+        assert status == 200 or 400 <= status < 500
+
+
+def test_chunked_body_is_read(service: Deployment, profile: str) -> None:
+    body = json.dumps({'cluster': {'name': unique('c'), 'profile_id': 'no'}})
+    half = len(body) // 2
+    chunked = b''.join(
+        b'%x\r\n%s\r\n' % (len(part), part)
+        for part in (body[:half].encode(), body[half:].encode(), b'')
+    )
+
+    status, headers, answer = ask(
+        service,
+        b'POST',
+        b'/v1/clusters',
+        b'Transfer-Encoding: chunked',
+        b'Content-Type: application/json',
+        body=chunked,
+    )
+
+    assert status == 400
+    assert_document(status, headers, answer)
+    assert b"'no'" in answer
+
+
+def test_chunked_body_that_is_too_long_is_refused(
+    service: Deployment,
+) -> None:
+    part = b' ' * (1 << 16)
+    chunk = b'%x\r\n%s\r\n' % (len(part), part)
+
+    status, headers, answer = ask(
+        service,
+        b'POST',
+        b'/v1/clusters',
+        b'Transfer-Encoding: chunked',
+        b'Content-Type: application/json',
+        body=chunk * 20 + b'0\r\n\r\n',
+    )
+
+    assert status == 413
+    assert_document(status, headers, answer)
+
+
+def test_body_shorter_than_said_is_refused_or_hung_up_on(
+    service: Deployment,
+) -> None:
+    answer = exchange(
+        service,
+        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n'
+        b'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{}',
+    )
+
+    if answer:
+        status, headers, body = read(answer)
+        assert status == 400
+        if body:
+            assert_document(status, headers, body)
+
+
+def test_body_longer_than_said_is_cut(service: Deployment) -> None:
+    answer = exchange(
+        service,
+        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n'
+        b'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}{}{}',
+    )
+
+    status, headers, body = read(answer)
+    assert status == 400
+    assert_document(status, headers, body)
+    assert b"'cluster' is required" in body
+
+
+@pytest.mark.parametrize(
+    ('path', 'status'),
+    [
+        (b'/v1/clusters/%ff%fe', 400),
+        (b'/v1/clusters/\xff\xfe', 400),
+        (b'/v1/clusters/\xc3\xa9', 404),
+        (b'/v1/clusters/%c3%a9', 404),
+        (b'/v1/clusters/%', 404),
+        (b'/v1/clusters/%zz', 404),
+        (b'/v1/../v1/clusters', 404),
+        (b'/v1/./clusters', 404),
+        (b'/v1/clusters/..', 404),
+        (b'http://example.com/v1/clusters/no', 404),
+        (b'*', 404),
+        (b'/v1/clusters?%ff=%ff', 400),
+        (b'/v1/clusters?\xff=1', 400),
+        (b'/v1/clusters?name=a#fragment', 200),
+    ],
+)
+def test_odd_path_gets_a_document(
+    service: Deployment, path: bytes, status: int
+) -> None:
+    found, headers, body = ask(service, b'GET', path)
+
+    # The server itself may refuse what is no path at all.
+    if not body:
+        assert found == 400
+        return
+    assert found == status, body
+    if status >= 400:
+        assert_document(found, headers, body)
+
+
+def test_method_in_lower_case_is_another_method(service: Deployment) -> None:
+    status, headers, body = ask(service, b'get')
+
+    assert status == 405
+    assert_document(status, headers, body)
+
+
+def test_several_version_lines_are_one_list(service: Deployment) -> None:
+    name = HEADER.encode()
+
+    status, headers, _body = ask(
+        service,
+        b'GET',
+        b'/v1/clusters',
+        name + b': compute 2.1',
+        name.lower() + b': clustering 1.7',
+        name.upper() + b': identity 3.0',
+    )
+    assert status == 200
+    assert headers[HEADER.lower()] == 'clustering 1.7'
+
+    status, headers, body = ask(
+        service,
+        b'GET',
+        b'/v1/clusters',
+        name + b': clustering 1.7',
+        name + b': clustering 1.8',
+    )
+    assert status == 400
+    assert_document(status, headers, body)
+
+
+def test_head_is_answered_like_get_without_a_body(
+    service: Deployment, rest: Rest
+) -> None:
+    for path in (b'/', b'/v1', b'/v1/clusters', b'/v1/clusters/nobody'):
+        status, headers, body = ask(service, b'HEAD', path)
+        like = rest.at(None).ask('GET', path.decode())
+        assert status == like.status_code
+        assert body == b''
+        assert headers[HEADER.lower()] == 'clustering 1.0'
+
+
+def test_slow_clients_do_not_keep_others_waiting(
+    service: Deployment, rest: Rest
+) -> None:
+    slow = [connect(service) for _ in range(16)]
+    try:
+        for number, connection in enumerate(slow):
+            connection.sendall(b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n')
+            if number % 2:
+                connection.sendall(
+                    b'Content-Type: application/json\r\n'
+                    b'Content-Length: 100\r\n\r\n{'
+                )
+        began = time.monotonic()
+        for _ in range(20):
+            rest.get('/v1/clusters')
+        assert time.monotonic() - began < 5
+    finally:
+        for connection in slow:
+            connection.close()
+    rest.get('/v1/clusters')
+
+
+def test_clients_that_hang_up_do_no_harm(
+    service: Deployment, rest: Rest
+) -> None:
+    raw = b'GET /v1/clusters HTTP/1.1\r\nHost: x\r\n\r\n'
+
+    def hang_up() -> None:
+        for _ in range(20):
+            with connect(service) as connection:
+                connection.sendall(raw)
+
+    threads = [threading.Thread(target=hang_up) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    rest.get('/v1/clusters')
+    service.group.check_alive()
+
+
+def test_requests_on_one_connection_are_answered_in_order(
+    service: Deployment,
+) -> None:
+    paths = ['/v1/clusters', '/v1/nobody', '/', '/v1/profiles', '/v1']
+    raw = ''.join(
+        f'GET {path} HTTP/1.1\r\nHost: x\r\n'
+        + ('Connection: close\r\n\r\n' if path == paths[-1] else '\r\n')
+        for path in paths
+    )
+
+    answer = exchange(service, raw.encode())
+
+    statuses = []
+    while answer:
+        status, headers, _body = read(answer)
+        statuses.append(status)
+        head = answer.index(b'\r\n\r\n') + 4
+        answer = answer[head + int(headers['content-length']) :]
+    assert statuses == [200, 404, 300, 200, 200]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The endpoints of the route table, as parameters of tests.
+
+A new endpoint is tested as soon as it is in the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api import routes
+from tests.unit.api import http
+
+LATEST = '1.14'
+
+#: How a server that can tell where chunks end says so.
+CHUNKED = {'CONTENT_LENGTH': '', 'wsgi.input_terminated': True}
+MARKER = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
+
+
+def name_of(route: routes.Route) -> str:
+    return f'{route.method} {route.path} {route.given.key}'.strip()
+
+
+def every(kind) -> Any:
+    """Return the routes of a kind as parameters."""
+    return pytest.mark.parametrize(
+        'route', [r for r in routes.ROUTES if kind(r)], ids=name_of
+    )
+
+
+def path_of(route: routes.Route, identity: str = 'x') -> str:
+    return route.path.replace('{identity}', identity)
+
+
+has_body = every(lambda route: route.given.body)
+needs_body = every(lambda route: route.given.body and not route.given.optional)
+has_key = every(lambda route: route.given.key and not route.given.selects)
+has_identity = every(lambda route: '{identity}' in route.path)
+all_routes = every(lambda route: True)
+lists = every(lambda route: 'marker' in route.request.fields)
+
+
+def send(
+    api: http.Api, route: routes.Route, raw: bytes, **more
+) -> http.Answer:
+    return api(route.method, path_of(route), raw=raw, version=LATEST, **more)
+
+
+def wrapped(route: routes.Route, text: str) -> bytes:
+    """Return a body whose fields are ``text``, a JSON value."""
+    if route.given.key:
+        text = f'{{"{route.given.key}": {text}}}'
+    return text.encode()

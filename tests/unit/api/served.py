@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m tests.unit.api.served FILE``: the API in granian.
+
+The engine is the one in memory; cluster ``slow`` takes a second to show, and
+the build that it reports is the process that serves.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import vobjects.base  # noqa: F401 - has oslo.service choose threads
+from api import app, cli, wsgi
+from tests.unit.api import memory
+from vobjects.clustering import resources
+from vobjects.clustering.requests import clusters, services
+
+SLOW = 1.0
+
+
+class Engine(memory.Engine):
+    """Shows how long things take and where they happen."""
+
+    def call(self, *arguments: Any) -> Any:
+        request = arguments[1]
+        if isinstance(request, services.BuildInfoRequest):
+            return resources.BuildInfo(
+                api=None, engine={'revision': str(os.getpid())}
+            )
+        if (
+            isinstance(request, clusters.ClusterGetRequest)
+            and request.identity == 'slow'
+        ):
+            time.sleep(SLOW)
+        return super().call(*arguments)
+
+
+def load() -> Any:
+    """Return the application of a worker process."""
+    cli.end_in_time()
+    return app.build(wsgi.configuration(), Engine(), memory.Fleet())
+
+
+def main(config_file: str) -> int:
+    """Serve until a signal."""
+    from tests.unit.api import served
+
+    os.environ[wsgi.CONFIG_FILES] = config_file
+    return cli.serve(wsgi.configuration(), served.load)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main(*sys.argv[1:]))

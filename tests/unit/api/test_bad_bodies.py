@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad bodies of every kind at every endpoint: a precise 4xx, nothing else.
+
+``http.check`` holds every answer against the API-SIG schema.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from api import routes
+from tests.unit.api import http, memory
+from tests.unit.api.endpoints import (
+    CHUNKED,
+    LATEST,
+    has_body,
+    has_key,
+    needs_body,
+    send,
+    wrapped,
+)
+
+# What is no JSON, or no safe JSON
+
+BODIES = {
+    'no json': b'{"cluster": ',
+    'words': b'hello',
+    'form': b'name=x&profile_id=y',
+    'array': b'[]',
+    'string': b'"x"',
+    'number': b'12',
+    'true': b'true',
+    'null': b'null',
+    'blanks': b'   ',
+    'not utf-8': b'{"\xff": 1}',
+    'utf-16': '{}'.encode('utf-16'),
+    'nan': b'{"x": NaN}',
+    'infinity': b'{"x": -Infinity}',
+    'two values': b'{} {}',
+    'duplicate': b'{"x": 1, "x": 2}',
+    'deep': b'[' * 100_000 + b']' * 100_000,
+    'deep objects': b'{"x":' * 500 + b'1' + b'}' * 500,
+    'huge integer': b'{"x": ' + b'9' * 5000 + b'}',
+    'huge number': b'{"x": 1e999}',
+}
+
+
+@has_body
+@pytest.mark.parametrize('raw', BODIES.values(), ids=BODIES.keys())
+def test_body_when_it_is_not_a_safe_json_object_is_400(
+    api: http.Api, engine: memory.Engine, route: routes.Route, raw: bytes
+) -> None:
+    answer = send(api, route, raw)
+    assert answer.status == 400
+    assert engine.seen == []
+
+
+@needs_body
+def test_body_when_missing_is_400(api: http.Api, route: routes.Route) -> None:
+    answer = send(api, route, b'')
+    assert answer.status == 400
+    assert 'empty' in answer.detail
+
+
+UNSTORABLE = ['"\\u0000"', '"a\\ud800b"', '"\\udc00"', '{"a\\u0000": 1}']
+
+
+@has_body
+@pytest.mark.parametrize('text', UNSTORABLE)
+@pytest.mark.parametrize('around', ['%s', '[[%s]]', '{"a": [{"b": %s}]}'])
+def test_body_when_it_has_what_cannot_be_stored_is_400(
+    api: http.Api, route: routes.Route, around: str, text: str
+) -> None:
+    raw = wrapped(route, '{"metadata": ' + around % text + '}')
+    answer = send(api, route, raw)
+    assert answer.status == 400
+    assert 'cannot be stored' in answer.detail
+
+
+@has_body
+@pytest.mark.parametrize(
+    'media_type',
+    [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'application/xml',
+        'json',
+        '\xff',
+    ],
+)
+def test_body_when_said_to_be_no_json_is_415(
+    api: http.Api, route: routes.Route, media_type: str
+) -> None:
+    answer = send(api, route, b'{}', headers={'Content-Type': media_type})
+    assert answer.status == 415
+    assert 'application/json' in answer.detail
+
+
+@pytest.mark.parametrize(
+    'media_type',
+    [
+        '',
+        'application/json',
+        'Application/JSON; charset=utf-8',
+        'application/vnd.openstack.clustering-v1+json',
+    ],
+)
+def test_body_when_said_to_be_json_or_nothing_is_read(
+    api: http.Api, media_type: str
+) -> None:
+    raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
+    answer = api(
+        'POST', '/v1/profiles', raw=raw, headers={'Content-Type': media_type}
+    )
+    assert answer.status == 201
+
+
+@has_body
+@pytest.mark.parametrize('chunked', [False, True])
+def test_body_when_too_large_is_413(
+    api_with, route: routes.Route, chunked: bool
+) -> None:
+    api = api_with(max_body_size=1024)
+    raw = b' ' * 1000 + wrapped(route, '{"metadata": "%s"}' % ('x' * 1000))
+    environ = CHUNKED if chunked else {}
+    headers = {'Transfer-Encoding': 'chunked'} if chunked else {}
+    answer = send(api, route, raw, environ=environ, headers=headers)
+    assert answer.status == 413
+    assert '1024' in answer.detail
+
+
+def test_body_when_said_to_be_huge_is_413_unread(api: http.Api) -> None:
+    answer = api(
+        'POST',
+        '/v1/clusters',
+        raw=b'{',
+        environ={'CONTENT_LENGTH': '9' * 15},
+    )
+    assert answer.status == 413
+
+
+def test_body_when_chunked_is_read(api: http.Api) -> None:
+    raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
+    answer = api(
+        'POST',
+        '/v1/profiles',
+        raw=raw,
+        environ=CHUNKED,
+        headers={'Transfer-Encoding': 'chunked'},
+    )
+    assert answer.status == 201
+
+
+def test_body_when_chunked_and_the_server_has_no_end_is_411(
+    api: http.Api,
+) -> None:
+    headers = {'Transfer-Encoding': 'chunked'}
+    answer = api('POST', '/v1/profiles', raw=b'{', headers=headers)
+    assert answer.status == 411
+    assert api('GET', '/v1/profiles', raw=b'{', headers=headers).status == 200
+
+
+@has_body
+def test_body_when_cut_short_is_400(
+    api: http.Api, route: routes.Route
+) -> None:
+    answer = send(api, route, b'{}', environ={'CONTENT_LENGTH': '20'})
+    assert answer.status == 400
+    assert 'ended after 2 of 20' in answer.detail
+
+
+@pytest.mark.parametrize('length', ['x', '1.5', '0x10', '+3', '\uff11'])
+def test_content_length_when_it_is_no_number_is_400(
+    api: http.Api, length: str
+) -> None:
+    environ = {'CONTENT_LENGTH': length, 'wsgi.input': io.BytesIO(b'{}')}
+    # The lint of wsgiref does not let these through, a server might.
+    answer = api.bare('POST', '/v1/clusters', environ)
+    assert answer.status == 400
+
+
+# What is JSON, but not what is asked for
+
+
+@has_key
+@pytest.mark.parametrize(
+    ('raw', 'says'),
+    [
+        (b'{}', 'is required'),
+        (b'{"KEY": {}, "more": 1}', "the body is {\"KEY\": {...}}"),
+        (b'{"Key": {}}', "the body is {\"KEY\": {...}}"),
+        (b'{"KEY": null}', 'body.KEY: must be a JSON object, not null'),
+        (b'{"KEY": []}', 'body.KEY: must be a JSON object, not []'),
+        (b'{"KEY": "x"}', "body.KEY: must be a JSON object, not 'x'"),
+        (b'{"KEY": {"no such": 1}}', "body.KEY['no such']: unknown"),
+        (b'{"KEY": {"identity": "x"}}', 'body.KEY.identity: unknown'),
+    ],
+)  # fmt: skip
+def test_wrapper_when_wrong_is_400_and_says_where(
+    api: http.Api, route: routes.Route, raw: bytes, says: str
+) -> None:
+    key = route.given.key
+    answer = send(api, route, raw.replace(b'KEY', key.encode()))
+    assert answer.status == 400
+    assert says.replace('KEY', key) in answer.detail
+
+
+ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
+
+
+@pytest.mark.parametrize('path', ACTIONS)
+@pytest.mark.parametrize(
+    ('body', 'says'),
+    [
+        ({}, 'must name one action, not none'),
+        ({'check': {}, 'recover': {}}, 'must name one action, not 2'),
+        ({'explode': {}}, "body['explode']: is no action; known here:"),
+        ({'': {}}, "body['']: is no action"),
+        ({'check': None}, 'body.check: must be a JSON object, not null'),
+        ({'check': []}, 'body.check: must be a JSON object'),
+        ({'check': {'identity': 'y'}}, 'body.check.identity: unknown'),
+        ({'recover': {'operation': 'EXPLODE'}}, 'body.recover.operation:'),
+        ({'recover': {'check': 'maybe'}}, 'body.recover.check:'),
+    ],
+)
+def test_action_when_wrong_is_400_and_says_what_there_is(
+    api: http.Api, path: str, body: Any, says: str
+) -> None:
+    answer = api('POST', path.replace('{identity}', 'x'), body, version=LATEST)
+    assert answer.status == 400
+    assert says in answer.detail
+
+
+@pytest.mark.parametrize(
+    ('field', 'value'),
+    [
+        ('name', ''),
+        ('name', 'a' * 256),
+        ('name', 'a b'),
+        ('name', 'a\n'),
+        ('name', 7),
+        ('name', None),
+        ('profile_id', None),
+        ('profile_id', 'x' * 256),
+        ('profile_id', ['p']),
+        ('min_size', -1),
+        ('min_size', 'x'),
+        ('min_size', '-1'),
+        ('min_size', 1.5),
+        ('min_size', True),
+        ('min_size', 2**31),
+        ('min_size', '9999999999'),
+        ('min_size', 2**63),
+        ('max_size', -2),
+        ('max_size', '-2'),
+        ('desired_capacity', [3]),
+        ('desired_capacity', {'a': 1}),
+        ('desired_capacity', ''),
+        ('timeout', 'soon'),
+        ('timeout', '1\n'),
+        ('timeout', '\uff11'),
+        ('metadata', 'x'),
+        ('metadata', []),
+        ('config', 1),
+        ('nodes', []),
+    ],
+)
+def test_cluster_field_when_wrong_is_400_and_named(
+    api: http.Api, engine: memory.Engine, field: str, value: Any
+) -> None:
+    fields = {'name': 'c', 'profile_id': 'p', field: value}
+    answer = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
+    assert answer.status == 400
+    assert field in answer.detail or 'integer' in answer.detail
+    assert engine.seen == []
+
+
+@pytest.mark.parametrize('field', ['name', 'profile_id'])
+def test_cluster_field_when_required_and_missing_is_400(
+    api: http.Api, field: str
+) -> None:
+    fields = {'name': 'c', 'profile_id': 'p'}
+    del fields[field]
+    answer = api('POST', '/v1/clusters', {'cluster': fields})
+    assert answer.status == 400
+    assert answer.detail == f'body.cluster: {field!r} is required.'
+
+
+def test_string_when_longer_than_its_column_is_400(api: http.Api) -> None:
+    fields = {'name': 'n', 'profile_id': 'p', 'role': 'r' * 256}
+    answer = api('POST', '/v1/nodes', {'node': fields})
+    assert answer.status == 400
+    assert answer.detail == (
+        'body.node.role: must have at most 255 characters, not 256.'
+    )
+
+
+WRONG = [
+    None, True, 'x', '', 'x' * 300, -1, 1.5, 2**31, 2**62, [], [None], {},
+    {'a': [1]}, 'ACTIVE', '7', '-7', 'é', 'name:asc',
+]  # fmt: skip
+
+
+@has_body
+def test_field_when_of_any_type_is_never_our_fault(
+    api: http.Api, route: routes.Route
+) -> None:
+    for name, value in itertools.product(route.request.fields, WRONG):
+        raw = wrapped(route, json.dumps({name: value}))
+        assert send(api, route, raw).status < 500

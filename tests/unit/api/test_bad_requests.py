@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad queries, paths and methods at every endpoint: a precise 4xx.
+
+``http.check`` holds every answer against the API-SIG schema.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from api import routes
+from tests.unit.api import http, memory
+from tests.unit.api.endpoints import (
+    LATEST,
+    MARKER,
+    all_routes,
+    has_identity,
+    lists,
+    path_of,
+    wrapped,
+)
+
+
+@all_routes
+@pytest.mark.parametrize(
+    'query',
+    [
+        'no_such=1',
+        'a%zz=1',
+        'x=%ff',
+        'x=%00',
+        '%00=x',
+        'x',
+        '=x',
+        'x=\xff',
+        'a&' * 300,
+        'x=' + 'y' * 9000,
+    ],
+)
+def test_query_when_it_cannot_be_is_400(
+    api: http.Api, engine: memory.Engine, route: routes.Route, query: str
+) -> None:
+    body = json.loads(wrapped(route, '{}')) if route.given.key else None
+    answer = api(
+        route.method,
+        path_of(route),
+        body,
+        version=LATEST,
+        environ={'QUERY_STRING': query},
+    )
+    assert answer.status == 400
+    assert engine.seen == []
+
+
+@lists
+@pytest.mark.parametrize(
+    'query',
+    [
+        'limit=-1',
+        'limit=x',
+        'limit=',
+        'limit=1.5',
+        'limit=9999999999',
+        'limit=99999999999999999999',
+        'limit=1&limit=2',
+        'limit=%EF%BC%91',
+        'marker=x',
+        'marker=',
+        f'marker={MARKER}%0A',
+        f'marker={MARKER}&marker={MARKER}',
+        'sort=no_such',
+        'sort=name:up',
+        'sort=name,',
+        'sort=',
+        'sort=' + 'name,' * 100 + 'name',
+        'global_project=maybe',
+        'global_project=',
+        'global_project=2',
+        'name=' + 'x' * 256,
+    ],
+)
+def test_list_query_when_wrong_is_400_and_named(
+    api: http.Api, route: routes.Route, query: str
+) -> None:
+    answer = api('GET', f'{path_of(route)}?{query}', version=LATEST)
+    assert answer.status == 400
+    assert f'query.{query.partition("=")[0]}' in answer.detail
+
+
+@pytest.mark.parametrize(
+    'path',
+    [
+        '/v1/clusters?status=BROKEN',
+        '/v1/nodes?status=active',
+        '/v1/actions?action=DANCE',
+        '/v1/nodes/x?show_details=maybe',
+        '/v1/nodes/x?show_details=1&show_details=1',
+        '/v1/profile-types?name=x',
+        '/v1/build-info?x',
+    ],
+)
+def test_query_value_when_unknown_is_400(api: http.Api, path: str) -> None:
+    assert api('GET', path, version=LATEST).status == 400
+
+
+def test_force_when_in_query_and_body_is_400(api: http.Api) -> None:
+    answer = api(
+        'DELETE', '/v1/clusters/x?force=true', {'force': True}, version='1.8'
+    )
+    assert answer.status == 400
+    assert 'give it once' in answer.detail
+
+
+# Paths and methods
+
+
+@has_identity
+@pytest.mark.parametrize(
+    ('identity', 'says'),
+    [
+        ('x' * 256, 'at most 255'),
+        ('x' * 60_000, 'at most 255'),
+        ('a%00b', 'U+0000'),
+        ('a%0Ab', 'U+000A'),
+        ('a%7F', 'U+007F'),
+        ('%C2%85', 'U+0085'),
+        ('%FF', 'not percent-encoded UTF-8'),
+        ('%ED%A0%80', 'not percent-encoded UTF-8'),
+    ],
+)
+def test_identity_when_it_cannot_be_one_is_400(
+    api: http.Api,
+    engine: memory.Engine,
+    route: routes.Route,
+    identity: str,
+    says: str,
+) -> None:
+    raw = wrapped(route, '{}') if route.given.body else b''
+    answer = api(
+        route.method, path_of(route, identity), raw=raw, version=LATEST
+    )
+    assert answer.status == 400
+    assert says in answer.detail
+    assert engine.seen == []
+
+
+@pytest.mark.parametrize(
+    'identity', ['no', '%E2%82%AC', '%F0%9F%98%80', "'; DROP TABLE", '..']
+)
+def test_identity_when_nothing_has_it_is_404(
+    api: http.Api, identity: str
+) -> None:
+    assert api('GET', f'/v1/clusters/{identity}').status == 404
+
+
+@pytest.mark.parametrize(
+    'path',
+    [
+        '/nope',
+        '/v2',
+        '/v1/nope',
+        '/V1/clusters',
+        '//',
+        '//v1/clusters',
+        '/v1//clusters',
+        '/v1/clusters/',
+        '/v1/clusters//actions',
+        '/v1/clusters/x/actions/y',
+        '/v1/clusters/x%2Fy/z',
+        '/v1/clusters.json',
+        '/v1/../v1/clusters',
+        '*',
+        'v1/clusters',
+        '/' * 5000,
+        '/v1/' + 'x' * 60_000,
+    ],
+)
+@pytest.mark.parametrize('method', ['GET', 'POST', 'DELETE'])
+def test_path_when_unknown_is_404(
+    api: http.Api, path: str, method: str
+) -> None:
+    environ = {'PATH_INFO': path.replace('%2F', '/')}
+    answer = api.bare(method, '/', environ)
+    assert answer.status == 404
+    assert len(answer.content) < 2000
+
+
+@all_routes
+@pytest.mark.parametrize('method', ['PUT', 'OPTIONS', 'TRACE', 'FROB', 'get'])
+def test_method_when_the_path_lacks_it_is_405_with_allow(
+    api: http.Api, route: routes.Route, method: str
+) -> None:
+    answer = api.bare(method, path_of(route), {})
+    assert answer.status == 405
+    assert route.method in answer.headers['allow'].split(', ')
+
+
+@pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
+def test_method_when_discovery_lacks_it_is_405(
+    api: http.Api, path: str
+) -> None:
+    answer = api('POST', path, {})
+    assert answer.status == 405
+    assert answer.headers['allow'] == 'GET, HEAD'
+
+
+def test_method_override_when_smuggled_is_not_heard(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    answer = api('GET', '/v1/clusters/x?_method=DELETE', version=LATEST)
+    assert answer.status == 400
+    headers = {'X-HTTP-Method-Override': 'DELETE'}
+    api('GET', '/v1/clusters/x', headers=headers)
+    assert type(engine.asked).__name__ == 'ClusterGetRequest'
+
+
+def test_body_when_sent_with_get_is_not_read(api: http.Api) -> None:
+    assert api('GET', '/v1/clusters', raw=b'\xff{').status == 200

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every endpoint answers when all is well, at several versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.api import http, memory
+
+VERSIONS = ('1.0', '1.7', '1.8', '1.13', '1.14', 'latest')
+
+CLUSTER = {'cluster': {'name': 'c1', 'profile_id': 'p1'}}
+NODE = {'node': {'name': 'n1', 'profile_id': 'p1'}}
+SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
+PROFILE = {'profile': {'name': 'p1', 'spec': SPEC}}
+
+
+def number(version: str) -> tuple[int, int]:
+    """Return a version to compare with."""
+    if version == 'latest':
+        return 1, 14
+    major, minor = version.split('.')
+    return int(major), int(minor)
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_profile_when_made_is_shown_listed_changed_and_deleted(
+    api: http.Api, version: str
+) -> None:
+    made = api('POST', '/v1/profiles', PROFILE, version=version)
+    assert made.status == 201
+    profile = made.json['profile']
+    assert profile['spec'] == SPEC
+    assert profile['metadata'] == {}
+    shown = api('GET', '/v1/profiles/p1', version=version)
+    assert (shown.status, shown.json) == (200, {'profile': profile})
+    listed = api('GET', '/v1/profiles', version=version)
+    assert listed.json == {'profiles': [profile]}
+    changed = api(
+        'PATCH',
+        f'/v1/profiles/{profile["id"]}',
+        {'profile': {'name': 'p2'}},
+        version=version,
+    )
+    assert changed.status == 200
+    assert changed.json['profile']['name'] == 'p2'
+    gone = api('DELETE', '/v1/profiles/p2', version=version)
+    assert (gone.status, gone.content) == (204, b'')
+    assert 'content-length' not in gone.headers
+    assert api('GET', '/v1/profiles/p2', version=version).status == 404
+
+
+@pytest.mark.parametrize('version', VERSIONS[1:])
+def test_spec_when_valid_is_answered_as_a_profile(
+    api: http.Api, version: str
+) -> None:
+    answer = api(
+        'POST',
+        '/v1/profiles/validate',
+        {'profile': {'spec': SPEC}},
+        version=version,
+    )
+    assert answer.status == 200
+    assert answer.json['profile']['spec'] == SPEC
+
+
+def test_profile_named_validate_when_shown_is_found(api: http.Api) -> None:
+    api('POST', '/v1/profiles', {'profile': {'name': 'validate', 'spec': {}}})
+    assert api('GET', '/v1/profiles/validate').status == 200
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_cluster_when_made_is_shown_listed_changed_and_deleted(
+    api: http.Api, engine: memory.Engine, version: str
+) -> None:
+    made = api('POST', '/v1/clusters', CLUSTER, version=version)
+    assert made.status == 202
+    action = made.headers['location'].removeprefix(
+        'http://api.example.org/v1/actions/'
+    )
+    assert action in engine.actions
+    cluster = made.json['cluster']
+    assert ('config' in cluster) == (number(version) >= (1, 7))
+    for identity in ('c1', cluster['id']):
+        shown = api('GET', f'/v1/clusters/{identity}', version=version)
+        assert (shown.status, shown.json) == (200, {'cluster': cluster})
+    listed = api('GET', '/v1/clusters', version=version)
+    assert listed.json == {'clusters': [cluster]}
+    changed = api(
+        'PATCH',
+        '/v1/clusters/c1',
+        {'cluster': {'name': 'c2', 'timeout': '30', 'metadata': None}},
+        version=version,
+    )
+    assert changed.status == 202
+    assert changed.json['cluster']['id'] == cluster['id']
+    assert '/v1/actions/' in changed.headers['location']
+    assert engine.asked.timeout == 30
+    gone = api('DELETE', '/v1/clusters/c1', version=version)
+    assert (gone.status, gone.content) == (202, b'')
+    assert '/v1/actions/' in gone.headers['location']
+    assert engine.asked.force is False
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+@pytest.mark.parametrize(
+    ('action', 'fields'),
+    [
+        ('resize', {'adjustment_type': 'EXACT_CAPACITY', 'number': 3}),
+        ('resize', {'min_size': 1, 'min_step': None, 'number': None}),
+        ('scale_in', {'count': 1}),
+        ('scale_in', {'count': None}),
+        ('scale_out', {}),
+        ('check', {}),
+        ('recover', {'operation': 'REBOOT', 'operation_params': {'a': 1}}),
+    ],
+)
+def test_cluster_action_when_asked_for_is_accepted(
+    api: http.Api,
+    engine: memory.Engine,
+    version: str,
+    action: str,
+    fields: dict,
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    answer = api(
+        'POST', '/v1/clusters/c1/actions', {action: fields}, version=version
+    )
+    assert answer.status == 202
+    assert answer.json.keys() == {'action'}
+    assert answer.headers['location'].endswith(
+        f'/v1/actions/{answer.json["action"]}'
+    )
+    for name, value in fields.items():
+        assert getattr(engine.asked, name) == value
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_node_when_made_is_shown_listed_changed_and_deleted(
+    api: http.Api, engine: memory.Engine, version: str
+) -> None:
+    made = api('POST', '/v1/nodes', NODE, version=version)
+    assert made.status == 202
+    node = made.json['node']
+    assert ('tainted' in node) == (number(version) >= (1, 13))
+    shown = api('GET', '/v1/nodes/n1?show_details=True', version=version)
+    assert (shown.status, shown.json) == (200, {'node': node})
+    assert engine.asked.show_details is True
+    listed = api('GET', '/v1/nodes', version=version)
+    assert listed.json == {'nodes': [node]}
+    changed = api(
+        'PATCH',
+        '/v1/nodes/n1',
+        {'node': {'name': None, 'role': 'r'}},
+        version=version,
+    )
+    assert changed.status == 202
+    for action in ('check', 'recover'):
+        accepted = api(
+            'POST', '/v1/nodes/n1/actions', {action: {}}, version=version
+        )
+        assert accepted.status == 202
+        assert accepted.json.keys() == {'action'}
+    gone = api('DELETE', '/v1/nodes/n1', version=version)
+    assert (gone.status, gone.content) == (202, b'')
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_action_when_there_is_listed_and_shown(
+    api: http.Api, version: str
+) -> None:
+    made = api('POST', '/v1/clusters', CLUSTER, version=version)
+    action_id = made.headers['location'].rpartition('/')[2]
+    listed = api('GET', '/v1/actions', version=version)
+    (action,) = listed.json['actions']
+    assert action['id'] == action_id
+    assert ('cluster_id' in action) == (number(version) >= (1, 14))
+    shown = api('GET', f'/v1/actions/{action_id}', version=version)
+    assert shown.json == {'action': action}
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_build_info_when_shown_has_both_sides(
+    api: http.Api, version: str
+) -> None:
+    answer = api('GET', '/v1/build-info', version=version)
+    assert answer.status == 200
+    assert answer.json['build_info'] == {
+        'api': {'revision': '0.1.0'},
+        'engine': {'revision': '0.1.0'},
+    }
+
+
+@pytest.mark.parametrize('version', VERSIONS[1:])
+def test_services_when_listed_are_the_engines(
+    api: http.Api, version: str
+) -> None:
+    answer = api('GET', '/v1/services', version=version)
+    assert answer.status == 200
+    assert answer.json['services'][0]['binary'] == 'vobjects-engine'
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_profile_types_when_listed_have_the_form_of_the_version(
+    api: http.Api, version: str
+) -> None:
+    (item,) = api('GET', '/v1/profile-types', version=version).json[
+        'profile_types'
+    ]
+    if number(version) < (1, 5):
+        assert item == {'name': 'os.nova.server-1.0'}
+    else:
+        assert item.keys() == {'name', 'version', 'support_status'}
+    shown = api('GET', '/v1/profile-types/os.nova.server-1.0', version=version)
+    assert shown.json['profile_type']['name'] == 'os.nova.server-1.0'
+
+
+@pytest.mark.parametrize('where', ['query', 'body'])
+def test_force_when_the_version_has_it_reaches_the_engine(
+    api: http.Api, engine: memory.Engine, where: str
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    if where == 'query':
+        api('DELETE', '/v1/clusters/c1?force=true', version='1.8')
+    else:
+        api('DELETE', '/v1/clusters/c1', {'force': True}, version='1.8')
+    assert engine.asked.force is True
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.7'])
+@pytest.mark.parametrize(
+    ('path', 'body'),
+    [
+        ('/v1/clusters/c1?force=true', None),
+        ('/v1/clusters/c1', {'force': True}),
+        ('/v1/clusters/c1', {'force': False}),
+        ('/v1/nodes/n1?force=true', None),
+        ('/v1/nodes/n1', {'force': True}),
+    ],
+)
+def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
+    api: http.Api, engine: memory.Engine, version: str, path: str, body
+) -> None:
+    answer = api('DELETE', path, body, version=version)
+    assert answer.status == 400
+    assert "'force' needs API version 1.8" in answer.detail
+    assert engine.seen == []
+
+
+@pytest.mark.parametrize(
+    ('method', 'path', 'body', 'before', 'since', 'name'),
+    [
+        (
+            'POST',
+            '/v1/clusters',
+            {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {}}},
+            '1.6',
+            '1.7',
+            'config',
+        ),
+        (
+            'PATCH',
+            '/v1/clusters/c',
+            {'cluster': {'profile_only': True}},
+            '1.5',
+            '1.6',
+            'profile_only',
+        ),
+        (
+            'POST',
+            '/v1/clusters/c/actions',
+            {'recover': {'check': True}},
+            '1.5',
+            '1.6',
+            'check',
+        ),
+        (
+            'PATCH',
+            '/v1/nodes/n',
+            {'node': {'tainted': True}},
+            '1.12',
+            '1.13',
+            'tainted',
+        ),
+        (
+            'GET',
+            '/v1/actions?cluster_id=x',
+            None,
+            '1.13',
+            '1.14',
+            'cluster_id',
+        ),
+    ],
+)
+def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
+    api: http.Api,
+    method: str,
+    path: str,
+    body,
+    before: str,
+    since: str,
+    name: str,
+) -> None:
+    answer = api(method, path, body, version=before)
+    assert answer.status == 400
+    assert f'{name!r} needs API version {since}' in answer.detail
+    assert api(method, path, body, version=since).status in (200, 202, 404)
+
+
+def test_list_when_filtered_sorted_and_paged_tells_the_engine(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    marker = api('POST', '/v1/clusters', CLUSTER).json['cluster']['id']
+    answer = api(
+        'GET',
+        '/v1/clusters?name=a&name=b&status=ACTIVE&limit=2&sort=name:desc'
+        f'&marker={marker}&global_project=False',
+    )
+    assert answer.status == 200
+    asked = engine.asked
+    assert asked.name == ['a', 'b']
+    assert asked.status == ['ACTIVE']
+    assert (asked.limit, asked.sort, asked.marker) == (2, 'name:desc', marker)
+    assert asked.global_project is False
+
+
+def test_patch_when_a_field_is_not_given_leaves_it_unset(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    body = {'cluster': {'name': 'c2'}}
+    api('PATCH', '/v1/clusters/c1', body, version='latest')
+    assert 'name' in engine.asked
+    assert 'timeout' not in engine.asked
+    assert 'config' not in engine.asked
+
+
+def test_create_when_fields_are_missing_has_their_defaults(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    asked = engine.asked
+    assert (asked.min_size, asked.max_size, asked.config) == (0, -1, {})
+
+
+def test_head_when_asked_answers_like_get_without_a_body(
+    api: http.Api,
+) -> None:
+    for path in ('/', '/v1', '/v1/clusters', '/v1/clusters/no'):
+        get, head = api('GET', path), api('HEAD', path)
+        assert head.status == get.status
+        assert head.content == b''
+        length = get.headers['content-length']
+        assert head.headers['content-length'] == length
+
+
+def test_caller_when_nobody_is_authenticated_is_the_configured_one(
+    api_with, engine: memory.Engine
+) -> None:
+    api = api_with(default_user='alice', default_project='wonderland')
+    api(
+        'GET',
+        '/v1/clusters',
+        headers={
+            'X-User-Id': 'mallory',
+            'X-Project-Id': 'other',
+            'X-Roles': 'admin',
+            'X-Identity-Status': 'Confirmed',
+        },
+    )
+    context, _ = engine.seen[-1]
+    assert (context.user_id, context.project_id) == ('alice', 'wonderland')
+    assert context.is_admin
+
+
+def test_request_id_when_a_caller_sends_one_is_the_global_id(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    sent = 'req-6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
+    answer = api(
+        'GET', '/v1/clusters', headers={'X-OpenStack-Request-ID': sent}
+    )
+    context, _ = engine.seen[-1]
+    assert context.global_request_id == sent
+    assert context.request_id == answer.headers['x-openstack-request-id']
+    assert context.request_id != sent
+
+
+@pytest.mark.parametrize('sent', ['req-1', 'x\ny', 'req-' + 'g' * 36])
+def test_request_id_when_it_is_none_is_not_passed_on(
+    api: http.Api, engine: memory.Engine, sent: str
+) -> None:
+    api('GET', '/v1/clusters', headers={'X-OpenStack-Request-ID': sent})
+    assert engine.seen[-1][0].global_request_id is None

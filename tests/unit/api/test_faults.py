@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clients are told when something goes wrong behind the API."""
+
+from __future__ import annotations
+
+import logging
+
+import oslo_messaging
+import pytest
+
+from tests.unit.api import http, memory
+from vobjects import exceptions
+from vobjects.clustering import errors
+from vobjects.microversions.policy import Maximum
+from vobjects.versions import Version
+
+CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
+
+
+@pytest.mark.parametrize(
+    ('error', 'status', 'type_name'),
+    [
+        (errors.BadRequest, 400, 'BadRequest'),
+        (errors.InvalidSpec, 400, 'InvalidSpec'),
+        (errors.MultipleChoices, 400, 'MultipleChoices'),
+        (errors.RequestLimitExceeded, 400, 'RequestLimitExceeded'),
+        (errors.Forbidden, 403, 'Forbidden'),
+        (errors.ResourceNotFound, 404, 'ResourceNotFound'),
+        (errors.ResourceInUse, 409, 'ResourceInUse'),
+        (errors.ResourceIsLocked, 409, 'ResourceIsLocked'),
+        (errors.ActionConflict, 409, 'ActionConflict'),
+    ],
+)
+@pytest.mark.parametrize('remote', [False, True])
+def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
+    api: http.Api,
+    engine: memory.Engine,
+    error: type[errors.ClusteringError],
+    status: int,
+    type_name: str,
+    remote: bool,
+) -> None:
+    if remote:  # as oslo.messaging makes it from what came over the bus
+        shown = {'__str__': lambda self: 'no\nTraceback (most recent call'}
+        error = type(f'{error.__name__}_Remote', (error,), shown)
+    engine.fails = error('The cluster c is so.')
+    answer = api('GET', '/v1/clusters/c')
+    assert answer.status == status
+    assert answer.detail == 'The cluster c is so.'
+    assert answer.json['error']['type'] == type_name
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        exceptions.NoLivePeer('no server of engine is alive'),
+        oslo_messaging.MessagingTimeout('no reply'),
+        oslo_messaging.MessageDeliveryFailure('no broker'),
+    ],
+)
+def test_engine_when_out_of_reach_is_503_with_retry_after(
+    api: http.Api, engine: memory.Engine, error: Exception
+) -> None:
+    engine.fails = error
+    answer = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    assert answer.status == 503
+    assert int(answer.headers['retry-after']) > 0
+    assert answer.version == 'clustering 1.7'
+
+
+@pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
+def test_discovery_when_no_engine_lives_is_503(
+    api: http.Api, fleet: memory.Fleet, path: str
+) -> None:
+    fleet.served = None
+    answer = api('GET', path)
+    assert answer.status == 503
+    assert 'retry-after' in answer.headers
+
+
+@pytest.mark.parametrize('version', ['', '1.14', '1.99', 'x'])
+def test_request_when_no_engine_lives_is_503(
+    api: http.Api, fleet: memory.Fleet, version: str
+) -> None:
+    fleet.served = None
+    for path in ('/v1/clusters', '/v1/nope'):
+        answer = api('GET', path, version=version)
+        assert answer.status == 503
+        assert answer.version == 'clustering 1.0'
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        RuntimeError('secret'),
+        KeyError('secret'),
+        ValueError('secret'),
+        oslo_messaging.RemoteError('SecretError', 'secret', ['Traceback']),
+        errors.ClusteringError('secret'),
+        RecursionError('secret'),
+    ],
+)
+def test_fault_when_unexpected_is_500_and_told_to_the_log_only(
+    api: http.Api,
+    engine: memory.Engine,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+) -> None:
+    engine.fails = error
+    with caplog.at_level(logging.ERROR):
+        answer = api('GET', '/v1/clusters', version='1.8')
+    assert answer.status == 500
+    assert answer.version == 'clustering 1.8'
+    assert b'secret' not in answer.content.lower()
+    assert answer.headers['x-openstack-request-id'] in answer.detail
+    assert 'secret' in caplog.text
+    assert 'Traceback' in caplog.text
+
+
+def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
+    api: http.Api, engine: memory.Engine, fleet: memory.Fleet
+) -> None:
+    reason = 'ClusterCreateRequest 1.1 is needed and engine-2 speaks only 1.0'
+    engine.fails = exceptions.LossyDowngrade(
+        'ClusterCreateRequest', 'config', "{'a': 1}", '1.1', '1.0', 'engine-2'
+    )
+    fleet.before = [Maximum(Version(1, 14))]
+    fleet.served = Maximum(Version(1, 6), reason)
+    raced = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    fresh = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    assert raced.status == fresh.status == 406
+    assert raced.detail == fresh.detail
+    assert raced.code == fresh.code == 'clustering.microversion-unsupported'
+    assert raced.version == fresh.version == 'clustering 1.7'
+    assert 'engine-2' in raced.detail
+
+
+@pytest.mark.parametrize(
+    ('error', 'maximum'),
+    [
+        (
+            exceptions.LossyDowngrade(
+                'ClusterCreateRequest', 'config', '1', '1.1', '1.0', 'engine-2'
+            ),
+            '1.6',
+        ),
+        (exceptions.TypeNotSpoken('ServiceListRequest', 'engine-2'), '1.6'),
+        (exceptions.TypeNotSpoken('ClusterCreateRequest', 'engine-2'), '1.0'),
+    ],
+)
+def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
+    api: http.Api, engine: memory.Engine, error: Exception, maximum: str
+) -> None:
+    engine.fails = error
+    answer = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    assert answer.status == 406
+    item = answer.json['errors'][0]
+    assert item['max_version'] == maximum
+    assert error.type_name in item['detail']  # type: ignore[attr-defined]
+    assert 'engine-2' in item['detail']
+
+
+def test_log_when_a_path_has_line_ends_stays_one_line(
+    api: http.Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        api('GET', '/v1/x%0AINFO%20forged')
+    (record,) = [r for r in caplog.records if r.name == 'api.middleware']
+    assert '\n' not in record.getMessage()
+    assert 'GET /v1/x\\nINFO forged' in record.getMessage()
+    assert ' 404 ' in record.getMessage()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No input of any kind is answered with a 5xx."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import hypothesis
+from hypothesis import strategies as st
+
+from api import app, routes
+from tests.unit.api import conftest, http, memory
+
+API = http.Api(
+    app.build(
+        conftest.configured(log_requests=False),
+        memory.Engine(),
+        memory.Fleet(),
+    )
+)
+
+FIELDS = sorted({name for r in routes.ROUTES for name in r.request.fields})
+KEYS = sorted({r.given.key for r in routes.ROUTES if r.given.key})
+VERSIONS = st.sampled_from(['', '1.0', '1.7', '1.8', '1.13', 'latest'])
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(['REBOOT', 'EXACT_CAPACITY', '3', '-1', 'name:asc'])
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+contents = st.dictionaries(
+    st.sampled_from(FIELDS) | st.text(max_size=8), values, max_size=5
+)
+bodies = st.one_of(
+    values,
+    st.dictionaries(
+        st.sampled_from(KEYS) | st.text(max_size=8),
+        contents | values,
+        max_size=2,
+    ),
+    contents,
+)
+a_route = st.sampled_from(routes.ROUTES)
+quick = hypothesis.settings(
+    max_examples=150,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+
+
+def send(route: routes.Route, raw: bytes, version: str, **more: Any) -> None:
+    path = route.path.replace('{identity}', 'x')
+    answer = API(route.method, path, raw=raw, version=version, **more)
+    assert answer.status < 500
+
+
+@quick
+@hypothesis.given(a_route, bodies, VERSIONS)
+def test_body_when_any_json_is_no_fault_of_ours(
+    route: routes.Route, body: Any, version: str
+) -> None:
+    send(route, json.dumps(body).encode(), version)
+
+
+@quick
+@hypothesis.given(a_route, contents, VERSIONS)
+def test_fields_when_any_in_the_right_place_are_no_fault_of_ours(
+    route: routes.Route, content: Any, version: str
+) -> None:
+    known = {k: v for k, v in content.items() if k in route.request.fields}
+    body = {route.given.key: known} if route.given.key else known
+    send(route, json.dumps(body).encode(), version)
+
+
+@quick
+@hypothesis.given(a_route, st.binary(max_size=200), VERSIONS)
+def test_body_when_any_bytes_is_no_fault_of_ours(
+    route: routes.Route, raw: bytes, version: str
+) -> None:
+    send(route, raw, version)
+
+
+@quick
+@hypothesis.given(
+    a_route,
+    st.lists(
+        st.tuples(
+            st.sampled_from(FIELDS) | st.text(max_size=5),
+            st.text(max_size=20),
+        ),
+        max_size=4,
+    ),
+    VERSIONS,
+)
+def test_query_when_any_is_no_fault_of_ours(
+    route: routes.Route, pairs: list[tuple[str, str]], version: str
+) -> None:
+    query = '&'.join(f'{name}={value}' for name, value in pairs)
+    environ = {'QUERY_STRING': query.encode().decode('latin-1')}
+    send(route, b'', version, environ=environ)
+
+
+@quick
+@hypothesis.given(
+    st.sampled_from(['GET', 'POST', 'PATCH', 'DELETE', 'HEAD']),
+    st.text(st.characters(max_codepoint=255), max_size=30),
+)
+def test_path_when_any_is_no_fault_of_ours(method: str, path: str) -> None:
+    for prefix in ('/', '/v1/', '/v1/clusters/', '/v1/nodes/x/'):
+        environ = {'PATH_INFO': prefix + path}
+        assert API.bare(method, '/', environ).status < 500
+
+
+@quick
+@hypothesis.given(st.text(st.characters(max_codepoint=255), max_size=40))
+def test_header_when_any_is_no_fault_of_ours(text: str) -> None:
+    environ = {'HTTP_OPENSTACK_API_VERSION': text}
+    assert API.bare('GET', '/v1/clusters', environ).status < 500
+    environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {text}'}
+    assert API.bare('GET', '/v1/clusters', environ).status < 500

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the API relies on of its WSGI server, on a real socket.
+
+These are the facts that ``api.cli`` names; another server, or another release
+of this one, has to pass here first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from api import cli, conf
+from tests.unit.api import conftest, http, served
+from vobjects import exceptions
+
+ROOT = pathlib.Path(__file__).parents[3]
+PATIENCE = 15.0
+
+
+class Server:
+    """The API in a process of its own.
+
+    :param workers: processes
+    """
+
+    def __init__(self, workers: int, home: pathlib.Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(('127.0.0.1', 0))
+            self.port = probe.getsockname()[1]
+        file = home / 'vobjects.conf'
+        file.write_text(
+            f'[api]\nport = {self.port}\nworkers = {workers}\nthreads = 4\n'
+            'max_body_size = 100000\n'
+        )
+        with (home / 'log').open('wb') as output:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'tests.unit.api.served', str(file)],
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        until(lambda: self.answers() and len(self.workers()) == workers)
+
+    def workers(self) -> list[int]:
+        children = psutil.Process(self.process.pid).children()
+        return [child.pid for child in children]
+
+    def answers(self) -> bool:
+        try:
+            return self.send(b'GET / HTTP/1.1').status == 300
+        except OSError:
+            return False
+
+    def serving(self) -> int:
+        """Return the process that serves a request."""
+        answer = self.send(b'GET /v1/build-info HTTP/1.1')
+        return int(answer.json['build_info']['engine']['revision'])
+
+    def send(
+        self, line: bytes, headers: bytes = b'', *content: bytes
+    ) -> http.Answer:
+        """Send a request, byte for byte, on a connection of its own."""
+        with socket.create_connection(('127.0.0.1', self.port)) as sock:
+            sock.settimeout(PATIENCE)
+            sock.sendall(
+                line + b'\r\nHost: h.example.org\r\nConnection: close\r\n'
+            )
+            sock.sendall(headers + b'\r\n')
+            for part in content:
+                sock.sendall(part)
+            received = b''
+            while part := sock.recv(65536):
+                received += part
+        return parsed(received)
+
+    def kill(self) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for pid in self.workers():
+                os.kill(pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+
+def parsed(received: bytes) -> http.Answer:
+    head, _, content = received.partition(b'\r\n\r\n')
+    status, *lines = head.decode('latin-1').split('\r\n')
+    headers = dict(line.split(': ', 1) for line in lines)
+    return http.Answer(
+        int(status.split()[1]),
+        {name.lower(): value for name, value in headers.items()},
+        content,
+    )
+
+
+def until(holds: Callable[[], Any]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, 'it takes too long'
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture(scope='module')
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(1, tmp_path_factory.mktemp('served'))
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def own_server(tmp_path: pathlib.Path) -> Iterator[Server]:
+    """Return a server that the test may do harm to."""
+    running = Server(2, tmp_path)
+    yield running
+    running.kill()
+
+
+LINES = (
+    b'OpenStack-API-Version: compute 2.1\r\n'
+    b'openstack-api-version: clustering 1.7\r\n'
+    b'OpenStack-API-Version: identity 3.4\r\n'
+)
+
+
+def test_header_lines_when_several_are_joined(server: Server) -> None:
+    answer = server.send(b'GET /v1/clusters HTTP/1.1', LINES)
+    assert answer.status == 200
+    assert answer.version == 'clustering 1.7'
+    http.check(answer)
+
+
+JSON = b'Content-Type: application/json\r\n'
+CHUNKED = JSON + b'Transfer-Encoding: chunked\r\n'
+PROFILE = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
+
+
+def chunks(*parts: bytes) -> bytes:
+    sent = [b'%x\r\n%s\r\n' % (len(part), part) for part in parts]
+    return b''.join(sent) + b'0\r\n\r\n'
+
+
+def test_body_when_in_chunks_arrives_whole(server: Server) -> None:
+    parts = [PROFILE[:1], PROFILE[1:20], PROFILE[20:]]
+    answer = server.send(
+        b'POST /v1/profiles HTTP/1.1', CHUNKED, chunks(*parts)
+    )
+    assert answer.status == 201
+    http.check(answer)
+
+
+def test_body_when_too_large_is_413_in_chunks_and_at_once(
+    server: Server,
+) -> None:
+    big = b'{"profile": "%s"}' % (b'x' * 200_000)
+    for headers, content in (
+        (JSON + b'Content-Length: %d\r\n' % len(big), big),
+        (CHUNKED, chunks(big[:70_000], big[70_000:])),
+        (JSON + b'Content-Length: 99999999999999\r\n', b''),
+    ):
+        answer = server.send(b'POST /v1/profiles HTTP/1.1', headers, content)
+        assert answer.status == 413
+        http.check(answer)
+
+
+def test_body_when_there_is_none_is_400(server: Server) -> None:
+    answer = server.send(b'POST /v1/profiles HTTP/1.1')
+    assert answer.status == 400
+    http.check(answer)
+
+
+@pytest.mark.parametrize(
+    'headers',
+    [
+        b'Content-Length: -1\r\n',
+        b'Content-Length: x\r\n',
+        b'Content-Length: 3\r\nContent-Length: 4\r\n',
+    ],
+)
+def test_length_when_it_is_none_is_400(server: Server, headers: bytes) -> None:
+    answer = server.send(b'POST /v1/profiles HTTP/1.1', headers)
+    assert answer.status == 400
+
+
+@pytest.mark.parametrize('path', [b'/v1/clusters', b'/', b'/v1/nope'])
+def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
+    answer = server.send(b'HEAD %s HTTP/1.1' % path)
+    got = server.send(b'GET %s HTTP/1.1' % path)
+    assert answer.content == b''
+    assert answer.status == got.status
+    assert answer.headers['content-length'] == got.headers['content-length']
+    http.check(answer, 'HEAD')
+
+
+@pytest.mark.parametrize(
+    ('path', 'status', 'says'),
+    [
+        (b'/v1/clusters/caf%C3%A9', 404, 'café'),
+        (b'/v1/clusters/caf\xc3\xa9', 404, 'café'),
+        (b'/v1/clusters/a%20b', 404, 'a b'),
+        (b'/v1/clusters/a%zzb', 404, 'a%zzb'),
+        (b'/v1/clusters/%FF', 400, 'UTF-8'),
+        (b'/v1/clusters/%00', 400, 'U+0000'),
+        (b'/v1/clusters/a%2Fb', 404, 'nothing at'),
+        (b'/v1//clusters', 404, 'nothing at'),
+        (b'/v1/./clusters', 404, 'nothing at'),
+        (b'/v1/x/../clusters', 404, 'nothing at'),
+        (b'/v1/clusters/' + b'x' * 60_000, 400, 'at most 255'),
+    ],
+)
+def test_path_when_encoded_arrives_as_bytes(
+    server: Server, path: bytes, status: int, says: str
+) -> None:
+    answer = server.send(b'GET %s HTTP/1.1' % path)
+    assert answer.status == status
+    assert says in answer.detail
+    http.check(answer)
+
+
+def test_links_when_made_have_scheme_and_host_of_the_request(
+    server: Server,
+) -> None:
+    answer = server.send(b'GET /v1 HTTP/1.1')
+    link = answer.json['version']['links'][0]['href']
+    assert link == 'http://h.example.org/v1/'
+
+
+@pytest.mark.parametrize(
+    ('path', 'status', 'headers'),
+    [
+        (b'/v1/profiles', 400, JSON),
+        (b'/v1/profiles', 415, b'Content-Type: text/plain\r\n'),
+        (b'/v1/profiles/validate', 404, JSON),
+        (b'/v1/nope', 404, JSON),
+        (b'/', 405, JSON),
+        (b'/v1/clusters', 406, b'OpenStack-API-Version: clustering 9.9\r\n'),
+        (b'/v1/profiles', 413, JSON),
+    ],
+)
+def test_connection_when_a_late_body_is_refused_is_kept(
+    server: Server, path: bytes, status: int, headers: bytes
+) -> None:
+    body = b'x' * (200_000 if status == 413 else 8)
+    with socket.create_connection(('127.0.0.1', server.port)) as sock:
+        sock.settimeout(PATIENCE)
+        for _ in range(3):
+            sock.sendall(
+                b'POST %s HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n'
+                % (path, headers, len(body))
+            )
+            time.sleep(0.02)
+            sock.sendall(body)
+            received = b''
+            while not received.endswith(b'}}'):
+                part = sock.recv(65536)
+                assert part, 'the connection was closed'
+                received += part
+            assert parsed(received).status == status
+
+
+def test_server_when_terminated_finishes_requests_and_leaves_nothing(
+    own_server: Server,
+) -> None:
+    workers = own_server.workers()
+    answers: list[http.Answer] = []
+    slow = threading.Thread(
+        target=lambda: answers.append(
+            own_server.send(b'GET /v1/clusters/slow HTTP/1.1')
+        )
+    )
+    slow.start()
+    time.sleep(served.SLOW / 3)
+    own_server.process.send_signal(signal.SIGTERM)
+    assert own_server.process.wait(PATIENCE) == 0
+    slow.join()
+    assert answers[0].status == 404
+    assert not any(alive(pid) for pid in workers)
+
+
+def test_server_when_interrupted_ends_well(own_server: Server) -> None:
+    own_server.process.send_signal(signal.SIGINT)
+    assert own_server.process.wait(PATIENCE) == 0
+
+
+def test_worker_when_killed_is_replaced(own_server: Server) -> None:
+    killed = own_server.serving()
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: killed not in own_server.workers())
+    until(lambda: len(own_server.workers()) == 2)
+    until(own_server.answers)
+    assert own_server.process.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='asks the Linux kernel')
+def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
+    workers = own_server.workers()
+    own_server.process.kill()
+    own_server.process.wait(PATIENCE)
+    until(lambda: not any(alive(pid) for pid in workers))
+
+
+def test_port_when_somebody_listens_is_refused(server: Server) -> None:
+    configuration = conftest.configured(port=server.port)
+    with pytest.raises(OSError, match=f'port {server.port}'):
+        cli.serve(configuration, served.load)
+
+
+def test_host_when_not_loopback_is_refused(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[api]\nhost = 192.0.2.1\n')
+    with pytest.raises(exceptions.VobjectsError, match='loopback'):
+        cli.main([f'--config-file={file}'])
+
+
+@pytest.mark.parametrize(
+    ('host', 'loopback'),
+    [
+        ('127.0.0.1', True),
+        ('127.1.2.3', True),
+        ('::1', True),
+        ('localhost', True),
+        ('0.0.0.0', False),
+        ('::', False),
+        ('192.0.2.1', False),
+        ('example.org', False),
+    ],
+)
+def test_host_when_only_this_machine_reaches_it_is_loopback(
+    host: str, loopback: bool
+) -> None:
+    assert conf.is_loopback(host) == loopback
+
+
+def test_help_when_asked_for_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(['--help'])
+    assert ended.value.code == 0
+    assert '--config-file' in capsys.readouterr().out

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The version of a request, end to end through the application."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.api import http, memory
+from vobjects.microversions.policy import Maximum
+from vobjects.versions import Version
+
+HEADER = 'OpenStack-API-Version'
+
+
+@pytest.mark.parametrize(
+    ('header', 'served'),
+    [
+        (None, '1.0'),
+        ('', '1.0'),
+        ('compute 2.1', '1.0'),
+        ('compute latest', '1.0'),
+        ('clustering 1.7', '1.7'),
+        ('clustering 1.10', '1.10'),
+        ('compute 2.1, clustering 1.8', '1.8'),
+        ('compute 2.1,clustering 1.8,identity 3.4', '1.8'),
+        ('clustering latest', '1.14'),
+        ('clustering LATEST', '1.14'),
+        ('CLUSTERING 1.3', '1.3'),
+    ],
+)
+def test_header_when_it_can_be_served_selects_the_version(
+    api: http.Api, header: str | None, served: str
+) -> None:
+    headers = {} if header is None else {HEADER: header}
+    answer = api('GET', '/v1/clusters', headers=headers)
+    assert answer.status == 200
+    assert answer.version == f'clustering {served}'
+
+
+@pytest.mark.parametrize(
+    'header',
+    [
+        'clustering pony',
+        'clustering 1.07',
+        'clustering +1.7',
+        'clustering 1.1_0',
+        'clustering',
+        'clustering 1.7, clustering 1.8',
+        '1.7',
+    ],
+)
+def test_header_when_malformed_is_400(api: http.Api, header: str) -> None:
+    answer = api('GET', '/v1/clusters', headers={HEADER: header})
+    assert answer.status == 400
+    assert answer.code == 'clustering.microversion-malformed'
+
+
+@pytest.mark.parametrize('version', ['1.15', '2.0', '1.999999999999'])
+def test_version_when_out_of_range_is_406_with_the_range(
+    api: http.Api, version: str
+) -> None:
+    answer = api('GET', '/v1/clusters', version=version)
+    assert answer.status == 406
+    item = answer.json['errors'][0]
+    assert (item['min_version'], item['max_version']) == ('1.0', '1.14')
+
+
+def test_maximum_when_an_old_engine_lives_is_lower_and_says_why(
+    api: http.Api, fleet: memory.Fleet
+) -> None:
+    fleet.served = Maximum(Version(1, 7), 'engine-2 speaks only 1.0 of it')
+    answer = api('GET', '/v1/clusters', version='1.8')
+    assert answer.status == 406
+    assert answer.json['errors'][0]['max_version'] == '1.7'
+    assert 'engine-2' in answer.detail
+    assert (
+        api('GET', '/v1/clusters', version='latest').version
+        == 'clustering 1.7'
+    )
+
+
+def test_maximum_when_the_old_engine_leaves_rises_at_once(
+    api: http.Api, fleet: memory.Fleet
+) -> None:
+    fleet.served = Maximum(Version(1, 7), 'an old engine')
+    assert api('GET', '/v1/clusters', version='1.8').status == 406
+    fleet.served = Maximum(Version(1, 14))
+    assert api('GET', '/v1/clusters', version='1.8').status == 200
+
+
+@pytest.mark.parametrize(
+    ('method', 'path', 'since', 'before'),
+    [
+        ('GET', '/v1/services', '1.7', '1.6'),
+        ('POST', '/v1/profiles/validate', '1.2', '1.1'),
+    ],
+)
+def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
+    api: http.Api, method: str, path: str, since: str, before: str
+) -> None:
+    answer = api(method, path, version=before)
+    assert answer.status == 404
+    assert answer.code == 'clustering.microversion-method-missing'
+    assert f"from '{since}' on" in answer.detail
+    assert path in answer.detail
+
+
+@pytest.mark.parametrize('status', [400, 406])
+def test_method_missing_status_when_configured_is_answered(
+    api_with, status: int
+) -> None:
+    api = api_with(method_not_found_status=status)
+    answer = api('GET', '/v1/services', version='1.6')
+    assert answer.status == status
+    if status == 400:
+        assert answer.json['error']['message'] == (
+            "API version '1.6' is not supported on this method."
+        )

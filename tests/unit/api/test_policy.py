@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may do what."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+import pytest
+
+from api import conf as api_conf
+from api import errors, policy, routes
+from tests.unit.api import conftest
+from vobjects.clustering.context import RequestContext
+
+READS = ('index', 'get', 'build_info')
+
+
+def caller(*roles: str) -> RequestContext:
+    return RequestContext(user_id='u', project_id='p', roles=list(roles))
+
+
+def may(enforcer: policy.Enforcer, context: RequestContext, rule: str) -> bool:
+    try:
+        enforcer.check(context, rule)
+    except errors.Forbidden:
+        return False
+    return True
+
+
+@pytest.fixture(scope='module')
+def enforcer() -> policy.Enforcer:
+    return policy.Enforcer(conftest.configured())
+
+
+RULES = sorted({route.rule for route in routes.ROUTES})
+
+
+@pytest.mark.parametrize('rule', RULES)
+def test_rule_when_asked_with_a_role_allows_what_the_role_is_for(
+    enforcer: policy.Enforcer, rule: str
+) -> None:
+    reads = rule.partition(':')[2] in READS and rule != 'services:index'
+    assert may(enforcer, caller('admin'), rule)
+    assert may(enforcer, caller('member'), rule) == (rule != 'services:index')
+    assert may(enforcer, caller('reader'), rule) == reads
+    assert not may(enforcer, caller('guest'), rule)
+    assert not may(enforcer, caller(), rule)
+
+
+def test_global_project_when_asked_for_is_an_admins(
+    enforcer: policy.Enforcer,
+) -> None:
+    assert may(enforcer, caller('admin'), policy.GLOBAL_PROJECT)
+    assert not may(enforcer, caller('member'), policy.GLOBAL_PROJECT)
+    assert enforcer.is_admin(caller('admin'))
+    assert not enforcer.is_admin(caller('member', 'reader'))
+
+
+def test_rules_when_listed_are_those_of_the_routes_and_documented() -> None:
+    documented = {
+        rule.name: rule for rule in policy.list_rules() if ':' in rule.name
+    }
+    assert sorted(documented) == RULES
+    for route in routes.ROUTES:
+        operations = documented[route.rule].operations
+        assert {'method': route.method, 'path': route.path} in operations
+
+
+def test_rule_when_the_file_changes_is_heard_soon(
+    tmp_path: pathlib.Path,
+) -> None:
+    now = [0.0]
+    file = tmp_path / 'policy.yaml'
+    file.write_text(json.dumps({'clusters:get': '!'}))
+    conf = conftest.configured()
+    policy.Enforcer(conf)  # registers the options
+    conf.set_override('policy_file', str(file), 'oslo_policy')
+    enforcer = policy.Enforcer(conf, clock=lambda: now[0])
+    assert not may(enforcer, caller('admin'), 'clusters:get')
+    file.write_text(json.dumps({'clusters:get': '@'}))
+    os.utime(file, (2**31, 2**31))
+    assert not may(enforcer, caller('admin'), 'clusters:get')
+    now[0] += policy.REMEMBERED
+    assert may(enforcer, caller('admin'), 'clusters:get')
+    assert may(enforcer, caller(), 'clusters:get')
+
+
+def test_options_when_listed_for_the_generator_are_whole() -> None:
+    groups = dict(api_conf.list_opts())
+    assert {'api', 'oslo_policy'} <= groups.keys()

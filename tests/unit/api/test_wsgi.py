@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the application of any WSGI server comes by its configuration."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import pytest
+from oslo_config import cfg
+
+from api import wsgi
+from vobjects import exceptions
+
+
+def test_configuration_when_files_are_named_reads_them_in_order(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / 'a.conf', tmp_path / 'b.conf'
+    first.write_text('[api]\nport = 1000\nworkers = 2\n')
+    second.write_text('[api]\nport = 2000\n')
+    named = os.pathsep.join([str(first), str(second)])
+    monkeypatch.setenv(wsgi.CONFIG_FILES, named)
+    conf = wsgi.configuration()
+    assert (conf.api.port, conf.api.workers) == (2000, 2)
+
+
+def test_configuration_when_a_file_is_missing_is_an_error(
+    tmp_path: pathlib.Path,
+) -> None:
+    with pytest.raises(cfg.Error):
+        wsgi.configuration([str(tmp_path / 'none.conf')])
+
+
+@pytest.mark.parametrize(
+    'line', ['port = x', 'auth_strategy = magic', 'threads = 0']
+)
+def test_configuration_when_a_value_is_bad_is_an_error(
+    tmp_path: pathlib.Path, line: str
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(f'[api]\n{line}\n')
+    with pytest.raises(cfg.Error, match=line.partition(' ')[0]):
+        wsgi.configuration([str(file)])
+
+
+def test_configuration_when_strangers_could_listen_is_refused(
+    tmp_path: pathlib.Path,
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[api]\nhost = 0.0.0.0\n')
+    with pytest.raises(exceptions.VobjectsError, match='auth_strategy'):
+        wsgi.configuration([str(file)])
+
+
+def test_application_when_never_used_closes() -> None:
+    wsgi.Application().close()

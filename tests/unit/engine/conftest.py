@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases and engines for the tests of the engine."""
+
+from __future__ import annotations
+
+import pathlib
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy
+from oslo_config import cfg
+from sqlalchemy import orm
+
+from engine import conf as engine_conf
+from engine.db import database, migrations, models
+from tests import databases
+from tests.unit.engine import fleet
+
+
+def configuration(url: str) -> cfg.ConfigOpts:
+    """Return a configuration for a database, with a quick cloud."""
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    conf.set_override('connection', url, 'database')
+    conf.set_override('latency', 0.0, 'simulated')
+    return conf
+
+
+@pytest.fixture(scope='session')
+def sqlite_database(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[database.Database]:
+    """An SQLite database that all tests use, one after the other."""
+    path = tmp_path_factory.mktemp('sqlite') / 'engine.sqlite'
+    target = database.Database(configuration(f'sqlite:///{path}'))
+    migrations.sync(target)
+    yield target
+    target.close()
+
+
+@pytest.fixture
+def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
+    """The configuration of an SQLite database without rows."""
+    yield configuration(url_of(sqlite_database))
+    sqlite_database.write(empty)
+
+
+@pytest.fixture
+def world(
+    conf: cfg.ConfigOpts, sqlite_database: database.Database
+) -> fleet.World:
+    """A fleet on SQLite."""
+    return fleet.World(conf, sqlite_database)
+
+
+def url_of(target: database.Database) -> str:
+    """Return where a database is."""
+    return target.engine.url.render_as_string(hide_password=False)
+
+
+def copy_of(world: fleet.World, path: pathlib.Path) -> fleet.World:
+    """Return a fleet on a copy of another one's SQLite database.
+
+    :param path: where the copy is put
+    """
+    source = sqlite3.connect(world.database.engine.url.database or '')
+    copy = sqlite3.connect(path)
+    source.backup(copy)
+    for connection in (source, copy):
+        connection.close()
+    conf = configuration(f'sqlite:///{path}')
+    return fleet.World(conf, database.Database(conf))
+
+
+@pytest.fixture(params=databases.BACKENDS)
+def any_url(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path
+) -> Iterator[str]:
+    """The URL of an empty database, on each backend in turn."""
+    with databases.temporary(request.param, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture(scope='session', params=databases.BACKENDS)
+def shared_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[database.Database]:
+    """A database that all tests use, on each backend in turn."""
+    if request.param == 'sqlite':
+        yield request.getfixturevalue('sqlite_database')
+        return
+    directory = tmp_path_factory.mktemp(request.param)
+    with databases.temporary(request.param, directory) as url:
+        target = database.Database(configuration(url))
+        migrations.sync(target)
+        yield target
+        target.close()
+
+
+@pytest.fixture
+def any_database(
+    shared_database: database.Database,
+) -> Iterator[database.Database]:
+    """A database without rows, on each backend in turn."""
+    yield shared_database
+    shared_database.write(empty)
+
+
+@pytest.fixture
+def any_world(any_database: database.Database) -> fleet.World:
+    """A fleet on each backend in turn."""
+    return fleet.World(configuration(url_of(any_database)), any_database)
+
+
+def empty(session: orm.Session) -> None:
+    """Bring a database back to what a migration leaves."""
+    for table in reversed(models.Base.metadata.sorted_tables):
+        if table.name != models.LedgerState.__tablename__:
+            session.execute(sqlalchemy.delete(table))
+    session.execute(
+        sqlalchemy.update(models.LedgerState).values(
+            generation=0, held_manifest=None
+        )
+    )

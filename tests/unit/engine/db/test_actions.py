@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import datetime
+import threading
+
+import pytest
+
+from engine.db import actions, database, dependencies, models, services
+from tests.unit.engine import fleet
+
+
+def new(**values: object) -> models.Action:
+    return models.Action(
+        **{
+            'id': models.new_id(),
+            'name': 'a',
+            'action': 'NODE_CHECK',
+            'target': models.new_id(),
+            'cause': 'test',
+            'timeout': 10,
+            'status': 'READY',
+            'stage': 'start',
+            **values,
+        }
+    )
+
+
+def add(target: database.Database, *rows: models.Action) -> None:
+    target.write(lambda session: session.add_all(rows))
+
+
+def claim(
+    target: database.Database, action: models.Action, owner: str
+) -> actions.Claim | None:
+    claimed = target.write(
+        lambda session: actions.claim(session, action.id, owner)
+    )
+    return None if claimed is None else claimed[0]
+
+
+def end(target: database.Database, held: actions.Claim) -> tuple[bool, bool]:
+    return target.write(
+        lambda session: actions.end(
+            session, held.action_id, held.condition(), 'SUCCEEDED', 'done'
+        )
+    )
+
+
+def status(target: database.Database, action: models.Action) -> str:
+    with target.reader() as session:
+        found = actions.get(session, action.id)
+        assert found is not None
+        return found.status
+
+
+def wait_for(
+    target: database.Database,
+    held: actions.Claim,
+    children: list[models.Action],
+) -> None:
+    target.write(
+        lambda session: actions.wait_for(session, held, children, 'next', {})
+    )
+
+
+@pytest.fixture
+def owner(any_world: fleet.World) -> str:
+    return any_world.engine().member.id
+
+
+def test_claim_by_many_at_once_is_won_by_one(
+    any_database: database.Database, any_world: fleet.World
+) -> None:
+    owners = [any_world.engine(name=str(n)).member.id for n in range(4)]
+    rows = [new() for _ in range(10)]
+    add(any_database, *rows)
+    won: list[str] = []
+
+    def compete(owner: str) -> None:
+        won.extend(row.id for row in rows if claim(any_database, row, owner))
+
+    threads = [threading.Thread(target=compete, args=(one,)) for one in owners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == sorted(row.id for row in rows)
+
+
+def test_claim_by_a_service_the_ledger_forgot_fails(
+    any_database: database.Database, owner: str
+) -> None:
+    action = new()
+    add(any_database, action)
+    services.DatabaseLedger(any_database).leave(owner)
+    assert claim(any_database, action, owner) is None
+
+
+def test_claim_before_its_time_fails(
+    any_database: database.Database, owner: str
+) -> None:
+    action = new()
+    add(any_database, action)
+    held = claim(any_database, action, owner)
+    assert held is not None
+    any_database.write(
+        lambda session: actions.give_back(session, held, after=60)
+    )
+    assert status(any_database, action) == 'READY'
+    assert claim(any_database, action, owner) is None
+    with any_database.reader() as session:
+        assert actions.candidates(session, 10) == []
+
+
+def test_candidates_are_the_oldest_that_are_not_excluded(
+    any_database: database.Database,
+) -> None:
+    year = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+    rows = [
+        new(created_at=year + datetime.timedelta(days=day)) for day in range(4)
+    ]
+    add(any_database, *reversed(rows))
+    with any_database.reader() as session:
+        found = actions.candidates(session, 2, [rows[0].id])
+    assert found == [rows[1].id, rows[2].id]
+
+
+def test_claim_taken_over_by_the_same_service_is_void(
+    any_database: database.Database, owner: str
+) -> None:
+    action = new()
+    add(any_database, action)
+    first = claim(any_database, action, owner)
+    assert first is not None
+    any_database.write(lambda session: actions.give_back(session, first))
+    second = claim(any_database, action, owner)
+    assert second is not None
+    assert end(any_database, first) == (False, False)
+    with pytest.raises(actions.ClaimLostError):
+        any_database.write(lambda session: actions.hold(session, first))
+    assert end(any_database, second) == (True, False)
+
+
+def test_parent_goes_on_when_its_last_child_ends(
+    any_database: database.Database, owner: str
+) -> None:
+    parent, first, second = new(), new(), new()
+    add(any_database, parent)
+    held = claim(any_database, parent, owner)
+    assert held is not None
+    wait_for(any_database, held, [first, second])
+    for child, woken, after in (
+        (first, False, 'WAITING'),
+        (second, True, 'READY'),
+    ):
+        mine = claim(any_database, child, owner)
+        assert mine is not None
+        assert end(any_database, mine) == (True, woken)
+        assert status(any_database, parent) == after
+
+
+def test_parent_whose_last_children_end_at_once_goes_on(
+    any_database: database.Database, owner: str
+) -> None:
+    for _ in range(8):
+        parent, children = new(), [new(), new(), new()]
+        add(any_database, parent)
+        held = claim(any_database, parent, owner)
+        assert held is not None
+        wait_for(any_database, held, children)
+        claims = [claim(any_database, child, owner) for child in children]
+        start = threading.Barrier(len(claims))
+
+        def finish(
+            mine: actions.Claim | None, start: threading.Barrier = start
+        ) -> None:
+            assert mine is not None
+            start.wait()
+            end(any_database, mine)
+
+        threads = [
+            threading.Thread(target=finish, args=(mine,)) for mine in claims
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert status(any_database, parent) == 'READY'
+
+
+def test_wait_with_a_void_claim_leaves_no_children(
+    any_database: database.Database, owner: str
+) -> None:
+    parent, child = new(), new()
+    add(any_database, parent)
+    held = claim(any_database, parent, owner)
+    assert held is not None
+    any_database.write(lambda session: actions.give_back(session, held))
+    with pytest.raises(actions.ClaimLostError):
+        wait_for(any_database, held, [child])
+    with any_database.reader() as session:
+        assert actions.get(session, child.id) is None
+
+
+def test_orphans_are_the_running_actions_of_unknown_owners(
+    any_database: database.Database, any_world: fleet.World, owner: str
+) -> None:
+    other = any_world.engine(name='two').member.id
+    mine, theirs = new(), new()
+    add(any_database, mine, theirs, new())
+    claim(any_database, mine, owner)
+    claim(any_database, theirs, other)
+    services.DatabaseLedger(any_database).leave(other)
+    with any_database.reader() as session:
+        assert [row.id for row in actions.orphans(session)] == [theirs.id]
+
+
+def test_overdue_are_those_past_their_deadline(
+    any_database: database.Database, owner: str
+) -> None:
+    late, timely = new(timeout=1), new(timeout=3600)
+    add(any_database, late, timely)
+
+    def start_long_ago(session: object) -> None:
+        for action in (late, timely):
+            claimed = actions.claim(session, action.id, owner)
+            assert claimed is not None
+            actions.start(session, claimed[1])
+            assert claimed[1].deadline is not None
+            claimed[1].deadline -= datetime.timedelta(seconds=60)
+
+    any_database.write(start_long_ago)
+    with any_database.reader() as session:
+        assert [row.id for row in actions.overdue(session)] == [late.id]
+
+
+def test_forgotten_are_those_that_wait_for_nothing(
+    any_database: database.Database, owner: str
+) -> None:
+    parent, child, lost = new(), new(), new(status='WAITING')
+    add(any_database, parent, lost)
+    held = claim(any_database, parent, owner)
+    assert held is not None
+    wait_for(any_database, held, [child])
+    with any_database.reader() as session:
+        assert dependencies.forgotten(session) == [lost.id]
+    assert any_database.write(
+        lambda session: dependencies.resume_if_done(session, lost.id)
+    )

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import datetime
+import threading
+
+import pytest
+import sqlalchemy
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
+
+from engine.db import clock, database, models
+from tests.unit.engine.conftest import configuration
+
+
+def profile(**values: object) -> models.Profile:
+    return models.Profile(**{'name': 'p', 'type': 't', 'spec': {}, **values})
+
+
+def test_values_come_back_as_they_went_in(
+    any_database: database.Database,
+) -> None:
+    spec = {'text': 'NUL \0, half \ud800, \U0001f600', 'deep': [{'n': None}]}
+    any_database.write(
+        lambda session: session.add(profile(name='\U0001f600', spec=spec))
+    )
+    with any_database.reader() as session:
+        row = session.scalars(sqlalchemy.select(models.Profile)).one()
+    assert row.spec == spec
+    assert row.name == '\U0001f600'
+    assert row.meta == {}
+
+
+def test_names_that_differ_in_case_are_different(
+    any_database: database.Database,
+) -> None:
+    any_database.write(lambda session: session.add(profile(name='Web')))
+    with any_database.reader() as session:
+        found = session.scalars(
+            sqlalchemy.select(models.Profile.name).where(
+                models.Profile.name == 'web'
+            )
+        ).all()
+    assert found == []
+
+
+def test_clock_is_utc_and_moves_within_a_transaction(
+    any_database: database.Database,
+) -> None:
+    with any_database.writer() as session:
+        first = clock.now(session)
+        threading.Event().wait(0.01)
+        second = clock.now(session)
+    assert first < second
+    here = datetime.datetime.now(datetime.UTC)
+    assert abs((here - second).total_seconds()) < 60
+
+
+def test_time_of_the_database_is_on_the_row_after_the_insert(
+    any_database: database.Database,
+) -> None:
+    def body(session: orm.Session) -> models.Profile:
+        row = profile()
+        session.add(row)
+        session.flush()
+        return row
+
+    row = any_database.write(body)
+    assert row.created_at.tzinfo is datetime.UTC
+
+
+def test_write_that_raises_leaves_nothing(
+    any_database: database.Database,
+) -> None:
+    def body(session: orm.Session) -> None:
+        session.add(profile())
+        session.flush()
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        any_database.write(body)
+    with any_database.reader() as session:
+        assert session.scalars(sqlalchemy.select(models.Profile)).all() == []
+
+
+def test_write_after_a_deadlock_is_tried_again(
+    any_database: database.Database,
+) -> None:
+    attempts = []
+
+    def body(session: orm.Session) -> int:
+        attempts.append(session)
+        if len(attempts) == 1:
+            raise oslo_db_exception.DBDeadlock
+        return len(attempts)
+
+    assert any_database.write(body) == 2
+
+
+def test_writers_that_read_first_never_lose_an_update(
+    any_database: database.Database,
+) -> None:
+    id_ = models.new_id()
+    any_database.write(
+        lambda session: session.add(profile(id=id_, spec={'n': 0}))
+    )
+
+    def body(session: orm.Session) -> None:
+        row = session.get(models.Profile, id_, with_for_update=True)
+        assert row is not None
+        row.spec = {'n': row.spec['n'] + 1}
+
+    def many() -> None:
+        for _ in range(10):
+            any_database.write(body)
+
+    threads = [threading.Thread(target=many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with any_database.reader() as session:
+        row = session.get(models.Profile, id_)
+        assert row is not None
+        assert row.spec == {'n': 40}
+
+
+def test_foreign_keys_are_kept(any_database: database.Database) -> None:
+    orphan = models.Cluster(
+        name='c', profile_id=models.new_id(), status='INIT'
+    )
+    with pytest.raises(oslo_db_exception.DBReferenceError):
+        any_database.write(lambda session: session.add(orphan))
+
+
+@pytest.mark.parametrize(
+    ('connection', 'kind', 'message'),
+    [
+        ('nonsense', database.UnusableError, 'not a URL'),
+        (
+            'nothing://x/y',
+            database.UnusableError,
+            'nothing://x/y cannot be used',
+        ),
+        (
+            'sqlite:////proc/none/at/all',
+            database.UnreachableError,
+            'cannot be used',
+        ),
+        (
+            'postgresql+psycopg2://u:secret@127.0.0.1:1/x',
+            database.UnreachableError,
+            r'u:\*\*\*@',
+        ),
+    ],
+)
+def test_database_that_cannot_be_used_is_named_without_its_password(
+    connection: str, kind: type[Exception], message: str
+) -> None:
+    conf = configuration(connection)
+    conf.set_override('max_retries', 0, 'database')
+    with pytest.raises(kind, match=message) as caught:
+        database.Database(conf)
+    assert 'secret' not in str(caught.value)
+
+
+def test_server_ends_a_transaction_whose_process_is_frozen(
+    any_database: database.Database,
+) -> None:
+    queries = {
+        'postgresql': 'SHOW idle_in_transaction_session_timeout',
+        'mysql': 'SELECT @@idle_transaction_timeout',
+    }
+    query = queries.get(any_database.dialect)
+    if query is None:
+        pytest.skip('SQLite has no server')
+    for _ in range(2):  # the second uses a connection that was rolled back
+        with any_database.reader() as session:
+            shown = session.scalar(sqlalchemy.text(query))
+            assert str(shown).removesuffix('s') == str(database.IDLE_TIMEOUT)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy import orm
+
+from engine.db import database, locks, models
+
+
+@pytest.fixture
+def cluster(any_database: database.Database) -> str:
+    def body(session: orm.Session) -> str:
+        profile = models.Profile(
+            id=models.new_id(), name='p', type='t', spec={}
+        )
+        session.add(profile)
+        session.flush()
+        made = models.Cluster(
+            id=models.new_id(), name='c', profile_id=profile.id, status='INIT'
+        )
+        session.add(made)
+        session.flush()
+        return made.id
+
+    return any_database.write(body)
+
+
+def acquire(
+    target: database.Database,
+    action: str,
+    cluster: str,
+    *,
+    exclusive: bool = True,
+) -> str | None:
+    want = locks.Want(models.Cluster, cluster, exclusive)
+    return target.write(lambda session: locks.acquire(session, action, [want]))
+
+
+def test_exclusive_lock_keeps_everybody_else_out(
+    any_database: database.Database, cluster: str
+) -> None:
+    assert acquire(any_database, 'a', cluster) is None
+    assert acquire(any_database, 'b', cluster) == cluster
+    assert acquire(any_database, 'b', cluster, exclusive=False) == cluster
+
+
+def test_shared_lock_lets_others_share(
+    any_database: database.Database, cluster: str
+) -> None:
+    assert acquire(any_database, 'a', cluster, exclusive=False) is None
+    assert acquire(any_database, 'b', cluster, exclusive=False) is None
+    assert acquire(any_database, 'c', cluster) == cluster
+
+
+def test_lock_that_is_held_can_be_asked_for_again(
+    any_database: database.Database, cluster: str
+) -> None:
+    assert acquire(any_database, 'a', cluster) is None
+    assert acquire(any_database, 'a', cluster) is None
+    with any_database.reader() as session:
+        assert locks.holders(session, cluster) == ['a']
+
+
+def test_resource_that_is_gone_needs_no_lock(
+    any_database: database.Database,
+) -> None:
+    assert acquire(any_database, 'a', models.new_id()) is None
+
+
+def test_none_is_taken_when_one_is_missing(
+    any_database: database.Database, cluster: str
+) -> None:
+    def body(session: orm.Session) -> tuple[str, str]:
+        found = session.get(models.Cluster, cluster)
+        assert found is not None
+        node = models.Node(
+            id=models.new_id(),
+            name='n',
+            profile_id=found.profile_id,
+            status='INIT',
+        )
+        session.add(node)
+        session.flush()
+        wants = [
+            locks.Want(models.Cluster, cluster, exclusive=False),
+            locks.Want(models.Node, node.id),
+        ]
+        assert locks.acquire(session, 'a', wants[1:]) is None
+        assert locks.acquire(session, 'b', wants) == node.id
+        return cluster, node.id
+
+    cluster_id, node_id = any_database.write(body)
+    with any_database.reader() as session:
+        assert locks.holders(session, cluster_id) == []
+        assert locks.holders(session, node_id) == ['a']
+
+
+def test_release_wakes_who_is_blocked_on_it(
+    any_database: database.Database, cluster: str
+) -> None:
+    acquire(any_database, 'a', cluster)
+
+    def body(session: orm.Session) -> models.Action:
+        action = models.Action(
+            id='b',
+            name='b',
+            action='CLUSTER_CHECK',
+            target=cluster,
+            cause='test',
+            timeout=1,
+            status='READY',
+            blocked_on=cluster,
+        )
+        session.add(action)
+        return action
+
+    any_database.write(body)
+    assert any_database.write(lambda session: locks.release(session, 'a'))
+    assert not any_database.write(lambda session: locks.release(session, 'a'))
+    with any_database.reader() as session:
+        action = session.get(models.Action, 'b')
+        assert action is not None
+        assert action.blocked_on is None
+
+
+def test_exclusive_lock_under_threads_has_one_holder(
+    any_database: database.Database, cluster: str
+) -> None:
+    inside = threading.Semaphore(1)
+    broken: list[str] = []
+    entered: list[str] = []
+
+    def contend(name: str) -> None:
+        for turn in range(6):
+            action = f'{name}-{turn}'
+            while acquire(any_database, action, cluster) is not None:
+                pass
+            if not inside.acquire(blocking=False):
+                broken.append(action)
+            entered.append(action)
+            inside.release()
+            any_database.write(
+                lambda session, id_=action: locks.release(session, id_)
+            )
+
+    threads = [
+        threading.Thread(target=contend, args=(name,)) for name in 'abc'
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert broken == []
+    assert len(entered) == 18

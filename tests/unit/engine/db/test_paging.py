@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import pytest
+import sqlalchemy
+
+from engine.db import database, models, paging
+from vobjects.clustering import errors
+
+YEAR = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+
+KEYS = {
+    'created_at': models.Profile.created_at,
+    'updated_at': models.Profile.updated_at,
+    'name': models.Profile.name,
+    'type': models.Profile.type,
+}
+
+
+@pytest.fixture
+def rows(any_database: database.Database) -> list[models.Profile]:
+    """Twelve rows with ties in every column, and NULLs."""
+    rows = [
+        models.Profile(
+            id=f'{number * 7 % 12:02}',
+            name='abc'[number % 3],
+            type='xy'[number % 2],
+            spec={},
+            created_at=YEAR + datetime.timedelta(days=number // 4),
+            updated_at=None
+            if number % 4 == 0
+            else YEAR + datetime.timedelta(seconds=number % 4),
+        )
+        for number in range(12)
+    ]
+    any_database.write(lambda session: session.add_all(rows))
+    return rows
+
+
+def page(target: database.Database, **options: object) -> list[str]:
+    with target.reader() as session:
+        found = paging.rows(
+            session,
+            sqlalchemy.select(models.Profile),
+            paging.Page(**options),
+            KEYS,
+        )
+        return [row.id for row in found]
+
+
+def test_default_order_is_by_the_first_key(
+    any_database: database.Database, rows: list[models.Profile]
+) -> None:
+    expected = sorted(rows, key=lambda row: (row.created_at, row.id))
+    assert page(any_database) == [row.id for row in expected]
+
+
+def test_sort_goes_by_each_key_in_its_direction(
+    any_database: database.Database, rows: list[models.Profile]
+) -> None:
+    found = page(any_database, sort='type:desc,name')
+    expected = sorted(rows, key=lambda row: (row.name, row.id))
+    expected.sort(key=lambda row: row.type, reverse=True)
+    assert found == [row.id for row in expected]
+
+
+@pytest.mark.parametrize(
+    'sort',
+    [
+        ','.join(f'{key}{way}' for key, way in zip(keys, ways, strict=True))
+        for keys in (('name', 'updated_at'), ('updated_at', 'type'), ('name',))
+        for ways in itertools.product(('', ':desc'), repeat=len(keys))
+    ],
+)
+@pytest.mark.parametrize('limit', [1, 5])
+def test_pages_together_are_the_list(
+    any_database: database.Database,
+    rows: list[models.Profile],
+    sort: str,
+    limit: int,
+) -> None:
+    whole = page(any_database, sort=sort)
+    assert sorted(whole) == sorted(row.id for row in rows)
+    pages: list[str] = []
+    marker = None
+    while part := page(any_database, sort=sort, limit=limit, marker=marker):
+        pages += part
+        marker = part[-1]
+    assert pages == whole
+
+
+def test_limit_zero_is_an_empty_page(
+    any_database: database.Database, rows: list[models.Profile]
+) -> None:
+    assert page(any_database, limit=0) == []
+
+
+@pytest.mark.parametrize('sort', ['color', 'name:up', 'name,,type'])
+def test_sort_by_what_is_no_key_is_refused(
+    any_database: database.Database, sort: str
+) -> None:
+    with pytest.raises(errors.BadRequest, match='cannot sort by'):
+        page(any_database, sort=sort)
+
+
+def test_marker_that_is_not_in_the_list_is_refused(
+    any_database: database.Database, rows: list[models.Profile]
+) -> None:
+    with pytest.raises(errors.BadRequest, match='marker'):
+        page(any_database, marker='nothing')

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import actions, clusters
+from vobjects.clustering.requests import services as service_requests
+
+
+@pytest.fixture
+def engine(world: fleet.World) -> fleet.Engine:
+    return world.engine()
+
+
+def listed(engine: fleet.Engine, **options: Any) -> list[Any]:
+    found: list[Any] = engine.ask(actions.ActionListRequest(**options))
+    return found
+
+
+def test_action_shows_what_it_was_told_and_its_relations(
+    engine: fleet.Engine,
+) -> None:
+    cluster = asks.cluster(engine, 1)
+    asked = engine.ask(clusters.ClusterScaleOutRequest(identity='c', count=2))
+    engine.work()
+    action = engine.ask(actions.ActionGetRequest(identity=asked.action))
+    assert (action.action, action.target) == ('CLUSTER_SCALE_OUT', cluster)
+    assert action.inputs == {'count': 2}
+    assert (action.cause, action.status) == ('RPC Request', 'SUCCEEDED')
+    assert action.name == f'cluster_scale_out_{cluster[:8]}'
+    assert action.cluster_id == cluster
+    assert action.start_time <= action.end_time
+    assert len(action.depends_on) == 2
+    child = engine.ask(actions.ActionGetRequest(identity=action.depends_on[0]))
+    assert child.cause == 'Derived Action'
+    assert child.depended_by == [action.id]
+    assert (child.user, child.project) == ('alice', 'ours')
+
+
+def test_actions_outlive_their_target(engine: fleet.Engine) -> None:
+    cluster = asks.cluster(engine, 1)
+    engine.ask(clusters.ClusterDeleteRequest(identity=cluster))
+    engine.work()
+    found = listed(engine, cluster_id=[cluster])
+    assert sorted(one.action for one in found) == [
+        'CLUSTER_CREATE',
+        'CLUSTER_DELETE',
+        'NODE_CREATE',
+        'NODE_DELETE',
+    ]
+
+
+def test_list_is_filtered(engine: fleet.Engine) -> None:
+    cluster = asks.cluster(engine, 2)
+    other = asks.cluster(engine, 0, name='other', profile_id='p', run=False)
+    assert len(listed(engine)) == 4
+    assert len(listed(engine, action=['NODE_CREATE'])) == 2
+    assert len(listed(engine, status=['READY'])) == 1
+    assert len(listed(engine, target=[cluster, other])) == 2
+    assert len(listed(engine, cluster_id=['c'])) == 3
+    assert listed(engine, cluster_id=['none']) == []
+    assert len(listed(engine, name=[f'cluster_create_{other[:8]}'])) == 1
+
+
+def test_action_of_another_project_is_not_found(
+    engine: fleet.Engine,
+) -> None:
+    asks.cluster(engine, 0, context=fleet.caller('theirs'))
+    assert listed(engine) == []
+    (action,) = engine.ask(
+        actions.ActionListRequest(global_project=True),
+        fleet.caller(admin=True),
+    )
+    with pytest.raises(errors.ResourceNotFound):
+        engine.ask(actions.ActionGetRequest(identity=action.id))
+
+
+def test_services_are_the_live_engines(
+    world: fleet.World, engine: fleet.Engine
+) -> None:
+    world.engine(name='two')
+    found = engine.ask(service_requests.ServiceListRequest())
+    assert {one.host for one in found} == {'host-one', 'host-two'}
+    assert {(one.state, one.status) for one in found} == {('up', 'enabled')}
+
+
+def test_build_info_names_the_release(engine: fleet.Engine) -> None:
+    found = engine.ask(service_requests.BuildInfoRequest())
+    assert found.engine['revision']

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import nodes
+
+
+@pytest.fixture
+def engine(world: fleet.World) -> fleet.Engine:
+    return world.engine()
+
+
+ACTIONS = [
+    nodes.NodeUpdateRequest(identity='n', name='new'),
+    nodes.NodeDeleteRequest(identity='n'),
+    nodes.NodeCheckRequest(identity='n'),
+    nodes.NodeRecoverRequest(identity='n'),
+]
+
+
+@pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
+def test_action_on_a_node_that_is_not_there_is_not_found(
+    engine: fleet.Engine, request_: Any
+) -> None:
+    with pytest.raises(errors.ResourceNotFound, match="The node 'n'"):
+        engine.ask(request_.obj_clone())
+
+
+@pytest.mark.parametrize(
+    'request_',
+    [one for one in ACTIONS if 'Delete' not in one.obj_name()],
+    ids=lambda r: r.obj_name(),
+)
+def test_action_while_another_is_under_way_conflicts(
+    engine: fleet.Engine, request_: Any
+) -> None:
+    asks.node(engine, run=False)
+    with pytest.raises(errors.ActionConflict, match='NODE_CREATE'):
+        engine.ask(request_.obj_clone())
+
+
+@pytest.mark.parametrize(
+    ('request_', 'message'),
+    [
+        (nodes.NodeUpdateRequest(identity='n'), 'No property needs'),
+        (
+            nodes.NodeUpdateRequest(identity='n', tainted=False),
+            'No property needs',
+        ),
+        (
+            nodes.NodeUpdateRequest(identity='n', profile_id='none'),
+            "specified profile 'none'",
+        ),
+        (
+            nodes.NodeCreateRequest(name='m', profile_id='none'),
+            "specified profile 'none'",
+        ),
+        (
+            nodes.NodeCreateRequest(
+                name='m', profile_id='of-node', cluster_id='none'
+            ),
+            "specified cluster 'none'",
+        ),
+        (nodes.NodeListRequest(cluster_id='none'), "cluster 'none'"),
+    ],
+)
+def test_request_that_cannot_be_done_is_refused(
+    engine: fleet.Engine, request_: Any, message: str
+) -> None:
+    asks.node(engine)
+    with pytest.raises(errors.BadRequest, match=message):
+        engine.ask(request_.obj_clone())
+
+
+def test_recovery_that_needs_a_server_is_refused_without_one(
+    world: fleet.World, engine: fleet.Engine
+) -> None:
+    world.conf.set_override('failure_rate', 1.0, 'simulated')
+    asks.node(engine)
+    with pytest.raises(errors.BadRequest, match='use RECREATE'):
+        engine.ask(nodes.NodeRecoverRequest(identity='n', operation='REBOOT'))
+
+
+def test_delete_of_a_member_below_the_minimum_is_refused(
+    engine: fleet.Engine,
+) -> None:
+    cluster = asks.cluster(engine, 1, min_size=1)
+    (member,) = asks.show_cluster(engine, cluster).nodes
+    with pytest.raises(errors.BadRequest, match='less than min_size'):
+        engine.ask(nodes.NodeDeleteRequest(identity=member))
+
+
+def test_delete_of_what_is_worked_on_must_be_forced(
+    world: fleet.World, engine: fleet.Engine
+) -> None:
+    node = asks.node(engine)
+
+    def body(session: Any) -> None:
+        session.get(models.Node, node).status = 'UPDATING'
+
+    world.database.write(body)
+    with pytest.raises(errors.ActionConflict, match='UPDATING'):
+        engine.ask(nodes.NodeDeleteRequest(identity=node))
+    engine.ask(nodes.NodeDeleteRequest(identity=node, force=True))
+
+
+def test_list_is_that_of_a_cluster_if_asked(engine: fleet.Engine) -> None:
+    asks.cluster(engine, 2)
+    alone = asks.node(engine)
+    everything = engine.ask(nodes.NodeListRequest())
+    assert len(everything) == 3
+    members = engine.ask(nodes.NodeListRequest(cluster_id='c', sort='index'))
+    assert [one.index for one in members] == [1, 2]
+    assert alone not in [one.id for one in members]
+
+
+def test_details_are_what_the_cloud_says(engine: fleet.Engine) -> None:
+    node = asks.node(engine)
+    plain = engine.ask(nodes.NodeGetRequest(identity=node))
+    assert not plain.obj_attr_is_set('details')
+    request = nodes.NodeGetRequest(identity=node, show_details=True)
+    details = engine.ask(request).details
+    assert details['status'] == 'ACTIVE'
+    assert details['flavor'] == 'm1.small'
+    engine.run.provider.servers.delete(plain.physical_id)
+    assert 'there is no server' in str(engine.ask(request).details)

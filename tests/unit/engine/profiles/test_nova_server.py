@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.profiles import base, nova_server, schema
+from tests.unit.engine import fleet
+from vobjects.clustering import errors
+
+REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    return {**fleet.SPEC, **changes}
+
+
+def with_properties(**properties: Any) -> dict[str, Any]:
+    return spec(properties={**fleet.SPEC['properties'], **properties})
+
+
+@pytest.mark.parametrize(
+    'good',
+    [
+        spec(),
+        spec(version=1.0),
+        spec(version=1),
+        with_properties(networks=[{'network': 'a', 'security_groups': ['x']}]),
+        with_properties(image=None, metadata={'any': {'thing': 1}}),
+        with_properties(
+            block_device_mapping_v2=[
+                {
+                    'source_type': 'image',
+                    'destination_type': 'volume',
+                    'volume_size': 1,
+                }
+            ]
+        ),
+    ],
+)
+def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
+    assert REGISTRY.check_spec(good).name == 'os.nova.server'
+
+
+@pytest.mark.parametrize(
+    ('bad', 'message'),
+    [
+        ({}, r'spec\.type is required'),
+        ({'type': 'os.nova.server'}, r'spec\.version is required'),
+        (spec(version='9.9'), 'no profile type'),
+        (spec(type='os.other'), r'there are os\.nova\.server-1\.0'),
+        (spec(type=['x']), 'no profile type'),
+        (spec(version=True), 'is not a version'),
+        (spec(version={}), 'is not a version'),
+        (spec(extra=1), "there is no 'extra'"),
+        (spec(properties=[]), r'properties: \[\] is not a map'),
+        (spec(properties=None), r'is not a map'),
+        (spec(properties={}), r'properties\.flavor is required'),
+        (with_properties(flavour='x'), "there is no 'flavour'"),
+        (with_properties(flavor=1), r'properties\.flavor: 1 is not a String'),
+        (with_properties(config_drive='yes'), 'is not a Boolean'),
+        (with_properties(networks={}), 'is not a List'),
+        (
+            with_properties(networks=[{}, {'net': 'a'}]),
+            r"properties\.networks\[1\]: there is no 'net'",
+        ),
+        (
+            with_properties(security_groups=['a', 2]),
+            r'security_groups\[1\]: 2 is not a String',
+        ),
+        (
+            with_properties(block_device_mapping_v2=[{}]),
+            r'block_device_mapping_v2\[0\]\.source_type is required',
+        ),
+        (
+            with_properties(
+                block_device_mapping_v2=[
+                    {
+                        'source_type': 'tape',
+                        'destination_type': 'local',
+                        'volume_size': True,
+                    }
+                ]
+            ),
+            r"'tape' is not one of image, snapshot, volume, blank",
+        ),
+    ],
+)
+def test_spec_that_does_not_fit_is_refused_where_it_does_not(
+    bad: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(errors.InvalidSpec, match=message):
+        REGISTRY.check_spec(bad)
+
+
+def test_schema_is_shown_in_the_form_clients_know() -> None:
+    shown = schema.render(nova_server.PROPERTIES)
+    assert shown['flavor'] == {
+        'type': 'String',
+        'required': True,
+        'updatable': True,
+        'description': 'Name or ID of the flavor.',
+    }
+    assert shown['auto_disk_config']['default'] is True
+    device = shown['block_device_mapping_v2']['schema']['*']
+    assert device['type'] == 'Map'
+    assert device['schema']['source_type']['constraints'] == [
+        {
+            'type': 'AllowedValues',
+            'constraint': ['image', 'snapshot', 'volume', 'blank'],
+        }
+    ]
+
+
+def test_type_is_installed_under_its_name() -> None:
+    assert base.Registry.load().get('os.nova.server-1.0').version == '1.0'
+
+
+def test_unknown_type_is_not_found() -> None:
+    with pytest.raises(errors.ResourceNotFound, match='profile_type'):
+        REGISTRY.get('os.nova.server')
+
+
+def test_change_of_what_is_not_updatable_is_noticed() -> None:
+    found = schema.not_updatable(
+        nova_server.PROPERTIES,
+        {'flavor': 'a', 'key_name': 'x'},
+        {'flavor': 'b', 'key_name': 'y', 'user_data': 'z'},
+    )
+    assert found == ['key_name', 'user_data']

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from engine.providers import base, simulated
+from tests.unit.engine import fleet
+
+
+@pytest.fixture
+def servers(any_world: fleet.World) -> simulated.SimulatedServers:
+    return simulated.SimulatedServers(any_world.conf, any_world.database)
+
+
+def test_create_for_one_key_makes_one_server(
+    servers: simulated.SimulatedServers,
+) -> None:
+    first = servers.create('key', 'name', {'flavor': 'f'})
+    assert servers.create('key', 'name', {'flavor': 'f'}) == first
+    assert servers.find('key') == first
+    assert first.status == 'ACTIVE'
+    assert first.details['flavor'] == 'f'
+
+
+def test_create_by_many_at_once_makes_one_server(
+    servers: simulated.SimulatedServers,
+) -> None:
+    made: list[base.Server] = []
+    threads = [
+        threading.Thread(
+            target=lambda: made.append(servers.create('key', 'name', {}))
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({server.id for server in made}) == 1
+    assert len(made) == 4
+
+
+def test_delete_when_repeated_is_fine(
+    servers: simulated.SimulatedServers,
+) -> None:
+    server = servers.create('key', 'name', {})
+    servers.delete(server.id)
+    servers.delete(server.id)
+    assert servers.find('key') is None
+    with pytest.raises(base.ServerNotFound, match=server.id):
+        servers.get(server.id)
+
+
+def test_changes_keep_the_server(
+    servers: simulated.SimulatedServers,
+) -> None:
+    server = servers.create('key', 'name', {})
+    updated = servers.update(server.id, 'other', {'image': 'i'})
+    assert (updated.name, updated.details['image']) == ('other', 'i')
+    assert servers.reboot(server.id, hard=True).id == server.id
+    assert servers.rebuild(server.id).id == server.id
+
+
+@pytest.mark.parametrize('operation', ['get', 'update', 'reboot', 'rebuild'])
+def test_operation_on_no_server_says_so(
+    servers: simulated.SimulatedServers, operation: str
+) -> None:
+    more: dict[str, object] = {
+        'update': {'name': 'x', 'properties': {}},
+        'reboot': {'hard': False},
+    }.get(operation, {})
+    with pytest.raises(base.ServerNotFound):
+        getattr(servers, operation)('none', **more)
+
+
+def test_failures_are_decided_by_seed_key_and_operation(
+    world: fleet.World,
+) -> None:
+    def failing(seed: str) -> list[int]:
+        world.conf.set_override('failure_rate', 0.5, 'simulated')
+        world.conf.set_override('seed', seed, 'simulated')
+        servers = simulated.SimulatedServers(world.conf, world.database)
+        failed = []
+        for number in range(20):
+            try:
+                servers.create(f'key-{number}', 'name', {})
+            except base.ProviderError:
+                failed.append(number)
+        return failed
+
+    once = failing('a')
+    assert 3 < len(once) < 17
+    assert failing('a') == once
+    assert failing('b') != once
+
+
+def test_operation_takes_its_latency(world: fleet.World) -> None:
+    world.conf.set_override('latency', 0.05, 'simulated')
+    servers = simulated.SimulatedServers(world.conf, world.database)
+    began = time.monotonic()
+    servers.create('key', 'name', {})
+    assert time.monotonic() - began >= 0.05

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import logging
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from engine import cli, service
+from engine.db import migrations
+from vobjects import exceptions
+
+
+@pytest.fixture
+def home() -> Iterator[pathlib.Path]:
+    """A directory with a short path: it will have sockets."""
+    with tempfile.TemporaryDirectory(prefix='vo-') as directory:
+        yield pathlib.Path(directory)
+
+
+@pytest.fixture
+def config(home: pathlib.Path) -> Iterator[str]:
+    """A configuration file; what commands do to logging is undone."""
+    root = logging.getLogger()
+    handlers, level, hook = list(root.handlers), root.level, sys.excepthook
+    path = home / 'engine.conf'
+    path.write_text(
+        '[DEFAULT]\n'
+        f'transport_url = embedded://{home}/rpc\n'
+        '[database]\n'
+        f'connection = sqlite:///{home}/engine.sqlite\n'
+    )
+    yield str(path)
+    root.handlers[:], sys.excepthook = handlers, hook
+    root.setLevel(level)
+
+
+def test_db_sync_and_version(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.db(['version', '--config-file', config]) == 1
+    assert cli.db(['sync', '--config-file', config]) == 0
+    assert cli.db(['sync', '--config-file', config]) == 0
+    assert cli.db(['version', '--config-file', config]) == 0
+    head = migrations.head()
+    assert capsys.readouterr().out.splitlines() == [
+        f'none (newest: {head})',
+        f'the database went from none to {head}',
+        f'the database is {head}',
+        f'{head} (newest: {head})',
+    ]
+
+
+def test_engine_of_an_older_age_serves_and_stops_on_a_signal(
+    home: pathlib.Path, config: str
+) -> None:
+    cli.db(['sync', '--config-file', config])
+    older = home / 'older.json'
+    older.write_text(json.dumps({'ClusterDeleteRequest': '1.0'}))
+    with subprocess.Popen(
+        [
+            sys.executable,
+            '-m',
+            'vobjects.cli',
+            'engine',
+            f'--config-file={config}',
+            f'--manifest={older}',
+            '--release=0.0.9',
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as engine:
+        assert engine.stdout is not None
+        for line in engine.stdout:
+            if 'serves' in line:
+                break
+        engine.send_signal(signal.SIGTERM)
+        rest = engine.stdout.read()
+    assert engine.returncode == 0, rest
+    assert 'Traceback' not in rest
+
+
+def test_engine_without_a_migrated_database_says_what_to_do(
+    config: str,
+) -> None:
+    with pytest.raises(service.SchemaError, match='run "vobjects db sync"'):
+        cli.main(['--config-file', config])
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        (None, 'No such file'),
+        ('{', 'is not JSON'),
+        ('{"ClusterDeleteRequest": "9.9"}', r'ClusterDeleteRequest 9\.9'),
+        ('{"Teleport": "1.0"}', 'no such type'),
+    ],
+)
+def test_manifest_that_cannot_be_spoken_is_refused(
+    home: pathlib.Path, config: str, content: str | None, message: str
+) -> None:
+    path = home / 'manifest.json'
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(exceptions.VobjectsError, match=message):
+        cli.main(['--config-file', config, '--manifest', str(path)])

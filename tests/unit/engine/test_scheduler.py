@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from engine.actions import runtime
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects import exceptions
+from vobjects.clustering.requests import clusters, nodes
+from vobjects.manifest import Manifest, own
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def at_rest(world: fleet.World) -> bool:
+    return all(row.end_time for row in world.rows(models.Action))
+
+
+def test_pool_runs_what_is_announced_at_once(any_world: fleet.World) -> None:
+    any_world.conf.set_override('poll_interval', 60.0, 'engine')
+    engine = any_world.engine()
+    engine.scheduler.start()
+    cluster = asks.cluster(engine, 5, run=False)
+    wait_until(lambda: at_rest(any_world))
+    engine.scheduler.stop(5)
+    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
+    any_world.assert_at_rest()
+
+
+def test_pools_of_several_engines_do_each_thing_once(
+    any_world: fleet.World,
+) -> None:
+    engines = [any_world.engine(name=name) for name in 'abc']
+    for engine in engines:
+        engine.scheduler.start()
+    ids = [
+        asks.cluster(engine, 3, run=False, name=f'c{number}', profile_id=id_)
+        for number, engine in enumerate(engines)
+        for id_ in [asks.profile(engine, f'p{number}')]
+    ]
+    wait_until(lambda: at_rest(any_world), 30)
+    for engine in engines:
+        engine.scheduler.stop(5)
+    shown = [asks.show_cluster(engines[0], id_) for id_ in ids]
+    assert [one.status for one in shown] == ['ACTIVE'] * 3
+    assert any_world.cloud.servers.calls.count('create') == 9
+    any_world.assert_at_rest()
+
+
+def test_work_nobody_announced_is_found_by_looking(
+    world: fleet.World,
+) -> None:
+    world.conf.set_override('poll_interval', 0.05, 'engine')
+    deaf = world.engine(name='deaf')
+    asks.node(world.engine(name='other'), run=False)
+    deaf.scheduler.start()
+    wait_until(lambda: at_rest(world))
+    deaf.scheduler.stop(5)
+
+
+def test_no_more_is_claimed_than_there_are_workers(
+    world: fleet.World,
+) -> None:
+    world.conf.set_override('workers', 2, 'engine')
+    world.conf.set_override('latency', 0.2, 'simulated')
+    engine = world.engine()
+    asks.cluster(engine, 5, run=False)
+    engine.work(1)
+    engine.scheduler.start()
+    wait_until(lambda: world.statuses('NODE_CREATE').count('RUNNING') == 2, 5)
+    assert world.statuses('NODE_CREATE').count('READY') == 3
+    engine.scheduler.stop(5)
+
+
+def test_stop_leaves_what_does_not_finish_to_others(
+    world: fleet.World,
+) -> None:
+    gate = threading.Event()
+    engine = world.engine(name='leaving')
+    heir = world.engine(name='heir')
+    asks.node(engine, run=False)
+    servers: Any = engine.run.provider.servers
+    create = servers.create
+    servers.create = lambda *arguments: gate.wait(20) and create(*arguments)
+    engine.scheduler.start()
+    wait_until(lambda: world.statuses('NODE_CREATE') == ['RUNNING'])
+    engine.scheduler.stop(0.05)
+    del servers.create
+    assert world.statuses('NODE_CREATE') == ['READY']
+    assert heir.work() == 1
+    gate.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith('worker-'):
+            thread.join()
+    world.assert_at_rest()
+    assert world.count(models.SimulatedServer) == 1
+
+
+def test_claim_whose_worker_is_lost_is_given_back(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.node(engine, run=False)
+    job = engine.scheduler.claim()
+    assert job is not None
+    engine.scheduler.give_back()
+    assert world.statuses('NODE_CREATE') == ['RUNNING']
+    engine.scheduler.finish(job)
+    engine.scheduler.give_back()
+    assert world.statuses('NODE_CREATE') == ['READY']
+
+
+def test_error_that_will_pass_leaves_the_action_for_another_try(
+    world: fleet.World,
+) -> None:
+    outcomes = iter([exceptions.NoLivePeer('the ledger is away'), None])
+
+    def cap() -> Manifest | None:
+        outcome = next(outcomes, None)
+        if outcome is not None:
+            raise outcome
+        return None
+
+    engine = world.engine()
+    asks.cluster(engine, 1, run=False)
+    flaky = world.engine(name='flaky', cap=cap)
+    assert flaky.work(1) == 1
+    assert world.statuses('CLUSTER_CREATE') == ['RUNNING']
+    flaky.reaper.sweep()
+    assert flaky.work() == 3
+    world.assert_at_rest()
+
+
+# Engines of different age
+
+
+def older(**versions: str) -> Manifest:
+    return Manifest({**own(), **versions})
+
+
+def test_inputs_are_stored_at_the_cap(world: fleet.World) -> None:
+    cap = older(ClusterDeleteRequest='1.0', ClusterCreateRequest='1.0')
+    engine = world.engine(cap=lambda: cap)
+    cluster = asks.cluster(engine, 1)
+    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=False))
+    stored = {
+        row.action: row.inputs['versioned_object.version']
+        for row in world.rows(models.Action)
+    }
+    assert stored['CLUSTER_CREATE'] == '1.0'
+    assert stored['CLUSTER_DELETE'] == '1.0'
+
+
+def test_older_engine_leaves_newer_inputs_to_newer_engines(
+    any_world: fleet.World,
+) -> None:
+    newer = any_world.engine(name='newer')
+    old = any_world.engine(name='old', speaks=older(NodeUpdateRequest='1.0'))
+    node = asks.node(newer)
+    newer.ask(nodes.NodeUpdateRequest(identity=node, tainted=True))
+    asks.node(newer, name='second', profile_id='of-node', run=False)
+    assert old.work() == 1
+    assert any_world.statuses('NODE_UPDATE') == ['READY']
+    assert any_world.statuses('NODE_CREATE') == ['SUCCEEDED'] * 2
+    assert newer.work() == 1
+    assert asks.show_node(newer, node).tainted is True
+    any_world.assert_at_rest()
+
+
+def test_action_of_a_kind_nobody_here_knows_is_left_alone(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.node(engine, run=False)
+
+    def rename(session: Any) -> None:
+        (row,) = session.query(models.Action)
+        row.action = 'NODE_TELEPORT'
+
+    world.database.write(rename)
+    assert engine.work() == 0
+    assert world.statuses('NODE_TELEPORT') == ['READY']
+
+
+def test_runtime_timeout_is_the_cluster_s_or_the_default(
+    world: fleet.World,
+) -> None:
+    run = world.engine().run
+    assert isinstance(run, runtime.Runtime)
+    assert run.timeout() == 3600
+    assert run.timeout(models.Cluster(timeout=5)) == 5
+    assert run.timeout(models.Cluster(timeout=None)) == 3600

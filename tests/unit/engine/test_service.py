@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole engines, on a message bus of this host."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import oslo_messaging as messaging
+import pytest
+from oslo_config import cfg
+
+from engine import service
+from engine.db import database
+from tests.unit.engine import fleet
+from tests.unit.engine.conftest import configuration
+from vobjects import manifest
+from vobjects.clustering import errors, topics
+from vobjects.clustering.requests import clusters, profiles, services
+from vobjects.rpc import client, transport
+
+
+@pytest.fixture
+def bus(conf: cfg.ConfigOpts) -> Iterator[cfg.ConfigOpts]:
+    """A configuration with a bus; the paths of sockets must be short."""
+    messaging.TransportURL.parse(conf, 'embedded://')  # registers its options
+    with tempfile.TemporaryDirectory(prefix='vo-') as directory:
+        conf.set_override('transport_url', f'embedded://{directory}')
+        yield conf
+
+
+def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
+    engines = [service.Engine(bus, host=name) for name in ('one', 'two')]
+    for engine in engines:
+        engine.start()
+    membership = engines[0].worker.membership
+    opened = transport.open_transport(
+        bus, topics.EXCHANGE, topics.ERROR_MODULES
+    )
+    caller = client.Client(
+        opened,
+        topics.ENGINE,
+        view=membership.current,
+        refresh=membership.refresh,
+        timeout=10,
+    )
+
+    def ask(request: Any) -> Any:
+        return caller.call(fleet.caller(), request)
+
+    ask(profiles.ProfileCreateRequest(name='p', spec=fleet.SPEC))
+    ask(
+        clusters.ClusterCreateRequest(
+            name='c', profile_id='p', desired_capacity=4
+        )
+    )
+    deadline = time.monotonic() + 20
+    status = ''
+    while status != 'ACTIVE' and time.monotonic() < deadline:
+        time.sleep(0.02)
+        status = ask(clusters.ClusterGetRequest(identity='c')).status
+    assert status == 'ACTIVE'
+    hosts = [one.host for one in ask(services.ServiceListRequest())]
+    assert sorted(hosts) == ['one', 'two']
+    with pytest.raises(errors.ResourceNotFound):
+        ask(clusters.ClusterGetRequest(identity='none'))
+    engines[0].stop()
+    assert [
+        m.host for m in engines[1].worker.membership.refresh().members
+    ] == ['two']
+    engines[1].stop()
+    opened.cleanup()
+
+
+def test_engine_of_an_older_age_announces_it(bus: cfg.ConfigOpts) -> None:
+    speaks = manifest.Manifest({**manifest.own(), 'NodeUpdateRequest': '1.0'})
+    engine = service.Engine(bus, speaks=speaks, release='0.0.9')
+    engine.start()
+    (member,) = engine.worker.membership.refresh().members
+    engine.stop()
+    assert member.release == '0.0.9'
+    assert member.manifest == speaks
+
+
+def test_database_that_is_behind_is_refused(tmp_path: pathlib.Path) -> None:
+    target = database.Database(
+        configuration(f'sqlite:///{tmp_path / "empty.sqlite"}')
+    )
+    with pytest.raises(service.SchemaError, match='vobjects db sync'):
+        service.check_schema(target)
+    target.close()

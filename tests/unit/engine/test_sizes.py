@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from engine import sizes
+from vobjects.clustering import errors
+
+LIMIT = 1000
+BOUNDS = sizes.Bounds(1, 10, LIMIT)
+
+EXACT, BY, PERCENT = (
+    'EXACT_CAPACITY',
+    'CHANGE_IN_CAPACITY',
+    'CHANGE_IN_PERCENTAGE',
+)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'number', 'current', 'options', 'size'),
+    [
+        (EXACT, 7, 3, {}, 7),
+        (EXACT, 3, 3, {}, 3),
+        (BY, 2, 3, {}, 5),
+        (BY, -2, 3, {}, 1),
+        (PERCENT, 50, 4, {}, 6),
+        (PERCENT, -50, 4, {}, 2),
+        # Less than one node is one node; more is rounded towards zero.
+        (PERCENT, 10, 3, {}, 4),
+        (PERCENT, -10, 3, {}, 2),
+        (PERCENT, 50, 3, {}, 4),
+        (PERCENT, -50, 3, {}, 2),
+        (PERCENT, 33.4, 9, {}, 10 + 2),
+        (PERCENT, 10, 3, {'min_step': 2}, 5),
+        (PERCENT, -10, 4, {'min_step': 2}, 2),
+        (PERCENT, 100, 2, {'min_step': 1}, 4),
+        (PERCENT, 0, 3, {'min_step': 2}, 3),
+        (BY, 1, 3, {'min_step': 5}, 4),
+        (EXACT, 12, 3, {'strict': False}, 10),
+        (BY, -9, 3, {'strict': False}, 1),
+        (EXACT, 12, 3, {'max_size': 20}, 12),
+        (EXACT, 0, 3, {'min_size': 0}, 0),
+        (EXACT, 500, 3, {'max_size': -1}, 500),
+        (EXACT, 2, 3, {'min_size': 5, 'strict': False}, 5),
+        (None, None, 3, {'min_size': 5, 'strict': False}, 5),
+        (None, None, 8, {'max_size': 5, 'strict': False}, 5),
+        (None, None, 3, {'max_size': 5}, 3),
+    ],
+)
+def test_resize_leads_to_size(
+    kind: str | None,
+    number: float | None,
+    current: int,
+    options: dict[str, int],
+    size: int,
+) -> None:
+    bounds = sizes.Bounds(1, 12 if size > 10 else 10, LIMIT)
+    change = sizes.Resize(kind, number, **options)
+    assert change.apply(current, bounds)[0] == size
+
+
+def test_resize_changes_the_bounds_it_names() -> None:
+    change = sizes.Resize(EXACT, 5, min_size=2)
+    assert change.apply(3, BOUNDS)[1] == sizes.Bounds(2, 10, LIMIT)
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        (sizes.Resize(), 'give'),
+        (sizes.Resize(number=3), "needs an 'adjustment_type'"),
+        (sizes.Resize(EXACT), "needs a 'number'"),
+        (sizes.Resize(BY, float('nan')), "needs a 'number'"),
+        (sizes.Resize(PERCENT, float('inf')), "needs a 'number'"),
+        (sizes.Resize(EXACT, -1), 'must not be negative'),
+        (sizes.Resize(BY, 1.5), 'must be whole'),
+        (sizes.Resize(EXACT, 11), r'greater than max_size \(10\)'),
+        (sizes.Resize(EXACT, 0), r'less than min_size \(1\)'),
+        (sizes.Resize(BY, -3), r'a size of 0 is less than min_size'),
+        (sizes.Resize(EXACT, 3, min_size=4), r'less than min_size \(4\)'),
+        (sizes.Resize(min_size=5), r'less than min_size \(5\)'),
+        (sizes.Resize(max_size=2), r'greater than max_size \(2\)'),
+        (sizes.Resize(min_size=11), r'\(11\) is greater than max_size'),
+        (sizes.Resize(min_size=3, max_size=2), 'greater than max_size'),
+        (sizes.Resize(max_size=1001), r'may have \(1000\)'),
+        (sizes.Resize(EXACT, 1001, max_size=-1), r'may have \(1000\)'),
+        (
+            sizes.Resize(BY, 10**9, max_size=-1, strict=False),
+            r'may have \(1000\)',
+        ),
+    ],
+)
+def test_resize_that_cannot_be_is_refused(
+    change: sizes.Resize, message: str
+) -> None:
+    with pytest.raises(errors.BadRequest, match=message):
+        change.apply(3, BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ('active', 'desired', 'status'),
+    [
+        (0, 3, 'ERROR'),
+        (1, 3, 'WARNING'),
+        (3, 3, 'ACTIVE'),
+        (4, 3, 'ACTIVE'),
+        (11, 3, 'WARNING'),
+    ],
+)
+def test_health_follows_the_active_nodes(
+    active: int, desired: int, status: str
+) -> None:
+    found, reason = sizes.health('CLUSTER_CHECK', active, desired, BOUNDS)
+    assert found == status
+    assert reason.startswith('CLUSTER_CHECK: number of active nodes')
+
+
+def test_health_without_a_maximum_has_no_too_many() -> None:
+    bounds = sizes.Bounds(0, -1, LIMIT)
+    assert sizes.health('X', 500, 3, bounds)[0] == 'ACTIVE'

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding a command, and what a wrong one is told."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+from vobjects.cli import main
+
+HEAVY = ('oslo_config', 'oslo_messaging', 'sqlalchemy', 'webob', 'granian')
+
+
+def output_of(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, '-m', 'vobjects.cli', *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_main_when_asked_for_help_then_lists_every_command(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main.main(['--help'])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    for point in importlib.metadata.entry_points(group=main.GROUP):
+        assert f'\n  {point.name} ' in shown
+        assert point.name in main.SUMMARIES
+
+
+def test_main_when_asked_for_help_then_imports_nothing_heavy():
+    code = (
+        'import sys\n'
+        'from vobjects.cli import main\n'
+        'try:\n'
+        "    main.main(['--help'])\n"
+        'except SystemExit:\n'
+        '    pass\n'
+        f'assert not set({HEAVY!r}) & set(sys.modules)\n'
+        "assert not {'api', 'engine'} & set(sys.modules)\n"
+    )
+    subprocess.run(
+        [sys.executable, '-c', code], check=True, capture_output=True
+    )
+
+
+def test_main_when_asked_for_version_then_says_the_distributions(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main.main(['--version'])
+    assert ended.value.code == 0
+    version = importlib.metadata.version('vobjects')
+    assert capsys.readouterr().out == f'vobjects {version}\n'
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['egnine'], "did you mean 'engine'?"),
+        (['wholly-unknown'], 'see vobjects --help'),
+        (['--port', 'up'], '--port'),
+        ([''], 'unknown command'),
+    ],
+)
+def test_main_when_command_is_unknown_then_exits_2(arguments, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main.main(arguments)
+    assert ended.value.code == 2
+    streams = capsys.readouterr()
+    assert said in streams.err
+    assert streams.out == ''
+
+
+def test_main_when_nothing_is_asked_then_shows_help_and_exits_2(capsys):
+    assert main.main([]) == 2
+    assert 'commands:' in capsys.readouterr().err
+
+
+def test_main_when_help_of_a_command_then_the_command_says_it(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main.main(['help', 'up'])
+    assert ended.value.code == 0
+    assert 'usage: vobjects up' in capsys.readouterr().out
+
+
+def test_module_when_run_then_is_the_command_line():
+    done = output_of('up', '--port', 'http')
+    assert done.returncode == 2
+    assert "'http' is not a whole number from 0 to 65535" in done.stderr
+    assert 'Traceback' not in done.stderr
+    assert done.stdout == ''
+
+
+def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
+    assert main.main(['fleet', 'list', '--state-dir=/no/such']) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith('vobjects fleet: /no/such/vobjects.conf is not')

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service's own types: fingerprints, maps, conversions.
+
+A fingerprint that changed here means that the wire changed: raise VERSION,
+declare what happened, add the microversion that shows it, and only then
+record the new fingerprint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fixture as ovo_fixture
+
+from vobjects import base, exceptions, manifest
+from vobjects.clustering import history, resources, types
+from vobjects.rpc import objects as fleet_objects
+from vobjects.testing import strategies
+from vobjects.versions import Version
+
+#: What oslo.versionedobjects' ObjectVersionChecker computes for each type.
+FINGERPRINTS: dict[str, str] = {
+    'Accepted': '1.0-4b44f9004cb32418bcf76a7cf3853b78',
+    'Action': '1.1-93b7b030dbb4970a40352180bc0a32c7',
+    'ActionGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ActionListRequest': '1.1-82252ffff0ff3cafe4f55bf840836d0e',
+    'BuildInfo': '1.0-527734061aa3c68fee482acaff0b6ee1',
+    'BuildInfoRequest': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+    'Cluster': '1.1-ac20e47563909d322f02ee8199ec2b2c',
+    'ClusterCheckRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ClusterCreateRequest': '1.1-d602c91220b85263df59e6e599854115',
+    'ClusterDeleteRequest': '1.1-ebc0e72062d3745df36dc17b03f2b1af',
+    'ClusterGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ClusterListRequest': '1.0-fab51414c3d69f1571f1a808c8b03480',
+    'ClusterRecoverRequest': '1.1-f031b2da603b9fbeece858d51a38252f',
+    'ClusterResizeRequest': '1.0-9d5ff6de03ec2b5104ea8020fa970253',
+    'ClusterScaleInRequest': '1.0-f53ee9efbdf2b155b72a85a0e07b0146',
+    'ClusterScaleOutRequest': '1.0-f53ee9efbdf2b155b72a85a0e07b0146',
+    'ClusterUpdateRequest': '1.2-908a4d7834c86805ae697b01ce453973',
+    'FleetFinalize': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+    'FleetGet': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+    'FleetHold': '1.0-457052b9de8582a6e900a749f4664a53',
+    'FleetLeave': '1.0-ab7b68336f0e4847fd941e988b20b39a',
+    'FleetMember': '1.0-aa975e7320de6707f1041ada3f2dc118',
+    'FleetReport': '1.0-82dd4d0aa76905020c845b6eb6db1413',
+    'FleetView': '1.0-527016076e6c00d8e455138d1b4767ad',
+    'Node': '1.1-72f20021f77340055b72ee02a9ff3271',
+    'NodeCheckRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'NodeCreateRequest': '1.0-d045517a41bc9ac537ee10dcb5cf200e',
+    'NodeDeleteRequest': '1.1-ebc0e72062d3745df36dc17b03f2b1af',
+    'NodeGetRequest': '1.0-64e76fee1174c96492461b38c068b139',
+    'NodeListRequest': '1.0-c60a64f9701fa8e947eaee0eb529b6bf',
+    'NodeRecoverRequest': '1.1-f031b2da603b9fbeece858d51a38252f',
+    'NodeUpdateRequest': '1.1-35c89d649cbe05c1df1fe5ea885be411',
+    'Profile': '1.0-a2800eb8ba0dceb5a2220513779ab56d',
+    'ProfileCreateRequest': '1.0-74dd5d6c4efa5f7837971ece2f81ce93',
+    'ProfileDeleteRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ProfileGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ProfileListRequest': '1.0-f32d154e397d6e0841ab9da6eaa9993b',
+    'ProfileType': '1.1-43c591818a837d9ec92bb78d25094e3f',
+    'ProfileTypeGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ProfileTypeItem': '1.1-30e696d5aaf684ca9c8c6726908c3a94',
+    'ProfileTypeListRequest': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+    'ProfileUpdateRequest': '1.0-6e8011219abae54599c7e39a34c35c4f',
+    'ProfileValidateRequest': '1.0-fcf6d72f086d4e57715d89a22408241d',
+    'ProfileValidation': '1.0-3bcf05ff1187b69a2459465f6ceb474d',
+    'Service': '1.0-a0edf4869b060fe85b44da7db73fe026',
+    'ServiceListRequest': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+}
+
+OURS = sorted(
+    (
+        cls
+        for cls in base.registered_types()
+        if cls.__module__.startswith(('vobjects.clustering', 'vobjects.rpc'))
+    ),
+    key=lambda cls: cls.__name__,
+)
+
+
+def test_fingerprints_are_those_recorded() -> None:
+    assert types.resources is resources
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    checker = ovo_fixture.ObjectVersionChecker(
+        {cls.obj_name(): classes[cls.obj_name()] for cls in OURS}
+    )
+    expected, actual = checker.test_hashes(FINGERPRINTS)
+    assert actual == expected
+
+
+def test_every_mapped_microversion_is_in_the_history() -> None:
+    listed = {Version.parse(text) for text in history.HISTORY}
+    mapped = {Version.parse(text) for cls in OURS for text in cls.VERSION_MAP}
+    assert mapped <= listed
+    assert list(map(Version.parse, history.HISTORY)) == sorted(listed)
+    assert Version(1, 14) == history.MAXIMUM
+    for microversion in mapped:
+        assert history.HISTORY[str(microversion)]
+
+
+def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
+    ours = {cls.obj_name() for cls in OURS}
+    changes: dict[str, list[str]] = {}
+    before = manifest.at_microversion(history.MINIMUM)
+    for text in list(history.HISTORY)[1:]:
+        now = manifest.at_microversion(Version.parse(text))
+        changed = sorted(n for n in ours if before.get(n) != now.get(n))
+        if changed:
+            changes[text] = changed
+        before = now
+    assert changes == {
+        '1.2': ['ProfileValidateRequest', 'ProfileValidation'],
+        '1.5': ['ProfileType', 'ProfileTypeItem'],
+        '1.6': [
+            'ClusterRecoverRequest',
+            'ClusterUpdateRequest',
+            'NodeRecoverRequest',
+        ],
+        '1.7': [
+            'Cluster',
+            'ClusterCreateRequest',
+            'ClusterUpdateRequest',
+            'Service',
+            'ServiceListRequest',
+        ],
+        '1.8': ['ClusterDeleteRequest', 'NodeDeleteRequest'],
+        '1.13': ['Node', 'NodeUpdateRequest'],
+        '1.14': ['Action', 'ActionListRequest'],
+    }
+
+
+@pytest.mark.parametrize('cls', fleet_objects.ALWAYS)
+def test_what_the_fleet_says_of_itself_stays_at_1_0(
+    cls: type[base.Object],
+) -> None:
+    assert cls.VERSION == '1.0'
+
+
+@pytest.mark.parametrize('cls', OURS, ids=lambda cls: cls.__name__)
+@settings(
+    max_examples=10,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(data=st.data())
+def test_every_type_survives_every_older_version(
+    cls: type[base.Object], data: st.DataObject
+) -> None:
+    obj = data.draw(strategies.instances(cls))
+    own = dict(manifest.own())
+    for minor in range(Version.parse(cls.VERSION).minor, -1, -1):
+        target = f'1.{minor}'
+        try:
+            primitive = obj.obj_to_primitive(
+                version_manifest={**own, cls.obj_name(): target}
+            )
+        except exceptions.LossyDowngrade as error:
+            refused = error
+            assert cls.REFUSE_LOSS
+        else:
+            refused = None
+        if refused is not None:
+            assert Version.parse(refused.from_version) > Version(1, minor)
+            continue
+        shape = cls.fields_at(target)
+        content: dict[str, Any] = primitive['versioned_object.data']
+        assert content.keys() <= shape.keys()
+        again = cls.obj_from_primitive(primitive)
+        assert again.VERSION == cls.VERSION
+        shown = {**own, cls.obj_name(): target}
+        said, repeated = base.plain(obj, shown), base.plain(again, shown)
+        assert said == {name: repeated[name] for name in said}
+
+
+def test_a_profile_type_up_to_1_4_has_its_version_in_its_name() -> None:
+    item = resources.ProfileTypeItem(
+        name='os.nova.server', version='1.0', support_status={}
+    )
+    shown = {
+        text: base.plain(item, manifest.at_microversion(Version.parse(text)))
+        for text in ('1.4', '1.5')
+    }
+    assert shown == {
+        '1.4': {'name': 'os.nova.server-1.0'},
+        '1.5': {
+            'name': 'os.nova.server',
+            'version': '1.0',
+            'support_status': {},
+        },
+    }

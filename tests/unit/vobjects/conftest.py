@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types that a test registers are forgotten after it."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import manifest
+
+
+@pytest.fixture
+def registry() -> Iterator[None]:
+    """Give the test a registry of its own, as if nothing was imported."""
+    singleton = ovo_base.VersionedObjectRegistry()
+    real = dict(singleton._obj_classes)
+    singleton._obj_classes.clear()
+    manifest.at_microversion.cache_clear()
+    yield
+    singleton._obj_classes.clear()
+    singleton._obj_classes.update(real)
+    assert isinstance(singleton._obj_classes, collections.defaultdict)
+    manifest.at_microversion.cache_clear()

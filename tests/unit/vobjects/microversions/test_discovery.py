@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Discovery documents, and the clients that live by them."""
+
+from __future__ import annotations
+
+import json
+import wsgiref.util
+
+import openstack
+import pytest
+from keystoneauth1 import adapter, discover, noauth, session
+from keystoneauth1 import exceptions as keystone_exceptions
+
+from tests.unit.vobjects.microversions import wsgi
+from vobjects.microversions import discovery, policy
+from vobjects.testing import api_sig
+from vobjects.versions import Version
+
+MAXIMUM = policy.Maximum(Version(1, 8), 'engine-2 is older')
+
+
+def environ_of(path='/', **changes):
+    environ = {
+        'PATH_INFO': path,
+        'HTTP_HOST': 'h',
+        'SERVER_NAME': 'localhost',
+        'SERVER_PORT': '8777',
+        'wsgi.url_scheme': 'http',
+        **changes,
+    }
+    wsgiref.util.setup_testing_defaults(environ)
+    return environ
+
+
+def self_link(environ, public_url=''):
+    document = discovery.version_document(
+        environ, policy.SENLIN, MAXIMUM, public_url
+    )
+    return next(
+        link['href']
+        for link in document['version']['links']
+        if link['rel'] == 'self'
+    )
+
+
+def test_documents_conform_and_say_what_is_served_now():
+    environ = environ_of('/', HTTP_HOST='api.example.org:8777')
+
+    versions = discovery.versions_document(environ, policy.SENLIN, MAXIMUM)
+    version = discovery.version_document(environ, policy.SENLIN, MAXIMUM)
+
+    api_sig.assert_versions_document(versions)
+    api_sig.assert_version_document(version)
+    assert versions['versions'] == [version['version']]
+    assert version['version'] == {
+        'id': 'v1',
+        'status': 'CURRENT',
+        'min_version': '1.0',
+        'max_version': '1.8',
+        'updated': '2016-01-18T00:00:00Z',
+        'media-types': [
+            {
+                'base': 'application/json',
+                'type': 'application/vnd.openstack.clustering-v1+json',
+            }
+        ],
+        'links': [
+            {'rel': 'self', 'href': 'http://api.example.org:8777/v1/'},
+            {
+                'rel': 'help',
+                'href': 'https://docs.openstack.org/api-ref/clustering/',
+            },
+        ],
+    }
+    assert json.loads(json.dumps(version)) == version
+
+
+def test_maximum_in_documents_stays_within_the_policy():
+    environ = environ_of('/')
+    newer = policy.Maximum(Version(1, 99))
+
+    found = discovery.version_document(environ, policy.SENLIN, newer)
+
+    assert found['version']['max_version'] == '1.14'
+
+
+@pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
+def test_self_link_is_the_same_from_every_path(path):
+    assert self_link(environ_of(path)) == 'http://h/v1/'
+
+
+@pytest.mark.parametrize(
+    ('changes', 'expected'),
+    [
+        ({}, 'http://h/v1/'),
+        ({'SCRIPT_NAME': '/clustering'}, 'http://h/clustering/v1/'),
+        ({'SCRIPT_NAME': '/clustering/'}, 'http://h/clustering/v1/'),
+        ({'SCRIPT_NAME': '/a b'}, 'http://h/a%20b/v1/'),
+        ({'SCRIPT_NAME': '/\xc3\xa9'}, 'http://h/%C3%A9/v1/'),
+        ({'wsgi.url_scheme': 'https'}, 'https://h/v1/'),
+        ({'wsgi.url_scheme': 'javascript'}, 'http://h/v1/'),
+        ({'HTTP_HOST': '[::1]:8777'}, 'http://[::1]:8777/v1/'),
+        ({'HTTP_HOST': 'a.b:1'}, 'http://a.b:1/v1/'),
+        ({'HTTP_HOST': ''}, 'http://localhost:8777/v1/'),
+        ({'HTTP_HOST': 'evil/../"x'}, 'http://localhost:8777/v1/'),
+        (
+            {
+                'HTTP_HOST': '',
+                'SERVER_PORT': '443',
+                'wsgi.url_scheme': 'https',
+            },
+            'https://localhost/v1/',
+        ),
+    ],
+)
+def test_self_link_is_made_of_what_the_client_called(changes, expected):
+    assert self_link(environ_of(**changes)) == expected
+
+
+def test_self_link_when_a_public_url_is_configured_uses_it():
+    environ = environ_of()
+
+    assert (
+        self_link(environ, 'https://cloud.example.org/clustering/')
+        == 'https://cloud.example.org/clustering/v1/'
+    )
+
+
+# Its WebOb imports a module that Python 3.11 warns about.
+@pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
+def test_self_link_behind_a_proxy_is_the_proxys():
+    from oslo_middleware import http_proxy_to_wsgi
+
+    service = wsgi.Service()
+    proxied = http_proxy_to_wsgi.HTTPProxyToWSGI(
+        service.app, {'enable_proxy_headers_parsing': True}
+    )
+
+    answer = wsgi.call(
+        proxied,
+        '/v1',
+        headers={
+            'X-Forwarded-Proto': 'https',
+            'X-Forwarded-Host': 'cloud.example.org',
+            'X-Forwarded-Prefix': '/clustering',
+        },
+    )
+
+    assert answer.json['version']['links'][0]['href'] == (
+        'https://cloud.example.org/clustering/v1/'
+    )
+
+
+@pytest.fixture(scope='module')
+def service():
+    return wsgi.Service()
+
+
+@pytest.fixture(scope='module')
+def url(service):
+    with wsgi.served(service.app) as address:
+        yield address
+
+
+@pytest.fixture(scope='module')
+def client():
+    found = session.Session(noauth.NoAuth())
+    yield found
+    found.session.close()
+
+
+@pytest.mark.parametrize('path', ['', '/', '/v1', '/v1/'])
+def test_keystoneauth_discovers_from_every_path(url, client, path):
+    found = discover.Discover(client, url + path)
+
+    (data,) = found.version_data()
+    assert data['version'] == (1, 0)
+    assert data['url'] == f'{url}/v1/'
+    assert data['min_microversion'] == (1, 0)
+    assert data['max_microversion'] == (1, 14)
+    assert data['raw_status'] == 'CURRENT'
+    assert found.url_for('v1') == f'{url}/v1/'
+
+
+@pytest.mark.parametrize('path', ['', '/v1'])
+@pytest.mark.parametrize('wanted', [{}, {'version': '1'}, {'min_version': 1}])
+def test_keystoneauth_adapter_finds_the_endpoint(url, client, path, wanted):
+    found = adapter.Adapter(
+        client,
+        service_type='clustering',
+        endpoint_override=url + path,
+        default_microversion='1.7',
+        **wanted,
+    )
+
+    data = found.get_endpoint_data()
+
+    assert data.url == f'{url}/v1/' or data.url == url + path
+    assert data.max_microversion == (1, 14)
+    assert found.get(f'{url}/v1/clusters').text == '1.7'
+
+
+def test_keystoneauth_sees_the_maximum_rise(url, service, client):
+    service.maximum = MAXIMUM
+    first = discover.Discover(client, url).version_data()
+    service.maximum = policy.SENLIN.limit()
+    second = discover.Discover(client, url).version_data()
+
+    assert first[0]['max_microversion'] == (1, 8)
+    assert second[0]['max_microversion'] == (1, 14)
+
+
+def test_keystoneauth_when_version_is_refused_shows_the_reason(
+    url, service, client
+):
+    service.maximum = MAXIMUM
+    try:
+        with pytest.raises(
+            keystone_exceptions.NotAcceptable, match='engine-2 is older'
+        ):
+            client.get(
+                f'{url}/v1/clusters',
+                microversion='1.9',
+                endpoint_filter={'service_type': 'clustering'},
+            )
+    finally:
+        service.maximum = policy.SENLIN.limit()
+
+
+# The SDK calls parts of itself that it wants to be rid of.
+@pytest.mark.filterwarnings('ignore::PendingDeprecationWarning')
+@pytest.mark.parametrize('path', ['', '/v1'])
+def test_openstacksdk_finds_the_microversions(url, path):
+    connection = openstack.connection.Connection(
+        auth_type='none',
+        endpoint=url + path,
+        clustering_endpoint_override=url + path,
+    )
+    try:
+        data = connection.clustering.get_endpoint_data()
+        answer = connection.clustering.get('/clusters', microversion='1.13')
+    finally:
+        connection.session.session.close()
+        connection.close()
+
+    assert data.min_microversion == (1, 0)
+    assert data.max_microversion == (1, 14)
+    assert answer.text == '1.13'
+    assert answer.headers['OpenStack-API-Version'] == 'clustering 1.13'

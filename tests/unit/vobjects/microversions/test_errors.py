@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error bodies: they conform, and each client prints the useful sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+import requests
+from keystoneauth1.exceptions import http as keystone_http
+from openstack import exceptions as sdk_exceptions
+from senlinclient.common import exc as senlin_exceptions
+
+from vobjects import exceptions
+from vobjects.microversions import errors, policy
+from vobjects.testing import api_sig
+from vobjects.versions import Version
+
+CAPPED = policy.Maximum(Version(1, 7), 'engine-2 speaks no newer')
+RANGES = ((Version(1, 2), Version(1, 4)),)
+
+EVERY_ERROR = [
+    errors.MalformedVersion('x'),
+    errors.UnsupportedVersion('1.8', Version(1, 0), CAPPED),
+    errors.MethodNotAtVersion('show', Version(1, 1), RANGES),
+    errors.MalformedBody('x'),
+    errors.BodyTooLarge('x'),
+    errors.MalformedQuery('x'),
+    errors.ValidationError('body.name', 'is required'),
+]
+
+
+@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
+def test_document_of_every_error_conforms(error):
+    body = error.document(policy.SENLIN, 'req-1')
+
+    api_sig.assert_error_document(
+        body,
+        error.status_under(policy.SENLIN),
+        {'X-OpenStack-Request-ID': 'req-1'},
+    )
+    assert json.loads(json.dumps(body)) == body
+    assert body['errors'][0]['code'].startswith('clustering.')
+    assert isinstance(error, exceptions.VobjectsError)
+
+
+def test_codes_of_errors_are_distinct():
+    codes = [error.code for error in EVERY_ERROR]
+
+    assert len(set(codes)) == len(codes)
+
+
+def test_document_of_unsupported_version_has_everything():
+    error = errors.UnsupportedVersion('1.8', Version(1, 0), CAPPED)
+    sentence = (
+        "Version '1.8' is not supported by the API. Minimum is '1.0' and"
+        " maximum is '1.7', because engine-2 speaks no newer."
+    )
+
+    assert error.document(policy.SENLIN, 'req-1') == {
+        'errors': [
+            {
+                'request_id': 'req-1',
+                'code': 'clustering.microversion-unsupported',
+                'status': 406,
+                'title': 'Requested microversion is unsupported',
+                'detail': sentence,
+                'min_version': '1.0',
+                'max_version': '1.7',
+                'links': [
+                    {
+                        'rel': 'help',
+                        'href': 'https://docs.openstack.org/api-ref/'
+                        'clustering/',
+                    }
+                ],
+            }
+        ],
+        'code': 406,
+        'title': 'Requested microversion is unsupported',
+        'explanation': sentence,
+        'error': {
+            'code': 406,
+            'message': sentence,
+            'type': 'InvalidGlobalAPIVersion',
+        },
+    }
+
+
+def test_document_without_request_id_has_no_such_key():
+    body = errors.MalformedBody('x').document(policy.SENLIN)
+
+    assert 'request_id' not in body['errors'][0]
+
+
+def test_document_for_an_applications_own_error_conforms():
+    body = errors.document(
+        policy.SENLIN,
+        status=404,
+        code='cluster-not-found',
+        title='Cluster not found',
+        detail="The cluster 'c1' could not be found.",
+        type_name='ResourceNotFound',
+        help_url='https://docs.example.org/clusters',
+    )
+
+    api_sig.assert_error_document(body, 404)
+    assert body['errors'][0]['code'] == 'clustering.cluster-not-found'
+    assert body['error']['type'] == 'ResourceNotFound'
+    assert body['errors'][0]['links'] == [
+        {'rel': 'help', 'href': 'https://docs.example.org/clusters'}
+    ]
+
+
+@pytest.mark.parametrize('status', [404, 406, 400])
+def test_missing_method_status_is_the_policys(status):
+    configured = dataclasses.replace(
+        policy.SENLIN, method_missing_status=status
+    )
+    error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
+
+    body = error.document(configured)
+
+    api_sig.assert_error_document(body, status)
+    assert "from '1.2' to '1.4'" in body['errors'][0]['detail']
+
+
+def test_missing_method_at_400_says_what_senlin_said():
+    configured = dataclasses.replace(policy.SENLIN, method_missing_status=400)
+    error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
+
+    assert error.document(configured)['error'] == {
+        'code': 400,
+        'message': "API version '1.1' is not supported on this method.",
+        'type': 'MethodVersionNotFound',
+    }
+
+
+@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
+def test_openstacksdk_prints_the_detail(error):
+    with pytest.raises(sdk_exceptions.HttpException) as caught:
+        sdk_exceptions.raise_from_response(response_of(error))
+
+    assert caught.value.details == error.detail
+    assert error.detail in str(caught.value)
+
+
+@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
+def test_senlinclient_prints_the_detail(error):
+    with pytest.raises(senlin_exceptions.HTTPException) as caught:
+        senlin_exceptions.parse_exception(response_of(error).text)
+
+    assert str(caught.value) == f'ERROR({error.status}): {error.detail}'
+
+
+@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
+def test_keystoneauth_prints_the_detail(error):
+    found = keystone_http.from_response(response_of(error), 'GET', '/')
+
+    assert found.http_status == error.status
+    assert error.detail in str(found)
+
+
+def response_of(error):
+    """Return a response as requests would have read it."""
+    response = requests.Response()
+    response.status_code = error.status_under(policy.SENLIN)
+    response.headers['Content-Type'] = 'application/json'
+    response.url = 'http://localhost/v1/clusters'
+    response.request = requests.Request('GET', response.url).prepare()
+    response._content = json.dumps(error.document(policy.SENLIN)).encode()
+    return response

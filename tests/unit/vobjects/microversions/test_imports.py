@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The core stays usable without a web framework or a message bus."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FORBIDDEN = {'webob', 'oslo_messaging', 'oslo_service', 'eventlet', 'routes'}
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'body',
+        'discovery',
+        'dispatch',
+        'errors',
+        'header',
+        'middleware',
+        'policy',
+        'query',
+        'schema',
+        'version_request',
+    ],
+)
+def test_import_of_a_module_loads_no_framework(name):
+    code = (
+        f'import sys, vobjects.microversions.{name};'
+        f'print(sorted({FORBIDDEN!r} & set(sys.modules)))'
+    )
+
+    output = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+    assert output.strip() == '[]'

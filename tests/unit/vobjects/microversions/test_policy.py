@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy is, and what it refuses to be."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from vobjects.microversions import policy
+from vobjects.versions import Version
+
+
+def test_senlin_policy_is_the_clustering_service_from_1_0_to_1_14():
+    assert policy.SENLIN.service_type == 'clustering'
+    assert policy.SENLIN.major == 'v1'
+    assert str(policy.SENLIN.minimum) == '1.0'
+    assert str(policy.SENLIN.maximum) == '1.14'
+    assert policy.SENLIN.method_missing_status == 404
+
+
+def test_policies_with_equal_values_are_equal():
+    assert dataclasses.replace(policy.SENLIN) == policy.SENLIN
+    assert len({dataclasses.replace(policy.SENLIN), policy.SENLIN}) == 1
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'service_types': ()}, 'at least one'),
+        ({'service_types': ('Clustering',)}, "'Clustering' is not"),
+        ({'service_types': ('clus,tering',)}, 'is not a service type'),
+        ({'maximum': Version(2, 3)}, 'one major'),
+        ({'minimum': Version(1, 15)}, 'no range'),
+        ({'minimum': Version(), 'maximum': Version()}, 'no range'),
+    ],
+)
+def test_policy_when_contradictory_is_refused(values, words):
+    with pytest.raises(ValueError, match=words):
+        dataclasses.replace(policy.SENLIN, **values)
+
+
+def test_limit_without_fleet_is_the_newest_of_this_build():
+    assert policy.SENLIN.limit() == policy.Maximum(Version(1, 14))
+
+
+def test_limit_when_fleet_is_newer_is_the_newest_of_this_build():
+    newer = policy.Maximum(Version(1, 20), 'of something')
+
+    assert policy.SENLIN.limit(newer) == policy.Maximum(Version(1, 14))
+
+
+def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
+    none = policy.Maximum(Version(0, 0), 'no engine is alive')
+
+    assert policy.SENLIN.limit(none) == policy.Maximum(
+        Version(1, 0), 'no engine is alive'
+    )
+
+
+def test_limit_when_fleet_is_older_is_the_fleets():
+    older = policy.Maximum(Version(1, 7), 'engine-2 is older')
+
+    assert policy.SENLIN.limit(older) is older

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas of a request type, and the errors that teach versions."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.vobjects.microversions import samples
+from vobjects.microversions import errors, schema
+from vobjects.versions import Version
+
+NAMES = (
+    'name',
+    'profile_id',
+    'desired_capacity',
+    'timeout',
+    'metadata',
+    'mode',
+    'uuid',
+    'nodes',
+    'address',
+    'starts_at',
+    'config',
+    'force',
+    'colour',
+    'color',
+    'legacy',
+    'size',
+)
+MINIMAL = {'name': 'web', 'profile_id': 'p'}
+
+
+def check(values, version='1.14', where='body.cluster'):
+    schema.validate(
+        samples.SampleCreateRequest,
+        Version.parse(version),
+        NAMES,
+        values,
+        where,
+    )
+
+
+def refusal(values, version='1.14'):
+    with pytest.raises(errors.ValidationError) as caught:
+        check(values, version)
+    assert caught.value.status == 400
+    assert len(caught.value.detail) < 400
+    return caught.value.detail
+
+
+@pytest.mark.parametrize('object_version', ['1.0', '1.1', '1.2', '1.3', '1.4'])
+def test_body_schema_is_closed_and_valid_draft_4(object_version):
+    found = schema.body_schema(
+        samples.SampleCreateRequest, object_version, NAMES
+    )
+
+    jsonschema.Draft4Validator.check_schema(found)
+    assert json.loads(json.dumps(found)) == found
+    assert found['additionalProperties'] is False
+    assert found['required'] == ['name', 'profile_id']
+    assert 'identity' not in found['properties']
+
+
+def test_body_schema_follows_the_history():
+    def names_at(version):
+        found = schema.body_schema(samples.SampleCreateRequest, version, NAMES)
+        return found['properties']
+
+    assert not {'config', 'force', 'colour'} & names_at('1.0').keys()
+    assert {'color', 'legacy'} <= names_at('1.2').keys()
+    assert not {'color', 'legacy'} & names_at('1.3').keys()
+    assert names_at('1.3')['size']['type'] == ['string', 'null']
+    assert names_at('1.4')['size']['type'] == ['integer', 'null']
+
+
+def test_body_schema_when_nothing_is_required_says_nothing_of_it():
+    found = schema.body_schema(samples.SampleLateRequest, '1.0', ['name'])
+
+    assert 'required' not in found
+
+
+@pytest.mark.parametrize(
+    'values',
+    [
+        {},
+        {'desired_capacity': 3},
+        {'desired_capacity': '3'},
+        {'timeout': None},
+        {'metadata': {'a': 'b'}},
+        {'mode': 'hot'},
+        {'mode': None},
+        {'starts_at': '2026-11-21T13:17:00Z'},
+        {'nodes': ['a', 'b']},
+        {'config': {'a': [1, {'b': None}]}},
+        {'force': True},
+        {'size': 3},
+        {'address': '192.0.2.1'},
+        {'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62'},
+    ],
+)
+def test_validate_when_good_says_nothing(values):
+    check({**MINIMAL, **values})
+
+
+@pytest.mark.parametrize(
+    ('values', 'detail'),
+    [
+        (
+            {'desired_capacity': -1},
+            'body.cluster.desired_capacity: must be at least 0, not -1.',
+        ),
+        (
+            {'desired_capacity': 2**40},
+            'body.cluster.desired_capacity: must be at most 2147483647, not'
+            ' 1099511627776.',
+        ),
+        (
+            {'desired_capacity': 'three'},
+            'body.cluster.desired_capacity: must match ^-?[0-9]{1,10}$, not'
+            " 'three'.",
+        ),
+        (
+            {'desired_capacity': True},
+            'body.cluster.desired_capacity: must be an integer or a string,'
+            ' not true.',
+        ),
+        (
+            {'timeout': 1.5},
+            'body.cluster.timeout: must be an integer or null, not 1.5.',
+        ),
+        (
+            {'force': 'false'},
+            "body.cluster.force: must be true or false, not 'false'.",
+        ),
+        (
+            {'force': None},
+            'body.cluster.force: must be true or false, not null.',
+        ),
+        (
+            {'name': ''},
+            "body.cluster.name: must have at least 1 character(s), not ''.",
+        ),
+        (
+            {'metadata': {'a': 1}},
+            'body.cluster.metadata.a: must be a string, not 1.',
+        ),
+        (
+            {'metadata': {'a b': None}},
+            "body.cluster.metadata['a b']: must be a string, not null.",
+        ),
+        (
+            {'nodes': ['a', 7]},
+            'body.cluster.nodes[1]: must be a string, not 7.',
+        ),
+        (
+            {'nodes': ['a', 'a']},
+            "body.cluster.nodes: must have each item once, not ['a', 'a'].",
+        ),
+        (
+            {'mode': 'warm'},
+            "body.cluster.mode: must be one of 'hot', 'cold', null, not"
+            " 'warm'.",
+        ),
+        (
+            {'address': '192.0.2.256'},
+            'body.cluster.address: must have the format ipv4, not'
+            " '192.0.2.256'.",
+        ),
+        (
+            {'config': []},
+            'body.cluster.config: must be a JSON object or null, not [].',
+        ),
+    ],
+)
+def test_validate_when_a_value_is_wrong_says_where_and_what(values, detail):
+    assert refusal({**MINIMAL, **values}) == detail
+
+
+@pytest.mark.parametrize(
+    ('values', 'detail'),
+    [
+        (
+            {'desired_capacity': '-5'},
+            'body.cluster.desired_capacity: desired_capacity must be from 0'
+            ' to 2147483647, not -5.',
+        ),
+        ({'starts_at': 'tomorrow'}, 'body.cluster.starts_at: '),
+        ({'starts_at': '2026-13-45T00:00:00Z'}, 'body.cluster.starts_at: '),
+    ],
+)
+def test_validate_when_only_the_field_can_tell_says_what_it_says(
+    values, detail
+):
+    assert refusal({**MINIMAL, **values}).startswith(detail)
+
+
+@pytest.mark.parametrize('name', ['name', 'profile_id'])
+def test_validate_when_a_field_is_missing_names_it(name):
+    values = {key: MINIMAL[key] for key in MINIMAL if key != name}
+
+    assert refusal(values) == f"body.cluster: '{name}' is required."
+
+
+@pytest.mark.parametrize('values', [None, [], 'x', 3, True])
+def test_validate_when_not_an_object_says_so(values):
+    assert 'must be a JSON object, not' in refusal(values)
+
+
+@pytest.mark.parametrize(
+    ('name', 'version', 'needs'),
+    [
+        ('force', '1.0', '1.8'),
+        ('force', '1.7', '1.8'),
+        ('config', '1.1', '1.2'),
+        ('colour', '1.9', '1.10'),
+    ],
+)
+def test_validate_when_a_field_is_newer_says_which_version_has_it(
+    name, version, needs
+):
+    assert refusal({**MINIMAL, name: 'x'}, version) == (
+        f"body.cluster.{name}: '{name}' needs API version {needs} or later;"
+        f' this request asked for {version}.'
+    )
+
+
+@pytest.mark.parametrize('name', ['legacy', 'color'])
+def test_validate_when_a_field_is_gone_says_since_when(name):
+    check({**MINIMAL, name: 'x'}, '1.9')
+
+    assert refusal({**MINIMAL, name: 'x'}, '1.14') == (
+        f"body.cluster.{name}: '{name}' is no longer there from API version"
+        ' 1.10 on; this request asked for 1.14.'
+    )
+
+
+def test_validate_when_a_field_is_misspelt_suggests_the_right_one():
+    assert refusal({**MINIMAL, 'desired_capacty': 1}) == (
+        'body.cluster.desired_capacty: unknown; did you mean'
+        " 'desired_capacity'?"
+    )
+
+
+def test_validate_when_a_field_is_unknown_lists_those_of_the_version():
+    detail = refusal({**MINIMAL, 'zzz': 1}, '1.0')
+
+    assert detail.startswith('body.cluster.zzz: unknown; known here: ')
+    assert "'color'" in detail
+    assert "'force'" not in detail
+
+
+def test_validate_when_a_field_belongs_elsewhere_in_the_request_is_unknown():
+    assert 'unknown' in refusal({**MINIMAL, 'identity': 'x'})
+
+
+def test_validate_when_names_and_values_are_long_cuts_them():
+    assert len(refusal({**MINIMAL, 'x' * 10000: 1})) < 400
+    assert len(refusal({**MINIMAL, 'timeout': 'x' * 10000})) < 200
+
+
+def test_validate_when_a_line_feed_follows_a_pattern_is_refused():
+    # Python's $ would let it pass.
+    assert 'must match' in refusal({**MINIMAL, 'name': 'web\n'})
+    assert 'must match' in refusal(
+        {**MINIMAL, 'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62\n'}
+    )
+
+
+def test_validate_when_the_type_is_newer_says_since_when():
+    with pytest.raises(errors.MethodNotAtVersion, match=r"from '1\.9' on"):
+        schema.validate(
+            samples.SampleLateRequest, Version(1, 8), ('name',), {}
+        )
+
+    schema.validate(samples.SampleLateRequest, Version(1, 9), ('name',), {})
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=5), ANYTHING),
+    st.integers(0, 14),
+)
+def test_validate_for_any_object_passes_or_refuses(values, minor):
+    answer = samples.outcome(check, {**MINIMAL, **values}, f'1.{minor}')
+
+    assert answer is None or (
+        isinstance(answer, errors.ValidationError)
+        and answer.path.startswith('body.cluster')
+    )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""WSGI applications to test with, called in process or over loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import wsgiref.simple_server
+import wsgiref.util
+import wsgiref.validate
+
+from vobjects.microversions import discovery, middleware, policy
+
+
+class Answer:
+    """What a WSGI application answered."""
+
+    def __init__(self, status, headers, body):
+        self.status = int(status.split()[0])
+        self.header_list = headers
+        self.headers = {name.lower(): value for name, value in headers}
+        self.body = body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+def call(app, path='/v1/clusters', *, method='GET', headers=None, **extra):
+    """Call an application as a server does, and check both by the book."""
+    environ = {
+        'REQUEST_METHOD': method,
+        'PATH_INFO': path,
+        'SCRIPT_NAME': '',
+        'QUERY_STRING': '',
+        **{
+            'HTTP_' + name.upper().replace('-', '_'): value
+            for name, value in (headers or {}).items()
+        },
+        **extra,
+    }
+    wsgiref.util.setup_testing_defaults(environ)
+    started = []
+
+    def start_response(status, headers, exc_info=None):
+        started[:] = [status, headers]
+        return lambda data: None
+
+    parts = wsgiref.validate.validator(app)(environ, start_response)
+    try:
+        body = b''.join(parts)
+    finally:
+        parts.close()
+    return Answer(*started, body)
+
+
+def echo(environ, start_response):
+    """Answer the version; ``/boom`` raises, ``/v1/missing`` is not found."""
+    path = environ['PATH_INFO']
+    if path == '/boom':
+        raise RuntimeError('boom')
+    if path == '/v1/missing':
+        start_response('404 Not Found', [('Content-Type', 'text/plain')])
+        return [b'missing']
+    headers = [('Content-Type', 'text/plain'), ('X-Own', 'kept')]
+    start_response('200 OK', headers)
+    return [str(environ[policy.MICROVERSION]).encode()]
+
+
+class Service:
+    """Discovery, and :func:`echo` for the rest, behind the middleware.
+
+    :ivar maximum: what is served now; a test may change it
+    """
+
+    def __init__(self, service_policy=policy.SENLIN):
+        self.policy = service_policy
+        self.maximum = service_policy.limit()
+        self.app = middleware.Microversions(
+            self._route, service_policy, lambda: self.maximum
+        )
+
+    def _route(self, environ, start_response):
+        path = environ['PATH_INFO'].rstrip('/')
+        arguments = (environ, self.policy, environ[policy.MAXIMUM])
+        if path == '':
+            status = '300 Multiple Choices'
+            document = discovery.versions_document(*arguments)
+        elif path == '/v1':
+            status = '200 OK'
+            document = discovery.version_document(*arguments)
+        else:
+            return echo(environ, start_response)
+        body = json.dumps(document).encode()
+        start_response(
+            status,
+            [
+                ('Content-Type', 'application/json'),
+                ('Content-Length', str(len(body))),
+            ],
+        )
+        return [body]
+
+
+class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
+    def log_message(self, *arguments):
+        """Keep the test output clean."""
+
+
+@contextlib.contextmanager
+def served(app):
+    """Serve an application on loopback; gives the URL without a slash."""
+    with wsgiref.simple_server.make_server(
+        '127.0.0.1', 0, app, handler_class=_Quiet
+    ) as server:
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={'poll_interval': 0.01}
+        )
+        thread.start()
+        try:
+            yield f'http://127.0.0.1:{server.server_port}'
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bus: clients and servers of oslo.messaging in one directory."""
+
+from __future__ import annotations
+
+import pathlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from typing import Any
+
+import oslo_messaging
+import pytest
+from oslo_config import cfg
+
+from vobjects.rpc import transport
+
+EXCHANGE = 'tests'
+TOPIC = 'work'
+
+
+class Worker:
+    """An endpoint that counts, waits and fails on demand."""
+
+    target = oslo_messaging.Target(version='1.0')
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.heard: list[Any] = []
+        self.begun = threading.Semaphore(0)
+        self.go_on = threading.Event()
+
+    def who(self, context: dict[str, Any]) -> str:
+        return self.name
+
+    def echo(self, context: dict[str, Any], value: Any) -> Any:
+        return [context, value]
+
+    def hear(self, context: dict[str, Any], value: Any) -> None:
+        self.heard.append(value)
+
+    def linger(self, context: dict[str, Any], value: Any = None) -> str:
+        self.begun.release()
+        assert self.go_on.wait(20)
+        self.heard.append(value)
+        return self.name
+
+    def fail(self, context: dict[str, Any], kind: str) -> None:
+        raise {'value': ValueError, 'target': BadThing}[kind]('too bad')
+
+    def secret(self, context: dict[str, Any]) -> object:
+        return {('a', 'tuple'): 'is no key of JSON'}
+
+    def many(self, context: dict[str, Any], size: int) -> str:
+        return 'x' * size
+
+
+class BadThing(Exception):
+    """An exception of our own."""
+
+
+class Bus:
+    """Makes transports, servers and clients, and closes them all."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.root = root
+        self._closing: list[Callable[[], Any]] = []
+
+    def transport(self, exmods: tuple[str, ...] = (), **options: Any) -> Any:
+        query = '&'.join(f'{name}={value}' for name, value in options.items())
+        conf = cfg.ConfigOpts()
+        conf([])
+        made = transport.open_transport(
+            conf, EXCHANGE, exmods, f'embedded://{self.root}?{query}'
+        )
+        self._closing.append(made.cleanup)
+        return made
+
+    def server(
+        self,
+        name: str = 'one',
+        topic: str = TOPIC,
+        threads: int | None = None,
+        **options: Any,
+    ) -> tuple[Any, Worker]:
+        worker = Worker(name)
+        target = oslo_messaging.Target(topic=topic, server=name)
+        server = oslo_messaging.get_rpc_server(
+            self.transport(**options), target, [worker]
+        )
+        # futurist's, which oslo.messaging takes, needs a second to stop.
+        server._executor_cls = futures.ThreadPoolExecutor
+        server.start(override_pool_size=threads)
+        self._closing.append(lambda: stop(server, worker))
+        return server, worker
+
+    def client(
+        self,
+        topic: str = TOPIC,
+        timeout: float = 5,
+        over: Any = None,
+        **prepared: Any,
+    ) -> Any:
+        client = oslo_messaging.get_rpc_client(
+            over or self.transport(),
+            oslo_messaging.Target(topic=topic),
+            timeout=timeout,
+        )
+        return client.prepare(**prepared) if prepared else client
+
+    def sockets(self) -> list[pathlib.Path]:
+        return sorted(path for path in self.root.glob('*/*'))
+
+    def close(self) -> None:
+        for close in reversed(self._closing):
+            close()
+
+
+def stop(server: Any, worker: Worker) -> None:
+    """Stop a server whose threads may still linger."""
+    worker.go_on.set()
+    server.stop()
+    server.wait()
+
+
+def eventually(true: Callable[[], Any], seconds: float = 5) -> None:
+    """Wait until something is true.
+
+    :raises AssertionError: it is not in time
+    """
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+@pytest.fixture
+def bus(tmp_path: pathlib.Path) -> Iterator[Bus]:
+    made = Bus(tmp_path / 'bus')
+    yield made
+    made.close()

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver does, as oslo.messaging's users see it."""
+
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+import threading
+import time
+
+import oslo_messaging
+import pytest
+from oslo_config import cfg
+from stevedore import driver as stevedore_driver
+
+from tests.unit.vobjects.rpc.drivers.conftest import (
+    TOPIC,
+    BadThing,
+    Bus,
+    eventually,
+)
+from vobjects.rpc.drivers import embedded, errors
+
+
+def test_driver_when_named_in_a_url_is_found() -> None:
+    manager = stevedore_driver.DriverManager(
+        'oslo.messaging.drivers', 'embedded'
+    )
+    assert manager.driver is embedded.EmbeddedDriver
+
+
+def test_call_when_server_answers_carries_everything(bus: Bus) -> None:
+    bus.server()
+    value = {'list': [1, 2.5, None, True], 'text': 'ü€'}
+    context = {'user_id': 'me', 'roles': ['admin']}
+    assert bus.client().call(context, 'echo', value=value) == [context, value]
+
+
+@pytest.mark.parametrize('answer', [None, 0, False, '', [], {}])
+def test_call_when_answer_is_empty_returns_it(
+    bus: Bus, answer: object
+) -> None:
+    bus.server()
+    assert bus.client().call({}, 'echo', value=answer) == [{}, answer]
+
+
+def test_call_when_messages_are_large_carries_them(bus: Bus) -> None:
+    bus.server()
+    value = 'x' * 5_000_000
+    assert bus.client().call({}, 'echo', value=value)[1] == value
+
+
+def test_call_when_there_are_several_servers_asks_them_in_turn(
+    bus: Bus,
+) -> None:
+    for name in ('one', 'two', 'three'):
+        bus.server(name)
+    client = bus.client()
+    asked = collections.Counter(client.call({}, 'who') for _ in range(30))
+    assert asked == {'one': 10, 'two': 10, 'three': 10}
+
+
+def test_call_when_a_server_is_named_asks_that_one(bus: Bus) -> None:
+    for name in ('one', 'two', 'on'):
+        bus.server(name)
+    client = bus.client(server='on')
+    assert {client.call({}, 'who') for _ in range(6)} == {'on'}
+
+
+def test_call_when_topics_or_exchanges_differ_keeps_them_apart(
+    bus: Bus,
+) -> None:
+    bus.server('one', topic='red')
+    bus.server('two', topic='blue')
+    assert bus.client('red').call({}, 'who') == 'one'
+    assert bus.client('blue').call({}, 'who') == 'two'
+    elsewhere = bus.client('red', timeout=0.1, exchange='elsewhere')
+    with pytest.raises(oslo_messaging.MessagingTimeout):
+        elsewhere.call({}, 'who')
+
+
+def test_call_when_server_raises_an_allowed_class_raises_it(
+    bus: Bus,
+) -> None:
+    bus.server()
+    client = bus.client(over=bus.transport((BadThing.__module__,)))
+    with pytest.raises(BadThing, match='too bad'):
+        client.call({}, 'fail', kind='target')
+
+
+def test_call_when_server_raises_another_class_names_it(bus: Bus) -> None:
+    bus.server()
+    client = bus.client()
+    with pytest.raises(oslo_messaging.RemoteError, match='BadThing too bad'):
+        client.call({}, 'fail', kind='target')
+    with pytest.raises(ValueError, match='too bad'):
+        client.call({}, 'fail', kind='value')
+
+
+def test_call_when_method_is_unknown_says_so(bus: Bus) -> None:
+    bus.server()
+    with pytest.raises(oslo_messaging.NoSuchMethod, match='nonsense'):
+        bus.client().call({}, 'nonsense')
+
+
+@pytest.mark.parametrize(
+    ('method', 'arguments', 'reason'),
+    [
+        ('secret', {}, 'keys must be str'),
+        ('many', {'size': 3000}, 'max_frame_size'),
+    ],
+)
+def test_call_when_answer_cannot_be_sent_says_why_at_once(
+    bus: Bus, method: str, arguments: dict[str, int], reason: str
+) -> None:
+    bus.server(max_frame_size=2000)
+    client = bus.client()
+    with pytest.raises(errors.AnswerLost, match=reason):
+        client.call({}, method, **arguments)
+    assert client.call({}, 'who') == 'one'
+
+
+def test_call_when_answer_is_too_large_for_us_says_so(bus: Bus) -> None:
+    bus.server()
+    client = bus.client(over=bus.transport(max_frame_size=2000))
+    with pytest.raises(errors.AnswerLost, match='max_frame_size'):
+        client.call({}, 'many', size=3000)
+    assert client.call({}, 'who') == 'one'
+
+
+def test_call_when_message_is_too_large_for_us_is_not_sent(
+    bus: Bus,
+) -> None:
+    bus.server()
+    client = bus.client(over=bus.transport(max_frame_size=2000))
+    with pytest.raises(errors.FrameTooLarge, match='2000'):
+        client.call({}, 'echo', value='x' * 3000)
+
+
+@pytest.mark.parametrize('size', [3000, 3_000_000])
+def test_call_when_message_is_too_large_for_the_server_says_so(
+    bus: Bus, size: int
+) -> None:
+    bus.server(max_frame_size=2000)
+    client = bus.client()
+    with pytest.raises(errors.FrameTooLarge, match='more than the 2000'):
+        client.call({}, 'echo', value='x' * size)
+    assert client.call({}, 'who') == 'one'
+
+
+def test_call_when_answer_takes_too_long_times_out(bus: Bus) -> None:
+    _, worker = bus.server()
+    with pytest.raises(
+        oslo_messaging.MessagingTimeout,
+        match=r"no answer from topic 'work' .*; waited 0.1 s",
+    ):
+        bus.client(timeout=0.1).call({}, 'linger')
+    worker.go_on.set()
+    assert bus.client().call({}, 'who') == 'one'
+
+
+def test_call_when_monitored_outlives_the_monitor_timeout(bus: Bus) -> None:
+    _, worker = bus.server()
+    client = bus.client(call_monitor_timeout=2, timeout=20)
+    timer = threading.Timer(2.4, worker.go_on.set)
+    timer.start()
+    assert client.call({}, 'linger') == 'one'
+    timer.join()
+
+
+def test_call_when_no_heartbeat_comes_gives_up_early(bus: Bus) -> None:
+    _, worker = bus.server(threads=1)
+    client = bus.client()
+    busy = threading.Thread(target=client.call, args=({}, 'linger'))
+    busy.start()
+    assert worker.begun.acquire(timeout=5)
+    with pytest.raises(
+        oslo_messaging.MessagingTimeout, match=r'0.2 s without a heartbeat'
+    ):
+        bus.client(call_monitor_timeout=0.2).call({}, 'who')
+    worker.go_on.set()
+    busy.join()
+
+
+def test_call_when_nobody_listens_waits_and_says_so(bus: Bus) -> None:
+    client = bus.client(timeout=0.2)
+    begun = time.monotonic()
+    with pytest.raises(
+        oslo_messaging.MessagingTimeout,
+        match=r"nobody listens on topic 'work'.*; waited 0.2 s",
+    ):
+        client.call({}, 'who')
+    assert 0.2 <= time.monotonic() - begun < 1
+
+
+def test_call_when_the_named_server_is_absent_names_it(bus: Bus) -> None:
+    bus.server('one')
+    client = bus.client(timeout=0.1, server='two')
+    with pytest.raises(oslo_messaging.MessagingTimeout, match="server 'two'"):
+        client.call({}, 'who')
+
+
+def test_call_when_server_starts_late_is_answered(bus: Bus) -> None:
+    timer = threading.Timer(0.2, bus.server)
+    client = bus.client()
+    timer.start()
+    assert client.call({}, 'who') == 'one'
+    timer.join()
+
+
+def test_call_when_told_not_to_retry_fails_at_once(bus: Bus) -> None:
+    client = bus.client(retry=0)
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='tried 1 time'
+    ):
+        client.call({}, 'who')
+    bus.server()
+    assert client.call({}, 'who') == 'one'
+
+
+def test_call_when_many_threads_call_answers_each_its_own(bus: Bus) -> None:
+    bus.server('one')
+    bus.server('two')
+    client = bus.client(timeout=20)
+    wrong = []
+
+    def run(number: int) -> None:
+        for turn in range(20):
+            value = [number, turn]
+            if client.call({}, 'echo', value=value) != [{}, value]:
+                wrong.append(value)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_cast_when_several_listen_reaches_one(bus: Bus) -> None:
+    workers = [bus.server(name)[1] for name in ('one', 'two')]
+    client = bus.client()
+    for value in range(10):
+        client.cast({}, 'hear', value=value)
+    eventually(lambda: sum(len(worker.heard) for worker in workers) == 10)
+    assert [len(worker.heard) for worker in workers] == [5, 5]
+
+
+def test_cast_when_nobody_listens_is_not_lost_in_silence(bus: Bus) -> None:
+    client = bus.client(over=bus.transport(delivery_timeout=0.1))
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='nobody listens'
+    ):
+        client.cast({}, 'hear', value=1)
+
+
+def test_cast_when_server_starts_late_reaches_it(bus: Bus) -> None:
+    client = bus.client()
+    started = []
+    timer = threading.Timer(0.1, lambda: started.append(bus.server()))
+    timer.start()
+    client.cast({}, 'hear', value=1)
+    timer.join()
+    eventually(lambda: started[0][1].heard == [1])
+
+
+def test_fanout_when_several_listen_reaches_all(bus: Bus) -> None:
+    workers = [bus.server(name)[1] for name in ('one', 'two', 'three')]
+    other = bus.server('one', topic='other')[1]
+    bus.client(fanout=True).cast({}, 'hear', value=7)
+    eventually(lambda: all(worker.heard == [7] for worker in workers))
+    assert other.heard == []
+
+
+def test_fanout_when_nobody_listens_is_fine(bus: Bus) -> None:
+    bus.client(fanout=True).cast({}, 'hear', value=7)
+
+
+@pytest.mark.parametrize(
+    'url', ['embedded://', 'embedded:///', 'embedded://run/x']
+)
+def test_transport_when_url_names_no_directory_says_how(url: str) -> None:
+    with pytest.raises(
+        oslo_messaging.InvalidTransportURL, match='three slashes'
+    ):
+        oslo_messaging.get_rpc_transport(cfg.ConfigOpts(), url)
+
+
+def test_transport_when_directory_is_open_to_others_says_so(
+    bus: Bus, tmp_path: pathlib.Path
+) -> None:
+    bus.root.mkdir(mode=0o755)
+    with pytest.raises(errors.UnsafeDirectory, match='chmod 0700'):
+        bus.transport()
+
+
+def test_notifications_when_asked_for_are_refused(bus: Bus) -> None:
+    transport = bus.transport()
+    target = oslo_messaging.Target(topic=TOPIC)
+    with pytest.raises(NotImplementedError, match='log or noop'):
+        transport._send_notification(target, {}, {}, 2.0)
+    with pytest.raises(NotImplementedError, match='log or noop'):
+        transport._listen_for_notifications([(target, 'info')], None, 1, None)
+
+
+def test_call_when_transport_was_cleaned_up_says_so(bus: Bus) -> None:
+    bus.server()
+    transport = bus.transport()
+    client = bus.client(over=transport)
+    client.call({}, 'who')
+    transport.cleanup()
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='cleaned up'
+    ):
+        client.call({}, 'who')
+
+
+def test_server_when_stopped_and_started_again_serves(bus: Bus) -> None:
+    server, _ = bus.server()
+    client = bus.client()
+    assert client.call({}, 'who') == 'one'
+    server.stop()
+    server.wait()
+    assert bus.sockets() == []
+    server.start()
+    assert client.call({}, 'who') == 'one'
+
+
+def test_call_when_servers_come_and_go_keeps_few_descriptors(
+    bus: Bus,
+) -> None:
+    client = bus.client()
+
+    def open_files() -> int:
+        return len(os.listdir('/proc/self/fd'))
+
+    for turn in range(8):
+        server, _ = bus.server()
+        client.call({}, 'who')
+        server.stop()
+        server.wait()
+        if turn == 1:
+            before = open_files()
+    assert open_files() <= before + 1
+
+
+def test_options_when_listed_are_all_there() -> None:
+    [(group, options)] = embedded.list_opts()
+    assert group == 'embedded_messaging'
+    assert options == embedded.OPTS

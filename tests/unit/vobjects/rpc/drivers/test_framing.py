@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames survive being cut anywhere; nonsense is told from sense."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oslo_serialization import jsonutils
+
+from vobjects.rpc.drivers import errors, framing
+from vobjects.rpc.drivers.framing import Frame, Kind
+
+LIMIT = 1000
+
+frames = st.lists(
+    st.builds(
+        Frame,
+        st.sampled_from(Kind),
+        st.integers(0, 2**64 - 1),
+        st.binary(max_size=50),
+    )
+)
+
+
+@given(frames, st.lists(st.integers(1, 40), min_size=1))
+def test_frames_when_cut_anywhere_come_out_whole(
+    sent: list[Frame], sizes: list[int]
+) -> None:
+    stream = b''.join(framing.pack(*frame, LIMIT) for frame in sent)
+    reader = framing.Reader(LIMIT)
+    received: list[Frame] = []
+    while stream:
+        for size in sizes:
+            received += reader.feed(stream[:size])
+            stream = stream[size:]
+    assert received == sent
+
+
+@pytest.mark.parametrize(
+    'value',
+    [
+        {'a': [1, 2.5, None, True, 'ü', '\ud800', 2**70, {}]},
+        (1, (2, 3)),
+        {1: 'a key that is a number'},
+        {'when': datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)},
+        {1, 2},
+        float('inf'),
+    ],
+)
+def test_value_when_sent_arrives_as_through_any_driver(value: object) -> None:
+    assert framing.decode(framing.encode(value)) == jsonutils.loads(
+        jsonutils.dumps(value)
+    )
+
+
+def test_nan_when_sent_stays_nan() -> None:
+    assert json.dumps(framing.decode(framing.encode(float('nan')))) == 'NaN'
+
+
+def test_pack_when_payload_is_too_large_refuses() -> None:
+    with pytest.raises(errors.FrameTooLarge, match=r'1001 bytes .* 1000 of'):
+        framing.pack(Kind.CALL, 1, b'x' * 1001, LIMIT)
+
+
+def test_feed_when_announced_length_is_too_large_refuses_at_once() -> None:
+    head = framing.HEADER.pack(1001, Kind.CALL, 1)
+    with pytest.raises(errors.FrameTooLarge):
+        framing.Reader(LIMIT).feed(head)
+
+
+@pytest.mark.parametrize('head', [b'GET / HTTP/1.1\r\n', b'\0' * 13])
+def test_feed_when_kind_is_unknown_says_so(head: bytes) -> None:
+    with pytest.raises(errors.MalformedFrame, match='kind'):
+        framing.Reader(LIMIT).feed(head)
+
+
+@pytest.mark.parametrize('payload', [b'', b'{', b'\xff', b'[' * 100_000])
+def test_decode_when_payload_is_no_json_says_so(payload: bytes) -> None:
+    with pytest.raises(errors.MalformedFrame, match='no JSON'):
+        framing.decode(payload)

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A listener under pressure, under attack, and on its way out."""
+
+from __future__ import annotations
+
+import pathlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent import futures
+from typing import Any
+
+import oslo_messaging
+import pytest
+
+from tests.unit.vobjects.rpc.drivers.conftest import Bus, eventually
+from vobjects.rpc.drivers import directory, errors, framing, listener
+from vobjects.rpc.drivers.framing import Kind
+
+LIMIT = 10_000
+
+
+def connect(path: pathlib.Path) -> socket.socket:
+    made = directory.connect(str(path), 5)
+    assert made is not None
+    return made
+
+
+def packed(kind: Kind, payload: bytes) -> bytes:
+    return framing.pack(kind, 7, payload, LIMIT)
+
+
+@pytest.mark.parametrize(
+    'nonsense',
+    [
+        b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+        framing.HEADER.pack(2**32 - 1, Kind.CALL, 1),
+        packed(Kind.REPLY, b'null'),
+        packed(Kind.CALL, b'{'),
+        packed(Kind.CALL, b'\xff\xfe'),
+        packed(Kind.CALL, b'null'),
+        packed(Kind.CALL, b'[{}, {}]'),
+        packed(Kind.CALL, b'[{}, [], null]'),
+        packed(Kind.CAST, b'[[], {}, null]'),
+        packed(Kind.CAST, b'[{}, {}, "soon"]'),
+        packed(Kind.FANOUT, b''),
+        packed(Kind.CALL, b'[{}, {}, null]') + b'\0' * 20,
+    ],
+)
+def test_listener_when_it_reads_nonsense_hangs_up_and_lives(
+    bus: Bus, nonsense: bytes
+) -> None:
+    bus.server()
+    with connect(bus.sockets()[0]) as attacker:
+        attacker.sendall(nonsense)
+        with pytest.raises((EOFError, ConnectionResetError)):
+            read_to_the_end(attacker)
+    assert bus.client().call({}, 'who') == 'one'
+
+
+def read_to_the_end(connected: socket.socket) -> None:
+    while connected.recv(1000):
+        pass
+    raise EOFError
+
+
+def test_listener_when_message_has_no_method_answers_an_error(
+    bus: Bus,
+) -> None:
+    bus.server()
+    with connect(bus.sockets()[0]) as odd:
+        odd.sendall(packed(Kind.CALL, b'[{}, {}, null]'))
+        [frame] = framing.Reader(LIMIT).feed(odd.recv(10_000))
+    assert frame.kind is Kind.FAILURE
+
+
+@pytest.mark.parametrize('data', [b'', b'\0\0', packed(Kind.CALL, b'x' * 99)])
+def test_listener_when_peer_leaves_in_mid_frame_lives(
+    bus: Bus, data: bytes
+) -> None:
+    bus.server()
+    with connect(bus.sockets()[0]) as leaver:
+        leaver.sendall(data[:50])
+    assert bus.client().call({}, 'who') == 'one'
+
+
+def test_listener_when_frame_comes_byte_by_byte_serves_others_too(
+    bus: Bus,
+) -> None:
+    bus.server()
+    message = b'[{}, {"method": "who", "version": "1.0", "args": {}}, null]'
+    with connect(bus.sockets()[0]) as slow:
+        for byte in packed(Kind.CALL, message):
+            slow.sendall(bytes([byte]))
+            if byte % 16 == 0:
+                assert bus.client().call({}, 'who') == 'one'
+        [frame] = framing.Reader(LIMIT).feed(slow.recv(1000))
+    assert frame == (Kind.REPLY, 7, b'"one"')
+
+
+def in_threads(
+    count: int, call: Callable[[int], Any]
+) -> tuple[futures.ThreadPoolExecutor, list[futures.Future[Any]]]:
+    pool = futures.ThreadPoolExecutor(count)
+    return pool, [pool.submit(call, number) for number in range(count)]
+
+
+def test_listener_when_queue_is_full_stops_reading_then_goes_on(
+    bus: Bus,
+) -> None:
+    _, worker = bus.server(threads=1, queue_size=2)
+    room = 1 + listener.AHEAD + 2
+    client = bus.client(timeout=20, over=bus.transport(delivery_timeout=0.3))
+    for value in range(room):
+        client.cast({}, 'linger', value=value)
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match=r'did not let .* in'
+    ):
+        client.cast({}, 'linger', value='refused')
+    pool, calls = in_threads(4, lambda number: client.call({}, 'who'))
+    time.sleep(0.05)
+    assert not any(call.done() for call in calls)
+    worker.go_on.set()
+    assert [call.result() for call in calls] == ['one'] * 4
+    pool.shutdown()
+    # The refused one was not done: its sender had been told so.
+    assert worker.heard == list(range(room))
+
+
+def test_listener_when_caller_gave_up_does_not_begin(bus: Bus) -> None:
+    _, worker = bus.server(threads=1)
+    for value in range(1 + listener.AHEAD):
+        bus.client().cast({}, 'linger', value=value)
+    with pytest.raises(oslo_messaging.MessagingTimeout):
+        bus.client(timeout=0.1).call({}, 'hear', value='too late')
+    worker.go_on.set()
+    assert bus.client().call({}, 'who') == 'one'
+    assert 'too late' not in worker.heard
+
+
+def test_stop_when_calls_wait_hands_them_to_another_server(bus: Bus) -> None:
+    old, worker = bus.server('old', threads=1)
+    client = bus.client(timeout=20)
+    count = 1 + listener.AHEAD + 6
+    pool, calls = in_threads(
+        count, lambda number: client.call({}, 'linger', value=number)
+    )
+    listening = old.listener
+    eventually(lambda: len(listening._queue) == 6)
+    _, newer = bus.server('new', threads=20)
+    newer.go_on.set()
+    stopping = threading.Thread(target=old.stop)
+    stopping.start()
+    eventually(lambda: sum(call.done() for call in calls) == 6)
+    assert {call.result() for call in calls if call.done()} == {'new'}
+    worker.go_on.set()
+    stopping.join()
+    old.wait()
+    answers = [call.result() for call in calls]
+    pool.shutdown()
+    assert answers.count('new') == 6
+    # Each was done once.
+    assert sorted(worker.heard + newer.heard) == list(range(count))
+
+
+def test_stop_when_casts_wait_does_them_before_it_ends(bus: Bus) -> None:
+    server, worker = bus.server(threads=1)
+    client = bus.client()
+    for value in range(30):
+        client.cast({}, 'linger', value=value)
+    server.stop()
+    worker.go_on.set()
+    server.wait()
+    assert worker.heard == list(range(30))
+
+
+def test_stop_when_a_call_is_in_progress_answers_it(bus: Bus) -> None:
+    server, worker = bus.server()
+    client = bus.client()
+    pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
+    assert worker.begun.acquire(timeout=5)
+    server.stop()
+    assert bus.sockets() == []
+    worker.go_on.set()
+    server.wait()
+    assert call.result() == 'one'
+    pool.shutdown()
+
+
+def test_stop_when_callers_never_pause_loses_and_repeats_nothing(
+    bus: Bus,
+) -> None:
+    """Servers come and go under load, and nobody notices."""
+    client = bus.client(timeout=20)
+    workers = [bus.server('first')[1]]
+    ends = threading.Event()
+
+    def run(number: int) -> list[str]:
+        done = []
+        turn = 0
+        while not ends.is_set():
+            value = f'{number}.{turn}'
+            client.call({}, 'hear', value=value)
+            done.append(value)
+            turn += 1
+        return done
+
+    pool, calls = in_threads(8, run)
+    for turn in range(15):
+        server, worker = bus.server(f's{turn}')
+        workers.append(worker)
+        time.sleep(0.03)
+        server.stop()
+        server.wait()
+    ends.set()
+    answered = [value for call in calls for value in call.result()]
+    pool.shutdown()
+    heard = [value for worker in workers for value in worker.heard]
+    assert sorted(heard) == sorted(answered)
+    assert all(worker.heard for worker in workers)
+
+
+def test_stop_when_a_large_message_is_half_sent_sends_it_elsewhere(
+    bus: Bus,
+) -> None:
+    old, worker = bus.server('old', threads=1, queue_size=1)
+    client = bus.client(timeout=20)
+    for value in range(1 + listener.AHEAD + 1):
+        client.cast({}, 'linger', value=value)
+    value = 'x' * 3_000_000
+    pool, [call] = in_threads(
+        1, lambda _: client.call({}, 'echo', value=value)
+    )
+    time.sleep(0.1)
+    assert not call.done()
+    old.stop()
+    bus.server('new')
+    assert call.result() == [{}, value]
+    worker.go_on.set()
+    old.wait()
+    pool.shutdown()
+
+
+def test_cleanup_when_a_call_is_in_progress_tells_its_caller(
+    bus: Bus,
+) -> None:
+    server, worker = bus.server()
+    client = bus.client()
+    pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
+    assert worker.begun.acquire(timeout=5)
+    server.stop()
+    server.listener.cleanup()
+    with pytest.raises(errors.AnswerLost, match='before it answered'):
+        call.result()
+    pool.shutdown()
+
+
+def test_listener_when_never_started_can_be_cleaned_up(bus: Bus) -> None:
+    transport = bus.transport()
+    target = oslo_messaging.Target(topic='work', server='one')
+    made = transport._listen(target, 1, None)
+    assert len(bus.sockets()) == 1
+    made.cleanup()
+    assert bus.sockets() == []
+
+
+def test_call_when_dead_listeners_left_sockets_removes_them(
+    bus: Bus,
+) -> None:
+    bus.server()
+    alive = bus.sockets()[0]
+    name, _, _ = alive.name.rpartition('.')
+    for number in range(5):
+        with socket.socket(socket.AF_UNIX) as dead:
+            path = str(alive.with_name(f'{name}.{number}'))
+            with directory.reachable(path) as where:
+                dead.bind(where)
+    client = bus.client()
+    assert [client.call({}, 'who') for _ in range(7)] == ['one'] * 7
+    assert bus.sockets() == [alive]

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests between clients and servers of different age, in one process."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import oslo_messaging
+import pytest
+from oslo_config import cfg
+from oslo_versionedobjects import exception as ovo_exception
+
+from vobjects import base, exceptions, fields
+from vobjects.history import added
+from vobjects.manifest import Manifest, own
+from vobjects.rpc import fleet, membership, objects, server, transport
+from vobjects.rpc.client import Client
+
+TOPIC = 'workers'
+OLD = {'WorkRequest': '1.0', 'Answer': '1.0', 'Deep': '1.0'}
+
+
+@base.register
+class Deep(base.Resource):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+    fields = {
+        'name': fields.StringField(),
+        'since': added('1.1', fields.StringField(nullable=True)),
+    }
+
+
+@base.register
+class Answer(base.Resource):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+    fields = {
+        'said': fields.JsonField(),
+        'deep': fields.ListOfObjectsField('Deep', default=[]),
+        'tainted': added('1.1', fields.BooleanField(default=False)),
+    }
+
+
+@base.register
+class WorkRequest(base.Request):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.8': '1.1'}
+    fields = {
+        'name': fields.StringField(),
+        'force': added('1.1', fields.BooleanField(default=False)),
+    }
+
+
+@base.register
+class NobodyHandlesThis(base.Request):
+    fields = {'name': fields.StringField()}
+
+
+class RefusalError(Exception):
+    """What a handler refuses."""
+
+
+class Worker:
+    """Handlers that answer with what they were given."""
+
+    def __init__(self) -> None:
+        self.versions: list[str] = []
+
+    @server.handles(WorkRequest)
+    def work(self, context: Any, request: Any) -> Any:
+        if request.name == 'refuse':
+            raise RefusalError('no')
+        if request.name == 'nothing':
+            return None
+        answer = Answer(
+            said={'name': request.name, 'force': request.force},
+            deep=[Deep(name='d', since='s')],
+            tainted=True,
+        )
+        return [answer, answer] if request.name == 'two' else answer
+
+
+class Bus:
+    """A transport, and the fleet as its one client sees it."""
+
+    def __init__(self) -> None:
+        self.conf = cfg.ConfigOpts()
+        self.conf([], default_config_files=[], default_config_dirs=[])
+        self.transport = transport.open_transport(
+            self.conf, 'test', (__name__,), url='fake://'
+        )
+        self.servers: list[Any] = []
+        self.members: tuple[fleet.Member, ...] = ()
+        self.refreshed: Callable[[], tuple[fleet.Member, ...]] = lambda: (
+            self.members
+        )
+        self.client = Client(
+            self.transport,
+            TOPIC,
+            view=lambda: fleet.View(1, self.members),
+            refresh=self._refresh,
+            timeout=10,
+        )
+
+    def _refresh(self) -> fleet.View:
+        self.members = self.refreshed()
+        return fleet.View(2, self.members)
+
+    def member(self, name: str, speaks: Manifest) -> fleet.Member:
+        return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', speaks)
+
+    def serve(self, name: str, speaks: Manifest) -> fleet.Member:
+        endpoint = server.Endpoint(
+            [Worker()], speaks=speaks, expected=(RefusalError,)
+        )
+        running = transport.build_server(
+            self.transport, TOPIC, name, [endpoint]
+        )
+        running.start()
+        self.servers.append(running)
+        return self.member(name, speaks)
+
+    def close(self) -> None:
+        for running in self.servers:
+            running.stop()
+            running.wait()
+        self.transport.cleanup()
+
+
+@pytest.fixture
+def bus() -> Iterator[Bus]:
+    bus = Bus()
+    yield bus
+    bus.close()
+
+
+def old() -> Manifest:
+    return server.emulated(Manifest({**own(), **OLD}))
+
+
+def test_new_to_new_carries_everything(bus: Bus) -> None:
+    bus.members = (bus.serve('new', own()),)
+    answer = bus.client.call({}, WorkRequest(name='a', force=True))
+    assert answer.said == {'name': 'a', 'force': True}
+    assert answer.tainted is True
+    assert answer.deep[0].since == 's'
+
+
+def test_lists_and_nothing_are_answers_too(bus: Bus) -> None:
+    bus.members = (bus.serve('new', own()),)
+    answers = bus.client.call({}, WorkRequest(name='two', force=False))
+    assert [answer.tainted for answer in answers] == [True, True]
+    assert bus.client.call({}, WorkRequest(name='nothing')) is None
+
+
+def test_to_an_old_server_nothing_newer_is_sent_or_answered(bus: Bus) -> None:
+    bus.members = (bus.serve('old', old()),)
+    answer = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert answer.said == {'name': 'a', 'force': False}
+    assert answer.tainted is False  # filled in: the old server never said
+    assert 'since' not in answer.deep[0]
+
+
+def test_to_an_old_server_loss_is_refused_before_sending(bus: Bus) -> None:
+    bus.members = (bus.serve('old', old()),)
+    with pytest.raises(exceptions.LossyDowngrade) as caught:
+        bus.client.call({}, WorkRequest(name='a', force=True))
+    assert str(caught.value) == (
+        'WorkRequest.force=True needs WorkRequest 1.1, but 1.0 must be spoken'
+        ' because WorkRequest 1.1 is needed and worker old on host (release'
+        ' 0.1.0) speaks only WorkRequest 1.0'
+    )
+
+
+def test_an_old_server_that_joined_unseen_is_spoken_to_once_more(
+    bus: Bus,
+) -> None:
+    joined = bus.serve('old', old())
+    bus.members = (bus.member('new', own()),)
+    bus.refreshed = lambda: (joined,)
+    answer = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert answer.said == {'name': 'a', 'force': False}
+
+
+def test_after_the_second_look_a_loss_is_still_refused(bus: Bus) -> None:
+    joined = bus.serve('old', old())
+    bus.members = (bus.member('new', own()),)
+    bus.refreshed = lambda: (joined,)
+    with pytest.raises(exceptions.LossyDowngrade, match='worker old on host'):
+        bus.client.call({}, WorkRequest(name='a', force=True))
+
+
+def test_a_server_that_stays_unseen_is_reported(bus: Bus) -> None:
+    bus.serve('old', old())
+    bus.members = (bus.member('new', own()),)
+    with pytest.raises(exceptions.TypeNotSpoken, match='not in the ledger'):
+        bus.client.call({}, WorkRequest(name='a', force=True))
+
+
+def test_a_request_is_sent_no_newer_than_its_microversion_shows(
+    bus: Bus,
+) -> None:
+    bus.members = (bus.serve('new', own()),)
+    shown = Manifest({**own(), 'WorkRequest': '1.0'})
+    answer = bus.client.call({}, WorkRequest(name='a', force=False), shown)
+    assert answer.said == {'name': 'a', 'force': False}
+    with pytest.raises(exceptions.LossyDowngrade):
+        bus.client.call({}, WorkRequest(name='a', force=True), shown)
+
+
+def test_a_refusal_comes_back_as_its_class(bus: Bus) -> None:
+    bus.members = (bus.serve('new', own()),)
+    with pytest.raises(RefusalError) as caught:
+        bus.client.call({}, WorkRequest(name='refuse'))
+    assert caught.value.args == ('no',)
+
+
+def test_without_a_live_server_nothing_is_sent(bus: Bus) -> None:
+    with pytest.raises(exceptions.NoLivePeer, match=TOPIC):
+        bus.client.call({}, WorkRequest(name='a'))
+
+
+def test_a_type_without_handler_is_refused_not_lost(bus: Bus) -> None:
+    bus.members = (bus.serve('new', own()),)
+    with pytest.raises(exceptions.TypeNotSpoken, match='NobodyHandlesThis'):
+        bus.client.call({}, NobodyHandlesThis(name='a'))
+
+
+def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
+    known = {n: v for n, v in own().items() if n != 'NobodyHandlesThis'}
+    member = bus.serve('old', server.emulated(Manifest(known)))
+    bus.members = (member,)
+    with pytest.raises(exceptions.TypeNotSpoken, match='speaks no Nobody'):
+        bus.client.call({}, NobodyHandlesThis(name='a'))
+
+
+def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
+    kept: list[fleet.Member] = []
+
+    class Keeper:
+        @server.handles(objects.FleetReport)
+        def report(self, context: Any, request: Any) -> Any:
+            kept.append(objects.member_of(request))
+            return objects.resource_of(fleet.View(7, tuple(kept)))
+
+    endpoint = server.Endpoint([Keeper()], speaks=own())
+    running = transport.build_server(
+        bus.transport, TOPIC, 'keeper', [endpoint]
+    )
+    running.start()
+    bus.servers.append(running)
+    remote = membership.RemoteLedger(bus.client, timeout=5)
+    me = dataclasses.replace(bus.member('me', old()), seen=3)
+    view = remote.report(me)
+    assert view.generation == 7
+    assert view.members == (me,)
+
+
+def test_emulating_something_newer_than_ourselves_is_refused() -> None:
+    with pytest.raises(exceptions.VobjectsError, match=r'WorkRequest 1\.9'):
+        server.emulated(Manifest({'WorkRequest': '1.9'}))
+    with pytest.raises(exceptions.VobjectsError, match='no such type'):
+        server.emulated(Manifest({'Unheard': '1.0'}))
+
+
+def test_two_handlers_of_one_type_are_refused() -> None:
+    with pytest.raises(exceptions.DeclarationError, match='WorkRequest'):
+        server.handlers_of([Worker(), Worker()])
+
+
+def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
+    endpoint = server.Endpoint([Worker()], speaks=old())
+    primitive = WorkRequest(name='a', force=False).obj_to_primitive()
+    reader = {'digest': 'x', 'manifest': dict(own())}
+    with pytest.raises(oslo_messaging.ExpectedException) as caught:
+        endpoint.perform({}, primitive, reader)
+    assert isinstance(
+        caught.value.exc_info[1], ovo_exception.IncompatibleObjectVersion
+    )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cap and the effective maximum of a fleet."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from vobjects import base, fields
+from vobjects.history import added
+from vobjects.manifest import Manifest, own
+from vobjects.microversions.policy import Maximum
+from vobjects.rpc.fleet import Member, View
+from vobjects.versions import Version
+
+TOPIC = 'workers'
+NEWEST = Version(1, 14)
+
+
+@pytest.fixture
+def types(registry: None) -> None:
+    @base.register
+    class DeleteRequest(base.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.8': '1.1'}
+        fields = {'force': added('1.1', fields.BooleanField(default=False))}
+
+    @base.register
+    class Item(base.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.10': '1.1'}
+        fields = {'tainted': added('1.1', fields.BooleanField(default=False))}
+
+
+def member(name: str, topic: str = TOPIC, **speaks: str) -> Member:
+    return Member(
+        id=name,
+        binary='worker',
+        host='host',
+        topic=topic,
+        release='0.1.0',
+        manifest=Manifest(speaks) if speaks else own(),
+    )
+
+
+def view(*members: Member, **more: Manifest) -> View:
+    return View(1, members, **more)
+
+
+def test_nobody_allows_nothing(types: None) -> None:
+    assert not view().cap(TOPIC)
+    assert not view(member('a', topic='other')).cap(TOPIC)
+    assert not view(held=own()).cap(TOPIC)
+
+
+def test_the_cap_is_the_minimum_over_who_serves_the_topic(
+    types: None,
+) -> None:
+    fleet = view(
+        member('new'),
+        member('old', DeleteRequest='1.0', Item='1.1'),
+        member('api', topic='api', DeleteRequest='1.0', Item='1.0'),
+    )
+    assert dict(fleet.cap(TOPIC)) == {'DeleteRequest': '1.0', 'Item': '1.1'}
+
+
+def test_the_maximum_is_the_newest_when_all_are_new(types: None) -> None:
+    assert view(member('a'), member('b')).maximum(TOPIC, NEWEST) == Maximum(
+        NEWEST
+    )
+
+
+def test_the_maximum_stops_before_what_the_oldest_lacks(types: None) -> None:
+    fleet = view(member('new'), member('old', DeleteRequest='1.0', Item='1.0'))
+    found = fleet.maximum(TOPIC, NEWEST)
+    assert found.version == Version(1, 7)
+    assert 'DeleteRequest 1.1 is needed' in found.reason
+    assert 'worker old on host (release 0.1.0)' in found.reason
+    assert 'speaks only DeleteRequest 1.0' in found.reason
+    assert [str(limit.microversion) for limit in fleet.limits(TOPIC)] == [
+        '1.8',
+        '1.10',
+    ]
+
+
+def test_an_old_answer_type_limits_too(types: None) -> None:
+    fleet = view(member('old', DeleteRequest='1.1', Item='1.0'))
+    assert fleet.maximum(TOPIC, NEWEST).version == Version(1, 9)
+
+
+def test_a_joining_member_counts_already(types: None) -> None:
+    joining = dataclasses.replace(
+        member('old', DeleteRequest='1.0', Item='1.1'), state='joining'
+    )
+    assert view(member('new'), joining).maximum(TOPIC, NEWEST).version == (
+        Version(1, 7)
+    )
+
+
+@pytest.mark.parametrize('kind', ['held', 'pinned'])
+def test_a_hold_or_a_pin_keeps_the_cap_low(types: None, kind: str) -> None:
+    low = Manifest({'DeleteRequest': '1.0', 'Item': '1.1'})
+    found = view(member('new'), **{kind: low}).maximum(TOPIC, NEWEST)
+    assert found.version == Version(1, 7)
+    assert 'DeleteRequest is held at 1.0' in found.reason

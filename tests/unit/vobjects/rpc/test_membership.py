@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views, leases and the join barrier, on a ledger in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from vobjects import exceptions
+from vobjects.manifest import Manifest
+from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.membership import Membership
+
+OLD = Manifest({'Thing': '1.0'})
+NEW = Manifest({'Thing': '1.1'})
+PERIOD = 0.2
+
+
+class MemoryLedger:
+    """The protocol of vobjects.rpc.ledger, for the threads of one test."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, Member] = {}
+        self.generation = 0
+        self.reports = 0
+        self.broken = False
+        self.lock = threading.Lock()
+
+    def report(self, member: Member) -> View:
+        with self.lock:
+            self.reports += 1
+            if self.broken:
+                raise exceptions.NoLivePeer('the ledger is broken')
+            known = self.members.get(member.id)
+            if known is None or (known.state, known.manifest) != (
+                member.state,
+                member.manifest,
+            ):
+                self.generation += 1
+            self.members[member.id] = member
+            return View(self.generation, tuple(self.members.values()))
+
+    def leave(self, member_id: str) -> None:
+        with self.lock:
+            if self.members.pop(member_id, None):
+                self.generation += 1
+
+
+@pytest.fixture
+def ledger() -> MemoryLedger:
+    return MemoryLedger()
+
+
+class Fleet:
+    """Memberships that tell one another of changes, as notices do."""
+
+    def __init__(self, ledger: MemoryLedger) -> None:
+        self.ledger = ledger
+        self.all: list[Membership] = []
+        self.numbers = itertools.count()
+
+    def add(self, speaks: Manifest, topic: str = 'workers') -> Membership:
+        me = Member(
+            id=f'{topic}-{next(self.numbers)}',
+            binary='worker',
+            host='host',
+            topic=topic,
+            release='0.1.0',
+            manifest=speaks,
+        )
+        membership = Membership(
+            me, self.ledger, period=PERIOD, announce=self.announce
+        )
+        self.all.append(membership)
+        return membership
+
+    def announce(self) -> None:
+        for membership in self.all:
+            membership.hear()
+
+    def stop(self) -> None:
+        for membership in self.all:
+            membership.stop()
+
+
+@pytest.fixture
+def fleet(ledger: MemoryLedger) -> Iterator[Fleet]:
+    fleet = Fleet(ledger)
+    yield fleet
+    fleet.stop()
+
+
+def test_current_within_the_lease_asks_nobody(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    sender = fleet.add(NEW)
+    first = sender.current()
+    ledger.broken = True
+    assert sender.current() is first
+    assert ledger.reports == 1
+
+
+def test_current_after_the_lease_renews_or_refuses(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    sender = fleet.add(NEW)
+    sender.current()
+    time.sleep(PERIOD * 2)
+    sender.current()
+    assert ledger.reports == 2
+    ledger.broken = True
+    time.sleep(PERIOD * 2)
+    with pytest.raises(exceptions.NoLivePeer):
+        sender.current()
+    ledger.broken = False
+
+
+def test_those_who_wait_for_a_failing_ledger_share_one_failure(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    sender = fleet.add(NEW)
+    ledger.broken = True
+    ledger.lock.acquire()
+    failed: list[str] = []
+
+    def ask() -> None:
+        try:
+            sender.current()
+        except exceptions.NoLivePeer as error:
+            failed.append(str(error))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    ledger.lock.release()
+    for thread in threads:
+        thread.join()
+    assert len(failed) == 8
+    assert ledger.reports <= 2
+    ledger.broken = False
+
+
+def test_joining_at_the_cap_does_not_wait(fleet: Fleet) -> None:
+    for membership in (fleet.add(NEW), fleet.add(NEW)):
+        membership.start()
+        began = time.monotonic()
+        membership.join()
+        assert time.monotonic() - began < PERIOD
+        assert membership.me.state == 'up'
+
+
+def test_an_old_server_consumes_only_when_senders_know_of_it(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    sender = fleet.add(NEW, topic='api')
+    sender.start()
+    first = fleet.add(NEW)
+    first.start()
+    first.join()
+    assert dict(sender.refresh().cap('workers')) == {'Thing': '1.1'}
+
+    old = fleet.add(OLD)
+    old.start()
+    old.join()
+    view = sender.view
+    assert view is not None
+    assert dict(view.cap('workers')) == {'Thing': '1.0'}
+    assert sender.me.seen <= ledger.generation
+
+
+def test_an_old_server_waits_out_the_lease_of_a_silent_sender(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    first = fleet.add(NEW)
+    first.start()
+    first.join()
+    silent = fleet.add(NEW, topic='api')
+    silent.refresh()  # in the ledger, but it never beats again
+
+    old = fleet.add(OLD)
+    old.start()
+    began = time.monotonic()
+    old.join()
+    waited = time.monotonic() - began
+    assert waited >= PERIOD * 2
+    assert waited < PERIOD * 6
+    # By now the silent sender may not use its view any more.
+    assert silent.age > PERIOD * 2
+
+
+def test_stop_leaves_the_ledger(fleet: Fleet, ledger: MemoryLedger) -> None:
+    membership = fleet.add(NEW)
+    membership.start()
+    membership.join()
+    generation = ledger.generation
+    membership.stop()
+    assert membership.me.id not in ledger.members
+    assert ledger.generation == generation + 1
+
+
+def test_the_heartbeat_outlives_a_broken_ledger(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    membership = fleet.add(NEW)
+    membership.start()
+    ledger.broken = True
+    time.sleep(PERIOD * 2)
+    ledger.broken = False
+    reports = ledger.reports
+    deadline = time.monotonic() + 5
+    while ledger.reports < reports + 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ledger.reports >= reports + 2
+    assert membership.age < PERIOD * 2
+
+
+def test_on_view_hears_each_generation_once(ledger: MemoryLedger) -> None:
+    heard: list[int] = []
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Membership(
+        me,
+        ledger,
+        period=PERIOD,
+        on_view=lambda view: heard.append(view.generation),
+    )
+    membership.refresh()
+    membership.refresh()
+    ledger.report(dataclasses.replace(me, id='b'))
+    membership.refresh()
+    assert heard == [1, 2]

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests in flight while an old engine joins and leaves, under load.
+
+Each answer must be right for itself: what was accepted is done as asked, and
+what an old engine could not do is refused, never done without its ``force``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import requests
+
+from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.rest import NEWEST, Rest, message, started, unique
+from tests.upgrade import fleets
+
+CLIENTS = 2
+
+#: Seconds between two requests of a client.
+PAUSE = 0.04
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, and when (seconds, monotonic)."""
+
+    cluster: str
+    began: float
+    ended: float
+    response: requests.Response
+
+    @property
+    def status(self) -> int:
+        return self.response.status_code
+
+
+class Load:
+    """Asks again and again, in threads, until the block ends.
+
+    :param works: each is called with a client, in a thread of its own
+    """
+
+    def __init__(
+        self, fleet: Deployment, works: list[Callable[[Rest], Answer]]
+    ) -> None:
+        self._stop = threading.Event()
+        self.answers: list[list[Answer]] = [[] for _ in works]
+        self.failures: list[BaseException] = []
+        self._threads = [
+            threading.Thread(target=self._run, args=(fleet, work, answers))
+            for work, answers in zip(works, self.answers, strict=True)
+        ]
+
+    def __enter__(self) -> Load:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(
+        self,
+        fleet: Deployment,
+        work: Callable[[Rest], Answer],
+        answers: list[Answer],
+    ) -> None:
+        with fleet.rest('1.0') as client:
+            while not self._stop.wait(PAUSE):
+                try:
+                    answers.append(work(client))
+                except Exception as error:  # noqa: BLE001 - any is a loss
+                    self.failures.append(error)
+                    return
+
+
+def timed(cluster: str, ask: Callable[[], requests.Response]) -> Answer:
+    began = time.monotonic()
+    response = ask()
+    return Answer(cluster, began, time.monotonic(), response)
+
+
+def forcing(profile: str, version: str) -> Callable[[Rest], Answer]:
+    """Return what makes a cluster and forces it away at a version."""
+
+    def work(rest: Rest) -> Answer:
+        cluster = create(rest, profile)
+        return timed(
+            cluster,
+            lambda: rest.at(version).ask(
+                'DELETE', f'/v1/clusters/{cluster}', {'force': True}
+            ),
+        )
+
+    return work
+
+
+def creating(profile: str) -> Callable[[Rest], Answer]:
+    """Return what makes a cluster at 1.7, which all can do."""
+
+    def work(rest: Rest) -> Answer:
+        content = {
+            'name': unique('load'),
+            'profile_id': profile,
+            'config': {'k': 'v'},
+        }
+        answer = timed(
+            '',
+            lambda: rest.at('1.7').ask(
+                'POST', '/v1/clusters', {'cluster': content}
+            ),
+        )
+        assert answer.status == 202, answer.response.text
+        cluster = answer.response.json()['cluster']
+        assert cluster['config'] == {'k': 'v'}
+        return dataclasses.replace(answer, cluster=cluster['id'])
+
+    return work
+
+
+def create(rest: Rest, profile: str) -> str:
+    content = {'name': unique('load'), 'profile_id': profile}
+    response = rest.expect(202, 'POST', '/v1/clusters', {'cluster': content})
+    return str(response.json()['cluster']['id'])
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_request_in_flight_is_neither_lost_nor_served_wrongly(
+    kind: Kind, tmp_path: pathlib.Path
+) -> None:
+    settings = {'engine': {'max_clusters_per_project': 1_000_000}}
+    with deployed(kind, tmp_path, settings) as fleet:
+        fleets.start(fleet, 'new')
+        fleet.start_api(settings={'api': {'workers': 2}})
+        with fleet.rest() as rest:
+            profile = rest.create_profile()
+            manifest = fleets.old_manifest(fleet)
+            works = [
+                *(forcing(profile, '1.8') for _ in range(CLIENTS)),
+                forcing(profile, 'latest'),
+                creating(profile),
+            ]
+            with Load(fleet, works) as load:
+                time.sleep(1)
+                old = fleets.start(fleet, 'old', manifest)
+                serves = time.monotonic()
+                time.sleep(2)
+                leaves = time.monotonic()
+                fleets.leave(fleet, old)
+                fleets.wait_for_maximum(rest, NEWEST)
+                time.sleep(1)
+            assert load.failures == []
+            *forced, latest, created = load.answers
+            for answers in (*forced, latest):
+                _assert_right(rest, answers, serves, leaves)
+            statuses = Counter(a.status for answers in forced for a in answers)
+            assert set(statuses) == {202, 406}, statuses
+            assert min(statuses.values()) > 5, statuses
+            assert {a.status for a in latest} <= {202, 400, 406}
+            for answer in created:
+                shown = rest.get(f'/v1/clusters/{answer.cluster}')
+                assert shown['config'] == {'k': 'v'}
+                rest.succeeded(started(answer.response))
+        fleet.assert_tidy()
+
+
+def _assert_right(
+    rest: Rest, answers: list[Answer], serves: float, leaves: float
+) -> None:
+    """Assert that each answer is right, given when the old engine served."""
+    for answer in answers:
+        if answer.status == 202:
+            assert not (answer.began > serves and answer.ended < leaves), (
+                'accepted although an old engine serves'
+            )
+            _assert_forced(rest, answer)
+            continue
+        reason = message(answer.response)
+        if answer.status == 406:
+            error: Any = answer.response.json()['errors'][0]
+            assert error['max_version'] == '1.7'
+            assert 'ClusterDeleteRequest' in reason
+        else:  # 'latest' was 1.7, which has no such field
+            assert answer.status == 400
+            assert 'force' in reason
+            assert '1.8' in reason
+        # Refused is refused: it is there still.
+        rest.get(f'/v1/clusters/{answer.cluster}')
+
+
+def _assert_forced(rest: Rest, answer: Answer) -> None:
+    action = rest.succeeded(started(answer.response))
+    assert action['inputs'].get('force') is True, action
+    rest.gone(f'/v1/clusters/{answer.cluster}')

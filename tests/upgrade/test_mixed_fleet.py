@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine of an older age beside a new one: what is promised holds."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.functional.harness import KINDS, Deployment, Engine, Kind, deployed
+from tests.functional.processes import wait_for
+from tests.functional.rest import HEADER, NEWEST, Rest, message, started
+from tests.upgrade import fleets
+
+#: Seconds in which a change of the fleet must show (issue: 10).
+SOON = 10
+
+
+@pytest.fixture(scope='module', params=KINDS)
+def fleet(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """A new engine and an API; tests bring the old one and take it away."""
+    directory = tmp_path_factory.mktemp('fleet')
+    with deployed(request.param, directory) as deployment:
+        fleets.start(deployment, 'new')
+        deployment.start_api()
+        yield deployment
+
+
+@pytest.fixture
+def rest(fleet: Deployment) -> Iterator[Rest]:
+    with fleet.rest() as client:
+        yield client
+
+
+@pytest.fixture
+def profile(rest: Rest) -> str:
+    return rest.at('1.0').create_profile()
+
+
+@contextlib.contextmanager
+def old_beside(fleet: Deployment) -> Iterator[Engine]:
+    """Have an old engine beside the new one, unless a test ends it."""
+    with fleet.rest() as rest:
+        fleets.wait_for_maximum(rest, NEWEST)
+        engine = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
+        yield engine
+        if engine.process.is_alive:
+            fleets.leave(fleet, engine)
+        fleets.wait_for_maximum(rest, NEWEST)
+
+
+@pytest.fixture
+def old(fleet: Deployment) -> Iterator[Engine]:
+    """An old engine that the test may end."""
+    with old_beside(fleet) as engine:
+        yield engine
+
+
+@pytest.fixture(scope='class')
+def beside(fleet: Deployment) -> Iterator[Engine]:
+    """An old engine that the tests of a class leave alone."""
+    with old_beside(fleet) as engine:
+        yield engine
+
+
+class TestBesideAnOldEngine:
+    """What is promised, refused and done while both are there."""
+
+    def test_maximum_is_lowered_by_the_time_the_old_engine_serves(
+        self, rest: Rest, beside: Engine
+    ) -> None:
+        # No waiting here: the old engine has waited, behind the join barrier.
+        assert rest.maximum() == '1.7'
+        for version in ('latest', '1.7'):
+            response = rest.at(version).expect(200, 'GET', '/v1/clusters')
+            assert response.headers[HEADER] == 'clustering 1.7'
+
+    def test_request_above_is_refused_naming_type_version_and_engine(
+        self, rest: Rest, beside: Engine
+    ) -> None:
+        for version in ('1.8', '1.13', '1.14'):
+            response = rest.at(version).expect(
+                406, 'DELETE', '/v1/clusters/web', {'force': True}
+            )
+            (error,) = response.json()['errors']
+            assert error['code'] == 'clustering.microversion-unsupported'
+            assert (error['min_version'], error['max_version']) == (
+                '1.0',
+                '1.7',
+            )
+            for named in (
+                'ClusterDeleteRequest 1.1',
+                'ClusterDeleteRequest 1.0',
+                beside.id[:8],
+                'release',
+            ):
+                assert named in error['detail']
+        reason = rest.at('latest').refused(
+            400, 'DELETE', '/v1/clusters/web', {'force': True}
+        )
+        assert "'force'" in reason or '.force' in reason
+        assert '1.8' in reason
+
+    def test_requests_below_are_served_by_both_engines(
+        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+    ) -> None:
+        at = rest.at('1.7')
+
+        limits: set[int] = set()
+
+        def both_serve() -> bool:
+            limits.add(fleets.served_by(at, profile))
+            return len(limits) == 2
+
+        wait_for('both serve', both_serve, within=3)
+        with fleet.watching_owners() as owners:
+            clusters = [at.begin_cluster(profile, 6) for _ in range(3)]
+            for _cluster, action in clusters:
+                at.succeeded(action)
+            for cluster, _action in clusters:
+                at.succeeded(at.act(cluster, 'scale_in', count=2))
+                for node in at.get(f'/v1/nodes?cluster_id={cluster}'):
+                    assert 'tainted' not in node
+                at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+
+        assert limits == {fleets.LIMITS['new'], fleets.LIMITS['old']}
+        assert beside.id in owners
+        assert len(owners) == 2
+        fleet.assert_tidy()
+
+    def test_fleet_command_tells_why(
+        self, fleet: Deployment, beside: Engine
+    ) -> None:
+        why = fleet.run('fleet', 'explain', 'ClusterDeleteRequest')
+
+        assert 'ClusterDeleteRequest: 1.0; this build has 1.1' in why
+        assert 'microversion 1.8 is not served' in why
+        (line,) = [line for line in why.splitlines() if 'speaks 1.0' in line]
+        assert beside.id[:8] in line
+        assert 'last seen' in line
+        whole = fleet.run('fleet', 'explain')
+        assert (
+            'highest microversion: 1.7, because ClusterDeleteRequest' in whole
+        )
+        assert 'Node' in whole, 'what else is in the way'
+        listed = fleet.fleet()
+        assert listed['max_microversion'] == '1.7'
+        assert {m['id'] for m in listed['members']} >= fleet.engine_ids()
+
+    def test_node_update_of_another_age_loses_nothing(
+        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+    ) -> None:
+        body = {'node': {'name': 'n', 'profile_id': profile}}
+        at = rest.at('1.7')
+        response = at.expect(202, 'POST', '/v1/nodes', body)
+        path = f'/v1/nodes/{response.json()["node"]["id"]}'
+        at.succeeded(started(response))
+
+        tainted = rest.at('1.13').ask(
+            'PATCH', path, {'node': {'tainted': True}}
+        )
+        assert tainted.status_code == 406
+        assert 'maximum' in message(tainted)
+
+        at.succeeded(at.delete(path))
+
+
+def test_maximum_rises_when_the_old_engine_leaves(
+    fleet: Deployment, rest: Rest, old: Engine, profile: str
+) -> None:
+    cluster = rest.at('1.7').create_cluster(profile, 1)
+    assert rest.maximum() == '1.7'
+
+    fleets.leave(fleet, old)
+
+    fleets.wait_for_maximum(rest, NEWEST, within=SOON)
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    fleet.group.check_alive()
+
+
+def test_maximum_rises_when_the_old_engine_is_killed(
+    fleet: Deployment, rest: Rest, old: Engine, profile: str
+) -> None:
+    assert rest.maximum() == '1.7'
+
+    old.process.kill()
+    fleet.group.forget(old.process)
+
+    fleets.wait_for_maximum(rest, NEWEST, within=SOON)
+    cluster = rest.create_cluster(profile, 1)
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+
+
+def test_held_maximum_stays_until_finalized(
+    fleet: Deployment, rest: Rest, old: Engine
+) -> None:
+    assert 'held' in fleet.run('fleet', 'hold')
+    try:
+        fleets.leave(fleet, old)
+        until = time.monotonic() + 4
+        while time.monotonic() < until:
+            assert rest.maximum() == '1.7'
+            time.sleep(0.2)
+        reason = rest.at('1.8').refused(406, 'GET', '/v1/clusters')
+        assert 'held' in reason
+        assert 'held at 1.0' in fleet.run(
+            'fleet', 'explain', 'ClusterDeleteRequest'
+        )
+    finally:
+        said = fleet.run('fleet', 'finalize')
+    assert 'highest microversion: 1.14' in said
+
+    fleets.wait_for_maximum(rest, NEWEST, within=SOON)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_fleet_is_upgraded_engine_by_engine(
+    kind: Kind, tmp_path: pathlib.Path
+) -> None:
+    """The API first, then the engines, while a cluster lives on."""
+    with deployed(kind, tmp_path) as fleet:
+        manifest = fleets.old_manifest(fleet)
+        first = fleets.start(fleet, 'old', manifest)
+        fleet.start_api()
+        with fleet.rest('1.7') as rest:
+            assert rest.maximum() == '1.7'
+            profile = rest.create_profile()
+            cluster = rest.create_cluster(profile, 2)
+
+            second = fleets.start(fleet, 'new')
+            assert rest.maximum() == '1.7'
+            rest.succeeded(rest.act(cluster, 'scale_out', count=1))
+            fleets.leave(fleet, first)
+            fleets.wait_for_maximum(rest, NEWEST, within=SOON)
+
+            # And back again.
+            again = fleets.start(fleet, 'old-2', manifest)
+            assert rest.maximum() == '1.7'
+            fleets.leave(fleet, second)
+            assert rest.maximum() == '1.7'
+            rest.succeeded(rest.act(cluster, 'scale_in', count=2))
+            fleets.start(fleet, 'next')
+            fleets.leave(fleet, again)
+            fleets.wait_for_maximum(rest, NEWEST, within=SOON)
+            newest = rest.at(NEWEST)
+            (node,) = newest.get(f'/v1/nodes?cluster_id={cluster}')
+            assert node['tainted'] is False
+            path = f'/v1/clusters/{cluster}'
+            newest.succeeded(newest.delete(path, {'force': True}))
+            fleet.assert_tidy()
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
+    kind: Kind, tmp_path: pathlib.Path
+) -> None:
+    """A forced deletion waits until an engine is there that can read it."""
+    busy = {'engine': {'workers': 1}, 'simulated': {'latency': 60}}
+    with deployed(kind, tmp_path) as fleet:
+        new = fleet.start_engine('busy', settings=busy)
+        fleet.start_api()
+        with fleet.rest() as rest:
+            profile = rest.create_profile()
+            cluster, _creation = rest.begin_cluster(profile, 1)
+            wait_for('its only worker is busy', lambda: fleet.running(new.id))
+            path = f'/v1/clusters/{cluster}'
+            deletion = rest.delete(path, {'force': True})
+            new.process.kill()
+            fleet.group.forget(new.process)
+
+            old = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
+
+            at = rest.at('1.7')
+            wait_for(
+                'the old engine has seen what it cannot read',
+                lambda: (
+                    f'Left action {deletion} to newer engines'
+                    in old.process.log.read_text()
+                ),
+            )
+            wait_for(
+                'the old engine does what it can read',
+                lambda: at.get(path)['status'] == 'ACTIVE',
+            )
+            assert at.get(f'/v1/actions/{deletion}')['status'] == 'READY'
+            fleets.start(fleet, 'next')
+            found = at.succeeded(deletion)
+            assert found['inputs'] == {'force': True}
+            at.gone(path)
+        fleet.assert_tidy()
+
+
+def test_pinned_api_promises_no_more_than_its_pin(
+    tmp_path: pathlib.Path,
+) -> None:
+    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+        pin = tmp_path / 'pin.json'
+        fleets.old_manifest(fleet).dump(pin)
+        fleets.start(fleet, 'new')
+        fleet.start_api(settings={'upgrade_levels': {'engine': pin}})
+        with fleet.rest('1.7') as rest:
+            assert rest.maximum() == '1.7'
+            profile = rest.create_profile()
+            cluster = rest.create_cluster(profile, 1)
+            assert 'held' in rest.at('1.8').refused(
+                406, 'GET', f'/v1/clusters/{cluster}'
+            )
+
+
+def test_old_engine_joins_what_one_command_has_started(
+    tmp_path: pathlib.Path,
+) -> None:
+    """As a user tries it: `vobjects up`, and an old engine beside it."""
+    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+        fleet.start_all()
+        manifest = tmp_path / 'old.json'
+        manifest.write_text(
+            fleet.run('fleet', 'manifest', '--microversion', '1.7')
+        )
+        before = fleet.engine_ids()
+        old = fleet.group.start(
+            'old',
+            *(sys.executable, '-m', 'vobjects.cli', 'engine'),
+            f'--config-file={fleet.directory / "state" / "vobjects.conf"}',
+            *(f'--manifest={manifest}', '--release=0.0.9'),
+        )
+        wait_for('it has joined', lambda: fleet.engine_ids() - before)
+        with fleet.rest() as rest:
+            assert rest.maximum() == '1.7'
+            reason = rest.refused(406, 'GET', '/v1/clusters')
+            assert 'release 0.0.9' in reason
+            old.kill()
+            fleet.group.forget(old)
+            fleets.wait_for_maximum(rest, NEWEST, within=SOON)

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m vobjects.cli`` is ``vobjects``."""
+
+from __future__ import annotations
+
+import sys
+
+from vobjects.cli import main
+
+if __name__ == '__main__':
+    sys.exit(main.main())

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find a command and run it.
+
+A command is an entry point of the group ``vobjects.commands``: its value
+names a function ``(argv: list[str]) -> int`` that gets the arguments after
+the command's name and returns the exit code: 0 done, 1 failed, 2 bad input.
+Listing the commands imports none of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from vobjects import exceptions
+
+GROUP = 'vobjects.commands'
+
+BAD_INPUT = 2
+FAILED = 1
+INTERRUPTED = 130
+
+#: What `vobjects --help` says, in this order. A command that another package
+#: brings is listed after these, with the place it comes from.
+SUMMARIES: Mapping[str, str] = {
+    'up': 'run the whole service on this machine',
+    'api': 'run the REST API',
+    'engine': 'run an engine',
+    'db': 'create and upgrade the database',
+    'fleet': 'show who is alive and what they speak; hold or finalize',
+}
+
+#: Errors whose message is all the caller needs: module, class, exit code. The
+#: first that fits counts.
+_EXPLAINED = (
+    ('vobjects.exceptions', 'FleetError', FAILED),
+    ('vobjects.exceptions', 'OutOfReach', FAILED),
+    ('vobjects.exceptions', 'VobjectsError', BAD_INPUT),
+    ('oslo_config.cfg', 'Error', BAD_INPUT),
+    ('oslo_config.cfg', 'ConfigFileValueError', BAD_INPUT),
+    ('oslo_messaging', 'InvalidTransportURL', BAD_INPUT),
+    ('oslo_messaging', 'DriverLoadFailure', BAD_INPUT),
+    ('oslo_messaging', 'MessagingException', FAILED),
+    ('sqlalchemy.exc', 'ArgumentError', BAD_INPUT),
+    ('sqlalchemy.exc', 'SQLAlchemyError', FAILED),
+    ('oslo_db.exception', 'DBError', FAILED),
+    ('builtins', 'OSError', FAILED),
+)
+
+Command = Callable[[list[str]], int]
+Commands = Mapping[str, importlib.metadata.EntryPoint]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``vobjects COMMAND ARGUMENT...``.
+
+    :param argv: without the program's name; None: those of this process
+    :returns: the exit code
+    :raises SystemExit: from argparse, with the exit code
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    commands = _commands()
+    parser = _parser(commands)
+    if arguments[:1] == ['help']:
+        arguments = [*arguments[1:2], '--help']
+    options, rest = parser.parse_known_args(arguments[:1])
+    if rest:
+        parser.error(f'unknown option {rest[0]!r}')
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return BAD_INPUT
+    if options.command not in commands:
+        parser.error(_unknown(options.command, commands))
+    return _run(options.command, commands, arguments[1:])
+
+
+def _commands() -> Commands:
+    found = importlib.metadata.entry_points(group=GROUP)
+    return {point.name: point for point in found}
+
+
+def _parser(commands: Commands) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects',
+        usage='vobjects [--help | --version] COMMAND [ARGUMENT ...]',
+        description=(
+            'API microversions and versioned RPC objects from one declaration.'
+        ),
+        epilog=_listing(commands),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        '--version',
+        action='version',
+        version=f'vobjects {importlib.metadata.version("vobjects")}',
+    )
+    parser.add_argument('command', nargs='?', help=argparse.SUPPRESS)
+    return parser
+
+
+def _listing(commands: Commands) -> str:
+    own = [name for name in SUMMARIES if name in commands]
+    others = sorted(set(commands) - set(own))
+    lines = [f'  {name:<8} {SUMMARIES[name]}' for name in own]
+    lines += [f'  {name:<8} from {commands[name].value}' for name in others]
+    return '\n'.join(
+        [
+            'commands:',
+            *lines,
+            '',
+            "'vobjects COMMAND --help' tells more about one of them.",
+        ]
+    )
+
+
+def _unknown(name: str, commands: Commands) -> str:
+    near = difflib.get_close_matches(name, commands, n=1)
+    advice = f'did you mean {near[0]!r}?' if near else 'see vobjects --help'
+    return f'unknown command {exceptions.cut(name)}; {advice}'
+
+
+def _run(name: str, commands: Commands, argv: list[str]) -> int:
+    try:
+        command: Command = commands[name].load()
+        return command(argv)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`| head`) has enough; python's own flush at exit must
+        # not complain about it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        code = _code_of(error)
+        if code is None:
+            raise
+        print(f'vobjects {name}: {_first_line(error)}', file=sys.stderr)
+        return code
+
+
+def _code_of(error: Exception) -> int | None:
+    """Return the exit code of an error that explains itself.
+
+    :returns: None for a bug of ours, which deserves its traceback
+    """
+    for module, name, code in _EXPLAINED:
+        # Of a module that nobody has imported there is no error either.
+        cls = getattr(sys.modules.get(module), name, None)
+        if cls is not None and isinstance(error, cls):
+            return code
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    """Return an error's message without the advice that libraries append."""
+    return next(iter(str(error).splitlines()), '') or type(error).__name__

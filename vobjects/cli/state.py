@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The directory that holds everything `vobjects up` keeps.
+
+::
+
+    vobjects.conf      written at every start
+    vobjects.sqlite    the database, unless another is named
+    rpc/               sockets of the embedded transport
+    log/NAME.log       what process NAME says
+    lock               held while anything of a run is alive; has its pid
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pathlib
+import time
+from collections.abc import Mapping
+
+from vobjects import exceptions
+from vobjects.cli import logs
+
+#: A log longer than this, in bytes, is put aside when a run starts.
+LOG_LIMIT = 10_000_000
+
+#: These end a path in a URL, or quote in some readers of URLs only.
+_NOT_IN_URLS = frozenset('%?#')
+
+_HEADER = """\
+# Written by `vobjects up` at every start; changes are lost. Put settings of
+# your own into another file and name it with --config-file.
+"""
+
+
+class StateError(exceptions.VobjectsError):
+    """The state directory cannot be used; the message says what to do."""
+
+
+def default() -> pathlib.Path:
+    """Return ``$XDG_STATE_HOME/vobjects``, or its usual place.
+
+    The XDG base directory specification has relative paths ignored.
+    """
+    home = pathlib.Path(os.environ.get('XDG_STATE_HOME', ''))
+    if not home.is_absolute():
+        home = pathlib.Path.home() / '.local' / 'state'
+    return home / 'vobjects'
+
+
+class StateDirectory:
+    """A state directory, made if it is not there, for its owner only.
+
+    :param path: relative to the working directory
+    :raises StateError: it cannot be made or written to
+    """
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path.expanduser().absolute()
+        if odd := sorted(_NOT_IN_URLS & set(str(self.path))):
+            raise StateError(
+                f'the state directory {self.path} becomes part of URLs, so it'
+                f' cannot have {" ".join(odd)} in it; choose another with'
+                ' --state-dir'
+            )
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in ('log', 'rpc'):
+                (self.path / name).mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StateError(
+                f'the state directory {self.path} cannot be made:'
+                f' {error.strerror}; choose another with --state-dir'
+            ) from None
+        if self.path.stat().st_uid != os.geteuid():
+            raise StateError(
+                f'the state directory {self.path} belongs to another user;'
+                ' choose another with --state-dir'
+            )
+
+    def lock(self, *, within: float = 0) -> int:
+        """Make sure that nobody else uses the directory.
+
+        :param within: seconds to wait for a dead run's last processes
+        :returns: a file descriptor; whoever has it open holds the lock
+        :raises StateError: somebody else does
+        """
+        descriptor = os.open(
+            self.path / 'lock', os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
+        until = time.monotonic() + within
+        while not _locked(descriptor):
+            owner = _owner(descriptor)
+            if _is_alive(owner) or time.monotonic() >= until:
+                os.close(descriptor)
+                raise StateError(self._in_use(owner))
+            time.sleep(0.1)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f'{os.getpid()}\n'.encode(), 0)
+        return descriptor
+
+    def _in_use(self, owner: int) -> str:
+        if _is_alive(owner):
+            return (
+                f'{self.path} is in use by process {owner}; stop it (kill'
+                f' {owner}), or choose another directory with --state-dir'
+            )
+        return (
+            f'{self.path} is in use by processes that an earlier run left'
+            ' and that are stopping; try again in a few seconds'
+        )
+
+    def log(self, name: str) -> pathlib.Path:
+        """Return the log of a process; a long one is put aside first."""
+        path = self.path / 'log' / f'{name}.log'
+        if logs.size(path) > LOG_LIMIT:
+            path.replace(path.with_suffix('.log.1'))
+        return path
+
+    def write_configuration(
+        self, sections: Mapping[str, Mapping[str, object]]
+    ) -> pathlib.Path:
+        """Write ``vobjects.conf`` for oslo.config.
+
+        :param sections: group -> option -> value
+        :returns: the file
+        :raises StateError: a value cannot stand in such a file
+        """
+        path = self.path / 'vobjects.conf'
+        text = '\n'.join(
+            [_HEADER, *(_section(name, sections[name]) for name in sections)]
+        )
+        # Never readable by others, not even between creation and a chmod:
+        # URLs have passwords in them.
+        draft = path.with_suffix('.new')
+        draft.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(draft, flags, 0o600), 'w') as file:
+            file.write(text)
+        draft.replace(path)
+        return path
+
+
+def _section(name: str, options: Mapping[str, object]) -> str:
+    lines = [f'{key} = {_value(key, options[key])}' for key in options]
+    return '\n'.join([f'[{name}]', *lines, ''])
+
+
+def _value(key: str, value: object) -> str:
+    text = str(value)
+    if not text.isprintable():
+        raise StateError(
+            f'{key} has a character that a configuration file cannot hold:'
+            f' {exceptions.cut(text)}'
+        )
+    return text.replace('$', '$$')  # oslo.config puts values in for $name
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _owner(descriptor: int) -> int:
+    """Return the process id in the lock; 0 when there is none yet."""
+    text = os.pread(descriptor, 32, 0).decode(errors='replace').strip()
+    return int(text) if text.isdecimal() else 0
+
+
+def _is_alive(pid: int) -> bool:
+    if not pid:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the clustering API v1 (Senlin's api-ref)."""
+
+from __future__ import annotations
+
+CLUSTER_STATUSES = (
+    'INIT',
+    'ACTIVE',
+    'CREATING',
+    'UPDATING',
+    'RESIZING',
+    'DELETING',
+    'CHECKING',
+    'RECOVERING',
+    'CRITICAL',
+    'ERROR',
+    'WARNING',
+    'OPERATING',
+)
+
+NODE_STATUSES = (
+    'INIT',
+    'ACTIVE',
+    'ERROR',
+    'WARNING',
+    'CREATING',
+    'UPDATING',
+    'DELETING',
+    'RECOVERING',
+    'OPERATING',
+)
+
+ACTION_STATUSES = (
+    'INIT',
+    'WAITING',
+    'READY',
+    'RUNNING',
+    'SUCCEEDED',
+    'FAILED',
+    'CANCELLED',
+    'WAITING_LIFECYCLE_COMPLETION',
+    'SUSPENDED',
+)
+
+#: Statuses that an action never leaves.
+ACTION_ENDS = ('SUCCEEDED', 'FAILED', 'CANCELLED')
+
+CLUSTER_ACTIONS = (
+    'CLUSTER_CREATE',
+    'CLUSTER_DELETE',
+    'CLUSTER_UPDATE',
+    'CLUSTER_ADD_NODES',
+    'CLUSTER_DEL_NODES',
+    'CLUSTER_RESIZE',
+    'CLUSTER_CHECK',
+    'CLUSTER_RECOVER',
+    'CLUSTER_REPLACE_NODES',
+    'CLUSTER_SCALE_OUT',
+    'CLUSTER_SCALE_IN',
+    'CLUSTER_ATTACH_POLICY',
+    'CLUSTER_DETACH_POLICY',
+    'CLUSTER_UPDATE_POLICY',
+    'CLUSTER_OPERATION',
+)
+
+NODE_ACTIONS = (
+    'NODE_CREATE',
+    'NODE_DELETE',
+    'NODE_UPDATE',
+    'NODE_JOIN',
+    'NODE_LEAVE',
+    'NODE_CHECK',
+    'NODE_RECOVER',
+    'NODE_OPERATION',
+)
+
+CAUSE_REQUEST = 'RPC Request'
+CAUSE_DERIVED = 'Derived Action'
+
+ADJUSTMENT_TYPES = (
+    'EXACT_CAPACITY',
+    'CHANGE_IN_CAPACITY',
+    'CHANGE_IN_PERCENTAGE',
+)
+
+RECOVERY_OPERATIONS = ('REBOOT', 'REBUILD', 'RECREATE')
+
+CLUSTER_SORT_KEYS = ('name', 'status', 'init_at', 'created_at', 'updated_at')
+NODE_SORT_KEYS = (
+    'index',
+    'name',
+    'status',
+    'init_at',
+    'created_at',
+    'updated_at',
+)
+PROFILE_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
+ACTION_SORT_KEYS = ('name', 'target', 'action', 'created_at', 'status')
+
+SUPPORTED = 'SUPPORTED'

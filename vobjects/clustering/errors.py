@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an engine refuses, as classes that travel over RPC.
+
+The class says what kind of refusal it is and the message what was wrong,
+where, and what would make it right. ``api.errors`` maps classes to statuses.
+
+::
+
+    ClusteringError
+    ├── BadRequest               the request cannot be understood or done
+    │   ├── InvalidSpec          a profile's spec does not fit its schema
+    │   ├── MultipleChoices      a name or short ID that fits several
+    │   └── RequestLimitExceeded a quota or a limit of size
+    ├── Forbidden                the caller may not
+    ├── ResourceNotFound         there is none, or none the caller may see
+    ├── ResourceInUse            something else still needs it
+    ├── ResourceIsLocked         an action is working on it
+    └── ActionConflict           it does not go together with a running action
+"""
+
+from __future__ import annotations
+
+
+class ClusteringError(Exception):
+    """Root of what an engine refuses.
+
+    One positional argument, the message, because a class is rebuilt from
+    its arguments on the other side of the bus.
+    """
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        # oslo.messaging appends the remote traceback to the class's text.
+        return self.message
+
+
+class BadRequest(ClusteringError):
+    """The request cannot be understood, or not be done as asked."""
+
+
+class InvalidSpec(BadRequest):
+    """A spec does not fit the schema of its type."""
+
+
+class MultipleChoices(BadRequest):
+    """A name or a short ID that fits more than one resource."""
+
+
+class RequestLimitExceeded(BadRequest):
+    """A quota, or a limit of size."""
+
+
+class Forbidden(ClusteringError):
+    """The caller may not do this."""
+
+
+class ResourceNotFound(ClusteringError):
+    """There is no such resource, or none that the caller may see."""
+
+
+class ResourceInUse(ClusteringError):
+    """Something else still needs the resource."""
+
+
+class ResourceIsLocked(ClusteringError):
+    """An action is working on the resource."""
+
+
+class ActionConflict(ClusteringError):
+    """The action does not go together with one that is under way."""

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each microversion of the clustering API brought (seed 001).
+
+The last line is the newest microversion of this build. Add one here together
+with the types that show it; everything else follows from the types.
+"""
+
+from __future__ import annotations
+
+from vobjects.versions import Version
+
+HISTORY: dict[str, tuple[str, ...]] = {
+    '1.0': ('The initial version of the v1 API.',),
+    '1.1': ('Microversions are checked; the API is that of 1.0.',),
+    '1.2': ('Added profile validation.',),
+    '1.3': (),
+    '1.4': (),
+    '1.5': ('Added support_status to profile types, listed and shown.',),
+    '1.6': (
+        'Added profile_only to cluster update.',
+        'Added check to node recover and cluster recover.',
+    ),
+    '1.7': (
+        'Added config to clusters.',
+        'Added the list of services.',
+    ),
+    '1.8': ('Added force to cluster delete and node delete.',),
+    '1.9': (),
+    '1.10': (),
+    '1.11': (),
+    '1.12': (),
+    '1.13': ('Added tainted to nodes.',),
+    '1.14': ('Added cluster_id to actions, shown and as a filter.',),
+}
+
+MINIMUM = Version.parse(next(iter(HISTORY)))
+MAXIMUM = Version.parse(list(HISTORY)[-1])

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of actions."""
+
+from __future__ import annotations
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.clustering.requests import common
+from vobjects.history import added
+
+
+@base.register
+class ActionListRequest(base.Request):
+    """List actions."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.14': '1.1'}
+
+    fields = {
+        'name': fields.ListOfStringsField(nullable=True),
+        'action': fields.ListOfEnumField(
+            valid_values=list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS),
+            nullable=True,
+        ),
+        'target': fields.ListOfStringsField(nullable=True),
+        'status': fields.ListOfEnumField(
+            valid_values=list(consts.ACTION_STATUSES), nullable=True
+        ),
+        'cluster_id': added('1.1', fields.ListOfStringsField(nullable=True)),
+        **common.paging(consts.ACTION_SORT_KEYS),
+    }
+
+
+@base.register
+class ActionGetRequest(base.Request):
+    """Show an action."""
+
+    fields = {'identity': fields.StringField()}

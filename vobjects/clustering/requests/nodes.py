@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of nodes."""
+
+from __future__ import annotations
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.clustering.requests import common
+from vobjects.history import added
+
+
+@base.register
+class NodeListRequest(base.Request):
+    """List nodes."""
+
+    fields = {
+        'cluster_id': fields.StringField(nullable=True),
+        'name': fields.ListOfStringsField(nullable=True),
+        'status': fields.ListOfEnumField(
+            valid_values=list(consts.NODE_STATUSES), nullable=True
+        ),
+        **common.paging(consts.NODE_SORT_KEYS),
+    }
+
+
+@base.register
+class NodeCreateRequest(base.Request):
+    """Create a node, in a cluster or alone."""
+
+    fields = {
+        'name': fields.NameField(),
+        'profile_id': fields.StringField(),
+        'cluster_id': fields.StringField(nullable=True, default=''),
+        'role': fields.StringField(nullable=True, default=''),
+        'metadata': fields.JsonField(nullable=True, default={}),
+    }
+
+
+@base.register
+class NodeGetRequest(base.Request):
+    """Show a node, with what its provider says of it if asked."""
+
+    fields = {
+        'identity': fields.StringField(),
+        'show_details': fields.StrictBooleanField(
+            nullable=True, default=False
+        ),
+    }
+
+
+@base.register
+class NodeUpdateRequest(base.Request):
+    """Change a node; what is not given stays."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.13': '1.1'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'name': fields.NameField(nullable=True),
+        'profile_id': fields.StringField(nullable=True),
+        'role': fields.StringField(nullable=True),
+        'metadata': fields.JsonField(nullable=True),
+        'tainted': added('1.1', fields.StrictBooleanField(nullable=True)),
+    }
+
+
+@base.register
+class NodeDeleteRequest(base.Request):
+    """Delete a node."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.8': '1.1'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'force': added('1.1', fields.StrictBooleanField(default=False)),
+    }
+
+
+@base.register
+class NodeCheckRequest(base.Request):
+    """Look whether a node is alive."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class NodeRecoverRequest(base.Request):
+    """Bring a node back to health."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.6': '1.1'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'operation': fields.AnyCaseEnumField(
+            consts.RECOVERY_OPERATIONS, nullable=True
+        ),
+        'operation_params': fields.JsonField(nullable=True),
+        'check': added(
+            '1.1', fields.StrictBooleanField(nullable=True, default=False)
+        ),
+    }

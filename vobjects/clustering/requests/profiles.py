@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of profiles and of their types."""
+
+from __future__ import annotations
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.clustering.requests import common
+
+
+@base.register
+class ProfileTypeListRequest(base.Request):
+    """List the profile types that an engine has."""
+
+
+@base.register
+class ProfileTypeGetRequest(base.Request):
+    """Show a profile type and the schema of its spec."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class ProfileListRequest(base.Request):
+    """List profiles."""
+
+    fields = {
+        'name': fields.ListOfStringsField(nullable=True),
+        'type': fields.ListOfStringsField(nullable=True),
+        **common.paging(consts.PROFILE_SORT_KEYS),
+    }
+
+
+@base.register
+class ProfileCreateRequest(base.Request):
+    """Create a profile."""
+
+    fields = {
+        'name': fields.NameField(),
+        'spec': fields.JsonField(),
+        'metadata': fields.JsonField(nullable=True, default={}),
+    }
+
+
+@base.register
+class ProfileValidateRequest(base.Request):
+    """Check a spec without creating a profile."""
+
+    VERSION_MAP = {'1.2': '1.0'}
+
+    fields = {'spec': fields.JsonField()}
+
+
+@base.register
+class ProfileGetRequest(base.Request):
+    """Show a profile."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class ProfileUpdateRequest(base.Request):
+    """Change a profile; what is not given stays."""
+
+    fields = {
+        'identity': fields.StringField(),
+        'name': fields.NameField(nullable=True),
+        'metadata': fields.JsonField(nullable=True),
+    }
+
+
+@base.register
+class ProfileDeleteRequest(base.Request):
+    """Delete a profile that nothing uses."""
+
+    fields = {'identity': fields.StringField()}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of the service itself."""
+
+from __future__ import annotations
+
+from vobjects import base
+
+
+@base.register
+class ServiceListRequest(base.Request):
+    """List the engine processes."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+
+@base.register
+class BuildInfoRequest(base.Request):
+    """Ask which build serves."""

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is answered. A field that is not set is not in the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.history import added
+
+_OWNED: dict[str, ovo_fields.Field[Any]] = {
+    'user': fields.StringField(nullable=True),
+    'project': fields.StringField(nullable=True),
+    'domain': fields.StringField(nullable=True),
+}
+
+_TIMES: dict[str, ovo_fields.Field[Any]] = {
+    'created_at': fields.DateTimeField(nullable=True),
+    'updated_at': fields.DateTimeField(nullable=True),
+}
+
+
+@base.register
+class ProfileTypeItem(base.Resource):
+    """A profile type in a list.
+
+    Up to 1.4 the name carried the version (``os.nova.server-1.0``); since
+    1.5 the version and its support status stand apart.
+    """
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+
+    fields = {
+        'name': fields.StringField(),
+        'version': added('1.1', fields.StringField(nullable=True)),
+        'support_status': added('1.1', fields.JsonField(nullable=True)),
+    }
+
+    def obj_make_compatible(
+        self, primitive: dict[str, Any], target_version: str
+    ) -> None:
+        """Join name and version again for a reader of 1.0."""
+        version = primitive.get('version')
+        super().obj_make_compatible(primitive, target_version)
+        if 'version' not in primitive and version is not None:
+            primitive['name'] = f'{primitive["name"]}-{version}'
+
+
+@base.register
+class ProfileType(base.Resource):
+    """A profile type with the schema of its spec's properties."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+
+    fields = {
+        'name': fields.StringField(),
+        'schema': fields.JsonField(),
+        'support_status': added('1.1', fields.JsonField(nullable=True)),
+    }
+
+
+@base.register
+class Profile(base.Resource):
+    """What the nodes made from it are like."""
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'type': fields.StringField(),
+        'spec': fields.JsonField(),
+        'metadata': fields.JsonField(nullable=True),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class ProfileValidation(base.Resource):
+    """A spec that was checked, in a profile that was not created."""
+
+    VERSION_MAP = {'1.2': '1.0'}
+
+    fields = {
+        'id': fields.StringField(nullable=True),
+        'name': fields.StringField(nullable=True),
+        'type': fields.StringField(),
+        'spec': fields.JsonField(),
+        'metadata': fields.JsonField(nullable=True),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class Cluster(base.Resource):
+    """A group of nodes made from one profile."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.7': '1.1'}
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'profile_id': fields.StringField(),
+        'profile_name': fields.StringField(nullable=True),
+        'min_size': fields.IntegerField(),
+        'max_size': fields.IntegerField(),
+        'desired_capacity': fields.IntegerField(),
+        'timeout': fields.IntegerField(nullable=True),
+        'status': fields.EnumField(valid_values=consts.CLUSTER_STATUSES),
+        'status_reason': fields.StringField(nullable=True),
+        'metadata': fields.JsonField(nullable=True),
+        'data': fields.JsonField(nullable=True),
+        'dependents': fields.JsonField(nullable=True),
+        'nodes': fields.ListOfStringsField(default=[]),
+        'policies': fields.ListOfStringsField(default=[]),
+        'init_at': fields.DateTimeField(nullable=True),
+        'config': added('1.1', fields.JsonField(nullable=True)),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class Node(base.Resource):
+    """One server, stack or container."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.13': '1.1'}
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'profile_id': fields.StringField(),
+        'profile_name': fields.StringField(nullable=True),
+        'cluster_id': fields.StringField(nullable=True),
+        'physical_id': fields.StringField(nullable=True),
+        'index': fields.IntegerField(),
+        'role': fields.StringField(nullable=True),
+        'status': fields.EnumField(valid_values=consts.NODE_STATUSES),
+        'status_reason': fields.StringField(nullable=True),
+        'metadata': fields.JsonField(nullable=True),
+        'data': fields.JsonField(nullable=True),
+        'dependents': fields.JsonField(nullable=True),
+        'details': fields.JsonField(nullable=True),
+        'init_at': fields.DateTimeField(nullable=True),
+        'tainted': added('1.1', fields.StrictBooleanField(default=False)),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class Action(base.Resource):
+    """A piece of an engine's work. Times are seconds since the epoch."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.14': '1.1'}
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'action': fields.StringField(),
+        'target': fields.StringField(),
+        'cause': fields.StringField(nullable=True),
+        'owner': fields.StringField(nullable=True),
+        'interval': fields.IntegerField(nullable=True),
+        'start_time': fields.FloatField(nullable=True),
+        'end_time': fields.FloatField(nullable=True),
+        'timeout': fields.IntegerField(nullable=True),
+        'status': fields.EnumField(valid_values=consts.ACTION_STATUSES),
+        'status_reason': fields.StringField(nullable=True),
+        'inputs': fields.JsonField(nullable=True),
+        'outputs': fields.JsonField(nullable=True),
+        'data': fields.JsonField(nullable=True),
+        'depends_on': fields.ListOfStringsField(default=[]),
+        'depended_by': fields.ListOfStringsField(default=[]),
+        'cluster_id': added('1.1', fields.StringField(nullable=True)),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class Accepted(base.Resource):
+    """The answer to what an action will do later."""
+
+    fields = {
+        'action': fields.StringField(),
+        'cluster': fields.ObjectField('Cluster', nullable=True),
+        'node': fields.ObjectField('Node', nullable=True),
+    }
+
+
+@base.register
+class Service(base.Resource):
+    """An engine process."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+    fields = {
+        'id': fields.StringField(),
+        'binary': fields.StringField(),
+        'host': fields.StringField(),
+        'topic': fields.StringField(),
+        'state': fields.StringField(),
+        'status': fields.StringField(),
+        'disabled_reason': fields.StringField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+    }
+
+
+@base.register
+class BuildInfo(base.Resource):
+    """Which build serves, on each side of the bus."""
+
+    fields = {
+        'api': fields.JsonField(nullable=True),
+        'engine': fields.JsonField(nullable=True),
+    }

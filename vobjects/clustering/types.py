@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Import this to have every type of the service registered."""
+
+from __future__ import annotations
+
+from vobjects.clustering import resources
+from vobjects.clustering.requests import (
+    actions,
+    clusters,
+    nodes,
+    profiles,
+    services,
+)
+
+__all__ = [
+    'actions',
+    'clusters',
+    'nodes',
+    'profiles',
+    'resources',
+    'services',
+]

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled form of one class, made at its first use.
+
+A class that overrides a method, or whose instances do not keep their fields
+in ``__dict__``, has no compiled form of what that touches: then the method of
+oslo.versionedobjects does it, as for a class nobody compiled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects.codec import coercion, generate, hooks, properties, values
+
+#: Where a class keeps its compiled form; obj_what_changed has it spelt out.
+ATTRIBUTE = '_vobjects_compiled'
+
+_lock = threading.RLock()
+
+
+def never() -> bool:
+    """A guard that never holds."""
+    return False
+
+
+class Compiled:
+    """The functions of one class; a guard says when each group is right.
+
+    :ivar keeps: instances keep every field in ``__dict__``
+    """
+
+    def __init__(self, cls: type[hooks.VersionedObject]) -> None:
+        self.cls = cls
+        self.watched = hooks.watched(cls)
+        self.stamp = self.watched.stamp
+        self.fields = {
+            name: values.handling(field)
+            for name, field in self.watched.items()
+        }
+        self.names = frozenset(self.fields)
+        self.tracking = _tracking(cls)
+        self.is_list = _is_made_as_list(cls)
+        self.holds_objects = any(
+            field.holds_objects() for field in self.fields.values()
+        )
+        self.keeps = _keeps_in_dict(cls, self.fields)
+        self.bare = (
+            self.keeps
+            and (self.is_list or hooks.are_known(cls, '__init__'))
+            and cls.__new__ is object.__new__
+        )
+        self._generate()
+        self._guard()
+        self.type_name: str = cls.obj_name()
+        # Filled by vobjects.codec.finite and vobjects.codec.down.
+        self.floating: tuple[str, ...] | None = None
+        self.at: dict[str, Any] = {}
+        self.up: dict[str, Any] = {}
+        # Filled by vobjects.base: version -> what reads that version.
+        self.readers: dict[str, Any] = {}
+
+    def _generate(self) -> None:
+        cls, fields = self.cls, self.fields
+        source = generate.Source(f'{cls.__module__}.{cls.__qualname__}')
+        generate.write_data(source, fields)
+        generate.write_changed(source, fields, 'plain', 'tracked')
+        generate.write_changed(source, fields, self.tracking, 'changed')
+        generate.write_primitive(source, cls, len(fields), self.tracking)
+        generate.write_fill(source, fields)
+        generate.write_copy(
+            source, fields, bare=self.bare, as_list=self.is_list
+        )
+        generate.write_build(source, fields)
+        source.add('def plain(d):')
+        source.add(f' return {generate.plain_instance()}')
+        made = source.run()
+        self.data: Callable[[Any, dict[str, Any]], dict[str, Any]] = made[
+            'data'
+        ]
+        self.changed: Callable[[Any, dict[str, Any]], set[str]] = made[
+            'changed'
+        ]
+        self.tracked: Callable[[Any, dict[str, Any]], set[str]] = made[
+            'tracked'
+        ]
+        self.primitive: Callable[[Any, dict[str, Any]], dict[str, Any]] = made[
+            'primitive'
+        ]
+        self.fill: Callable[[Any, dict[str, Any], dict[str, Any]], bool] = (
+            made['fill']
+        )
+        self.copy: Callable[[Any, dict[int, Any]], Any] = made['copy']
+        self.build: Callable[[Any, dict[str, Any], dict[str, Any]], bool] = (
+            made['build']
+        )
+        # How many keywords it takes; never where the order may matter.
+        self.builds = (
+            len(fields)
+            if all(
+                coercion.is_pure(handling.field)
+                and not handling.field.read_only
+                for handling in fields.values()
+            )
+            else -1
+        )
+        self.plain: Callable[[dict[str, Any]], bool] = made['plain']
+        self.table = {
+            name: (
+                generate.storage(name),
+                handling.stored,
+                handling.coerce,
+            )
+            for name, handling in fields.items()
+            if not handling.field.read_only
+        }
+        key = cls._obj_primitive_key
+        self.data_key, self.changes_key = key('data'), key('changes')
+        self.version_key, self.name_key = key('version'), key('name')
+        self.namespace_key = key('namespace')
+
+    def _guard(self) -> None:
+        """Make the guards: looked at now, and again at each call."""
+        cls, fields = self.cls, list(self.fields.values())
+        named = _guards(
+            cls,
+            'obj_attr_is_set',
+            'obj_name',
+            '_obj_primitive_key',
+            'OBJ_SERIAL_NAMESPACE',
+            'OBJ_PROJECT_NAMESPACE',
+        )
+        coerce = generate.guards_of(fields, lambda f: f.coerce_guards)
+        load = generate.guards_of(fields, lambda f: f.load_guards)
+        dump = generate.guards_of(fields, lambda f: f.dump_guards)
+        tracks = _guards(cls, 'obj_what_changed')
+        known = hooks.are_known(cls, 'obj_attr_is_set') and self.keeps
+        reads = _guards(
+            cls,
+            '_obj_primitive_field',
+            '_obj_primitive_key',
+            'OBJ_SERIAL_NAMESPACE',
+        )
+        self.may_read = self._made(
+            hooks.are_known(cls, '_obj_primitive_field'),
+            reads,
+        )
+        self.may_read_classes = self._made(
+            hooks.are_known(cls, 'obj_from_primitive', 'obj_class_from_name'),
+            _guards(cls, 'obj_from_primitive', 'obj_class_from_name'),
+        )
+        self.tracks = known
+        dumps = known
+        self.may_dump = self._made(
+            dumps,
+            [*named, *tracks, *dump],
+        )
+        self.may_nest = self._made(
+            dumps and hooks.are_known(cls, 'obj_to_primitive'),
+            [*named, *tracks, *dump, *_guards(cls, 'obj_to_primitive')],
+        )
+        self.may_convert = self._made(
+            dumps
+            and hooks.are_known(cls, 'obj_to_primitive', *hooks.CONVERSIONS)
+            and all(
+                field.dump is not None
+                for field in fields
+                if field.holds_objects()
+            ),
+            [
+                *named,
+                *tracks,
+                *dump,
+                *_guards(cls, 'obj_to_primitive', *hooks.CONVERSIONS),
+            ],
+        )
+        self.may_build = self._made(self.keeps, coerce)
+        makes = _guards(cls, '__init__', '__new__', 'obj_attr_is_set')
+        self.may_load = self._made(
+            self.keeps and hooks.are_known(cls, '_obj_primitive_field'),
+            [*reads, *coerce, *load],
+        )
+        self.may_make = self._made(self.bare, makes)
+        self.may_copy = self._made(known, [*makes, *coerce])
+
+    def _made(
+        self, right: bool, guards: list[hooks.Guard]
+    ) -> Callable[[], bool]:
+        if not right:
+            return never
+        return hooks.compile_guard(guards)
+
+    def is_current(self) -> bool:
+        """Tell whether the class still has the fields compiled for."""
+        return (
+            self.cls.fields is self.watched
+            and self.watched.stamp == self.stamp
+        )
+
+
+def _tracking(cls: type) -> str:
+    """Return whose ``obj_what_changed`` a class has."""
+    if hooks.are_known(cls, 'obj_what_changed'):
+        return 'plain'
+    method = hooks.function_of(cls, 'obj_what_changed')
+    if method is ovo_base.ObjectListBase.obj_what_changed:
+        return 'list'
+    return 'own'
+
+
+def _is_made_as_list(cls: type) -> bool:
+    """Tell whether ``__init__`` is that of ObjectListBase, then a known."""
+    if cls.__init__ is not ovo_base.ObjectListBase.__init__:  # type: ignore[misc]
+        return False
+    after: Any = super(ovo_base.ObjectListBase, cls)
+    return after.__init__ in hooks.KNOWN['__init__']
+
+
+def _guards(cls: type, *names: str) -> list[hooks.Guard]:
+    return list(hooks.method_guards(cls, *names))
+
+
+def _keeps_in_dict(
+    cls: type[hooks.VersionedObject], fields: dict[str, values.Handling]
+) -> bool:
+    """Tell whether ``__dict__`` is where every field is, and only there."""
+    return (
+        cls.__setattr__ is hooks.ORIGINAL_ATTRIBUTE
+        and cls.__getattribute__ is object.__getattribute__
+        and not hasattr(cls, '__getattr__')
+        and cls.obj_fields is hooks.ORIGINAL_FIELDS
+        and not any(
+            hasattr(cls, generate.storage(name))
+            or properties.field_of(getattr(cls, name, None))
+            is not handling.field
+            for name, handling in fields.items()
+        )
+    )
+
+
+def compiled(cls: type[hooks.VersionedObject]) -> Compiled:
+    """Return a class's compiled form, making it when there is none."""
+    found: Compiled | None = getattr(cls, ATTRIBUTE, None)
+    if (
+        found is not None
+        and found.cls is cls
+        and cls.fields is found.watched
+        and found.watched.stamp == found.stamp
+    ):
+        return found
+    with _lock:
+        found = vars(cls).get(ATTRIBUTE)
+        if found is None or not found.is_current():
+            found = Compiled(cls)
+            setattr(cls, ATTRIBUTE, found)
+        return found

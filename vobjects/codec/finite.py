@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether objects hold a NaN: by their types, where these say so.
+
+Writing JSON has to know (:mod:`vobjects.codec.text`), and most fields of most
+types cannot hold one, so that a walk through every value is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo
+
+from vobjects.codec import coercion, generate, values
+from vobjects.codec.compiled import compiled
+from vobjects.codec.hooks import VersionedObject
+from vobjects.codec.text import is_finite
+
+#: What these coerce to has no float in it.
+_NEVER_FLOAT = coercion.NEVER_OBJECTS - {
+    ovo.Float.coerce,
+    ovo.NonNegativeFloat.coerce,
+    ovo.List.coerce,
+    ovo.Dict.coerce,
+    ovo.Set.coerce,
+}
+
+
+def are_finite(entity: Any) -> bool:
+    """Tell whether it is certain that an entity holds no NaN or Infinity.
+
+    :param entity: an object, or lists, tuples and dicts with objects inside
+    """
+    if isinstance(entity, VersionedObject):
+        floating = _floating(entity.__class__)
+        held = entity.__dict__
+        return floating is not None and all(
+            are_finite(held.get(name)) for name in floating
+        )
+    if isinstance(entity, float):
+        return is_finite(entity)
+    if isinstance(entity, dict):
+        return all(map(are_finite, entity.values()))
+    if isinstance(entity, (list, tuple, set)):
+        return _are_all_finite(entity)
+    return True
+
+
+def _are_all_finite(items: Collection[Any]) -> bool:
+    for kind in set(map(type, items)):
+        if not issubclass(kind, VersionedObject) or _floating(kind) != ():
+            return all(map(are_finite, items))
+    return True
+
+
+def _floating(cls: type[VersionedObject]) -> tuple[str, ...] | None:
+    """Return which attributes may hold a float; None: nobody knows."""
+    form = compiled(cls)
+    if not form.may_nest():
+        return None
+    if form.floating is None:
+        form.floating = tuple(
+            generate.storage(name)
+            for name, handling in form.fields.items()
+            if _may_float(handling)
+        )
+    return form.floating
+
+
+def _may_float(handling: values.Handling) -> bool:
+    kind: Any = handling.field._type
+    while isinstance(kind, ovo.CompoundFieldType):
+        kind = kind._element_type._type
+    return (
+        type(handling.field).coerce is not ovo.Field.coerce
+        or type(kind).coerce not in _NEVER_FLOAT
+        or handling.dump is None
+    )

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing, as source, the functions that serve one class.
+
+Each function reads an instance's ``__dict__`` and names every field, so that
+nothing is looked up by name at run time that is known beforehand. What they
+do is said by the methods of oslo.versionedobjects they stand for.
+
+::
+
+    data(obj)              the data part of obj_to_primitive
+    primitive(obj)         obj_to_primitive, at the object's own version
+    changed(obj)           obj_what_changed
+    fill(obj, d, data)     the fields of _obj_from_primitive
+    copy(obj, memo)        __deepcopy__
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from vobjects.codec import coercion, copying, dumping, values
+from vobjects.codec.hooks import INSTANCE_HOOKS, VersionedObject
+
+#: Stands for "no such key"; no value is this.
+UNSET: Any = object()
+
+
+class Source:
+    """Lines of a module to be, and the names they use."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.lines: list[str] = []
+        self.space: dict[str, Any] = {'UNSET': UNSET, 'VO': VersionedObject}
+
+    def add(self, text: str) -> None:
+        self.lines.append(text)
+
+    def name(self, value: Any, prefix: str = 'g') -> str:
+        """Return a global name for a value."""
+        for known, found in self.space.items():
+            if found is value:
+                return known
+        name = f'{prefix}{len(self.space)}'
+        self.space[name] = value
+        return name
+
+    def run(self) -> dict[str, Any]:
+        """Return the namespace that the source makes."""
+        text = '\n'.join(self.lines) + '\n'
+        name = f'<vobjects codec: {self.title}>'
+        # So that a traceback shows the lines.
+        linecache.cache[name] = (
+            len(text),
+            None,
+            text.splitlines(keepends=True),
+            name,
+        )
+        exec(compile(text, name, 'exec'), self.space)  # noqa: S102 - our own text; names in it are quoted
+        return self.space
+
+
+def storage(name: str) -> str:
+    """Return the instance attribute that holds a field."""
+    return '_obj_' + name
+
+
+def dump_term(
+    source: Source, handling: values.Handling, name: str, local: str
+) -> str:
+    """Return an expression for a value's primitive."""
+    if handling.same:
+        return local
+    if handling.dump is None:
+        field = source.name(handling.field, 'f')
+        return f'{field}.to_primitive(self, {name!r}, {local})'
+    if handling.dump is dumping.dump_scalar_list:
+        made = f'[*{local}]'
+    elif handling.dump is dumping.dump_scalar_dict:
+        dicts = source.name(coercion.DICTS, 'dicts')
+        made = (
+            f'{{**{local}}} if {local}.__class__ in {dicts}'
+            f' else dict({local}.items())'
+        )
+    else:
+        made = f'{source.name(handling.dump)}({local})'
+    return f'None if {local} is None else {made}'
+
+
+def plain_instance() -> str:
+    """Return an expression: no attribute of an instance replaces a method."""
+    tests = ' or '.join(f'{hook!r} in d' for hook in INSTANCE_HOOKS)
+    return f'not ({tests})'
+
+
+def write_data(source: Source, fields: dict[str, values.Handling]) -> None:
+    """Write ``data(self, d)``: the primitives of the fields that are set."""
+    terms = [
+        (name, f'v{number}', dump_term(source, handling, name, f'v{number}'))
+        for number, (name, handling) in enumerate(fields.items())
+    ]
+    source.add('def data(self, d):')
+    if terms:
+        source.add(' try:')
+        for name, local, _ in terms:
+            source.add(f'  {local} = d[{storage(name)!r}]')
+        source.add(' except KeyError:')
+        source.add('  return some(self, d)')
+    source.add(' return {')
+    for name, _, term in terms:
+        source.add(f'  {name!r}: {term},')
+    source.add(' }')
+    source.add('def some(self, d):')
+    source.add(' out = {}')
+    for name, local, term in terms:
+        source.add(f' if {storage(name)!r} in d:')
+        source.add(f'  {local} = d[{storage(name)!r}]')
+        source.add(f'  out[{name!r}] = {term}')
+    source.add(' return out')
+
+
+def write_changed(
+    source: Source,
+    fields: dict[str, values.Handling],
+    tracking: str,
+    name: str,
+) -> None:
+    """Write ``changed(self, d)``, under a name.
+
+    :param tracking: whose obj_what_changed it stands for: 'plain' of
+        VersionedObject, 'list' of ObjectListBase, 'own' of the class
+    """
+    names = source.name(frozenset(fields), 'names')
+    source.add(f'def {name}(self, d):')
+    if tracking == 'own':
+        source.add(' return self.obj_what_changed()')
+        return
+    if tracking == 'list':
+        source.add(' found = set(self._changed_fields)')
+        source.add(' for item in self.objects:')
+        source.add('  if item.obj_what_changed():')
+        source.add("   found.add('objects')")
+        source.add(' return found')
+        return
+    source.add(' found = self._changed_fields')
+    source.add(
+        f' found = set({names}.intersection(found)) if found else set()'
+    )
+    for field, handling in fields.items():
+        if handling.tracked:
+            source.add(f' v = d.get({storage(field)!r})')
+            source.add(
+                ' if v is not None and isinstance(v, VO)'
+                ' and v.obj_what_changed():'
+            )
+            source.add(f'  found.add({field!r})')
+    source.add(' return found')
+
+
+def write_primitive(
+    source: Source,
+    cls: type[VersionedObject],
+    size: int,
+    tracking: str,
+) -> None:
+    """Write ``primitive(self, d)``: the envelope around the data."""
+    key = cls._obj_primitive_key
+    source.add('def primitive(self, d):')
+    source.add(' data_ = data(self, d)')
+    source.add(' out = {')
+    source.add(f'  {key("name")!r}: {cls.obj_name()!r},')
+    source.add(f'  {key("namespace")!r}: {cls.OBJ_PROJECT_NAMESPACE!r},')
+    source.add(f'  {key("version")!r}: self.VERSION,')
+    source.add(f'  {key("data")!r}: data_,')
+    source.add(' }')
+    source.add(' found = changed(self, d)')
+    source.add(' if found:')
+    # With every field in the data there is nothing to filter, where changes
+    # are fields for certain.
+    source.add(f'  if {tracking != "plain"} or len(data_) != {size}:')
+    source.add('   found = [name for name in found if name in data_]')
+    source.add(f'  if found: out[{key("changes")!r}] = [*found]')
+    source.add(' return out')
+
+
+def write_fill(source: Source, fields: dict[str, values.Handling]) -> None:
+    """Write ``fill(self, d, data)``: set each field that the data has.
+
+    It answers whether the data had all.
+    """
+    steps = [
+        (name, f'v{number}', _fill_step(source, handling, name, f'v{number}'))
+        for number, (name, handling) in enumerate(fields.items())
+    ]
+    source.add('def fill(self, d, data):')
+    source.add(' try:')
+    for name, local, _ in steps:
+        source.add(f'  {local} = data[{name!r}]')
+    source.add('  pass')
+    source.add(' except KeyError:')
+    source.add('  fill_some(self, d, data)')
+    source.add('  return False')
+    for _, _, step in steps:
+        source.add(f' {step}')
+    source.add(' return True')
+    source.add('def fill_some(self, d, data):')
+    source.add(' pass')
+    for name, local, step in steps:
+        source.add(f' if {name!r} in data:')
+        source.add(f'  {local} = data[{name!r}]')
+        source.add(f'  {step}')
+
+
+def write_build(source: Source, fields: dict[str, values.Handling]) -> None:
+    """Write ``build(self, d, given)``: set every field, of as many keywords.
+
+    It answers whether it did. It goes by the order of the fields; so where a
+    value is refused, it leaves everything to a second try, which goes by the
+    order of the keywords and raises what the first of them deserves.
+    """
+    source.add('def build(self, d, given):')
+    source.add(' try:')
+    for number, name in enumerate(fields):
+        source.add(f'  v{number} = given[{name!r}]')
+    for number, (name, handling) in enumerate(fields.items()):
+        local = f'v{number}'
+        coerce = source.name(handling.coerce, 'coerce')
+        value = _unless_stored(
+            source, handling, f'{coerce}(self, {name!r}, {local})', local
+        )
+        source.add(f'  {local} = {value}')
+    source.add('  pass')
+    # Whatever it is, the second try raises it.
+    source.add(' except Exception:')
+    source.add('  return False')
+    for number, name in enumerate(fields):
+        source.add(f' d[{storage(name)!r}] = v{number}')
+    source.add(' return True')
+
+
+def _fill_step(
+    source: Source, handling: values.Handling, name: str, local: str
+) -> str:
+    if handling.load is None or handling.field.read_only:
+        field = source.name(handling.field, 'f')
+        return (
+            f'setattr(self, {name!r},'
+            f' {field}.from_primitive(self, {name!r}, {local}))'
+        )
+    load = source.name(handling.load, 'load')
+    call = f'{load}(self, {name!r}, {local})'
+    value = _unless_stored(source, handling, call, local)
+    return f'd[{storage(name)!r}] = {value}'
+
+
+def _unless_stored(
+    source: Source,
+    handling: values.Handling,
+    call: str,
+    local: str = 'v',
+) -> str:
+    """Return an expression: the value where coercion would keep it."""
+    kept = coercion.kept_if(handling.field, local, source.name)
+    if kept is not None:
+        call = f'{local} if {kept} else {call}'
+    if not handling.stored:
+        return call
+    stored = source.name(handling.stored, 'stored')
+    return f'{local} if {local}.__class__ in {stored} else {call}'
+
+
+def write_copy(
+    source: Source,
+    fields: dict[str, values.Handling],
+    *,
+    bare: bool,
+    as_list: bool,
+) -> None:
+    """Write ``copy(self, memo)``.
+
+    :param bare: ``__init__`` does nothing that matters here
+    :param as_list: ``__init__`` would be that of ObjectListBase
+    """
+    source.space['new'] = object.__new__
+    source.space['deepcopy'] = copying.deep_copy
+    source.add('def copy(self, memo):')
+    source.add(
+        f' made = {"new(self.__class__)" if bare else "self.__class__()"}'
+    )
+    source.add(' memo[id(self)] = made')
+    source.add(' d = self.__dict__')
+    source.add(' to = made.__dict__')
+    if bare:
+        source.add(" to['_changed_fields'] = set()")
+    source.add(" to['_context'] = self._context")
+    for name, handling in fields.items():
+        held = storage(name)
+        source.add(f' if {held!r} in d:')
+        source.add(f'  v = d[{held!r}]')
+        if handling.copy is None or handling.field.read_only:
+            source.add(f'  setattr(made, {name!r}, deepcopy(v, memo))')
+            continue
+        copy = source.name(handling.copy, 'copy')
+        call = f'{copy}(made, {name!r}, v, memo)'
+        source.add(
+            f'  to[{held!r}] = {_unless_stored(source, handling, call)}'
+        )
+    if 'objects' in fields and as_list:
+        source.add(" if '_obj_objects' not in d: made.objects = []")
+    source.add(" to['_changed_fields'] = set(self._changed_fields)")
+    source.add(' return made')
+
+
+def guards_of(
+    fields: Iterable[values.Handling],
+    pick: Callable[[values.Handling], Iterable[Any]],
+) -> list[Any]:
+    """Return the guards of some fields, each once."""
+    return list(
+        dict.fromkeys(guard for field in fields for guard in pick(field))
+    )

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Field types: those of oslo.versionedobjects, and a few it lacks.
+
+Everything ``oslo_versionedobjects.fields`` has is here under its own name, so
+that a user switches by changing an import. Added are the types that an HTTP
+API needs; each says its limits in ``get_schema`` and in its ``repr``, so that
+a changed limit changes the fingerprint of the types that use it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from oslo_versionedobjects import fields as _ovo
+from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
+from oslo_versionedobjects.fields import UnspecifiedDefault
+
+from vobjects import exceptions
+
+#: What Senlin accepts in a name: word characters, CJK, and ``-._~``.
+NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
+
+#: Largest integer that the databases keep in an INTEGER column.
+MAX_INTEGER = 2**31 - 1
+
+
+class Limited(_ovo.FieldType[Any]):
+    """A field type with parameters that belong to its fingerprint."""
+
+    def parameters(self) -> str:
+        """Return the parameters as they stand in the ``repr``."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+
+class LimitedField(_ovo.Field[Any]):
+    """A field whose ``repr`` shows the parameters of its type."""
+
+    _type: Limited
+
+    def __repr__(self) -> str:
+        kind = type(self._type).__name__
+        return (
+            f'{kind}({self._type.parameters()},default={self._default},'
+            f'nullable={self._nullable})'
+        )
+
+
+class Name(Limited):
+    """A resource's name.
+
+    :param minimum: fewest characters
+    :param maximum: most characters
+    """
+
+    def __init__(self, minimum: int = 1, maximum: int = 255) -> None:
+        super().__init__()
+        self.minimum, self.maximum = minimum, maximum
+
+    def parameters(self) -> str:
+        return f'minimum={self.minimum},maximum={self.maximum}'
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f'{attr} must be a string')
+        if not self.minimum <= len(value) <= self.maximum:
+            raise ValueError(
+                f'{attr} must have {self.minimum} to {self.maximum}'
+                f' characters, not {len(value)}'
+            )
+        if not re.fullmatch(NAME_PATTERN, value):
+            raise ValueError(
+                f'{attr} {exceptions.cut(value)} may hold letters, digits'
+                ' and "_.~-" only'
+            )
+        return value
+
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': ['string'],
+            'minLength': self.minimum,
+            'maxLength': self.maximum,
+            'pattern': NAME_PATTERN,
+        }
+
+
+class Capacity(Limited):
+    """A number of nodes; digits in a string are read, as Senlin does."""
+
+    def __init__(self, minimum: int = 0, maximum: int = MAX_INTEGER) -> None:
+        super().__init__()
+        self.minimum, self.maximum = minimum, maximum
+
+    def parameters(self) -> str:
+        return f'minimum={self.minimum},maximum={self.maximum}'
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> int:
+        number = whole_number(attr, value)
+        if not self.minimum <= number <= self.maximum:
+            raise ValueError(
+                f'{attr} must be from {self.minimum} to {self.maximum},'
+                f' not {number}'
+            )
+        return number
+
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': ['integer', 'string'],
+            'minimum': self.minimum,
+            'maximum': self.maximum,
+            'pattern': '^-?[0-9]{1,10}$',
+        }
+
+
+class Sort(Limited):
+    """``key[:asc|desc]`` items, joined by commas.
+
+    :param keys: the keys that may be sorted by
+    """
+
+    def __init__(self, keys: Collection[str]) -> None:
+        super().__init__()
+        self.keys = tuple(keys)
+
+    def parameters(self) -> str:
+        return f'keys={self.keys}'
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f'{attr} must be a string')
+        for item in value.split(','):
+            key, _, direction = item.partition(':')
+            if key not in self.keys:
+                raise ValueError(
+                    f'{attr}: cannot sort by {exceptions.cut(key)}; sort by'
+                    f' {", ".join(self.keys)}'
+                )
+            if direction not in ('', 'asc', 'desc'):
+                raise ValueError(
+                    f'{attr}: direction {exceptions.cut(direction)} is'
+                    " neither 'asc' nor 'desc'"
+                )
+        return value
+
+    def get_schema(self) -> dict[str, Any]:
+        item = f'({"|".join(map(re.escape, self.keys))})(:asc|:desc|:)?'
+        return {'type': ['string'], 'pattern': f'^{item}(,{item})*$'}
+
+
+class Json(_ovo.FieldType[dict[str, Any]]):
+    """A JSON object whose content is the user's own."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f'{attr} must be a JSON object')
+        return dict(value)
+
+    def get_schema(self) -> dict[str, Any]:
+        return {'type': ['object']}
+
+
+class JsonValue(_ovo.FieldType[Any]):
+    """Any JSON value."""
+
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': [
+                'object',
+                'array',
+                'string',
+                'number',
+                'boolean',
+            ]
+        }
+
+
+class IdentityList(Limited):
+    """Identities of resources, each once.
+
+    :param minimum: fewest items
+    """
+
+    def __init__(self, minimum: int = 0) -> None:
+        super().__init__()
+        self.minimum = minimum
+
+    def parameters(self) -> str:
+        return f'minimum={self.minimum}'
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> list[str]:
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f'{attr} must be a list of names or IDs')
+        items = list(value)
+        if not all(isinstance(item, str) and item for item in items):
+            raise ValueError(f'{attr} must be a list of names or IDs')
+        if len(items) < self.minimum:
+            raise ValueError(f'{attr} needs at least {self.minimum} item(s)')
+        if len(set(items)) != len(items):
+            raise ValueError(f'{attr} names an item twice')
+        return items
+
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': ['array'],
+            'items': {'type': 'string', 'minLength': 1, 'maxLength': 255},
+            'minItems': self.minimum,
+            'uniqueItems': True,
+        }
+
+
+class AnyCaseEnum(_ovo.Enum):
+    """Some words, in any case; the value is in upper case, as Senlin's."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> str:
+        return super().coerce(
+            obj, attr, value.upper() if isinstance(value, str) else value
+        )
+
+    def get_schema(self) -> dict[str, Any]:
+        words = list(self._valid_values)
+        return {
+            'type': ['string'],
+            'enum': [
+                *words,
+                *map(str.lower, words),
+                *map(str.capitalize, words),
+            ],
+        }
+
+
+class StrictBoolean(_ovo.FieldType[bool]):
+    """True or false, or the words; nothing else is taken for either.
+
+    ``BooleanField`` of oslo.versionedobjects takes any value for its truth:
+    the string ``'false'`` would force a deletion.
+    """
+
+    WORDS: Mapping[str, bool] = {'true': True, 'false': False}
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        word = value.lower() if isinstance(value, str) else ''
+        if word in self.WORDS:
+            return self.WORDS[word]
+        raise ValueError(
+            f"{attr} must be 'true' or 'false', not {exceptions.cut(value)}"
+        )
+
+    def get_schema(self) -> dict[str, Any]:
+        return {'type': ['boolean']}
+
+
+def whole_number(attr: str, value: Any) -> int:
+    """Read an integer, or digits; no truth values and no fractions.
+
+    :raises ValueError: naming ``attr``
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and re.fullmatch(r'-?[0-9]{1,10}', value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise ValueError(f'{attr} must be an integer, not {exceptions.cut(value)}')
+
+
+class NameField(LimitedField):
+    """See :class:`Name`."""
+
+    def __init__(
+        self, minimum: int = 1, maximum: int = 255, **options: Any
+    ) -> None:
+        super().__init__(Name(minimum, maximum), **options)
+
+
+class CapacityField(LimitedField):
+    """See :class:`Capacity`."""
+
+    def __init__(
+        self, minimum: int = 0, maximum: int = MAX_INTEGER, **options: Any
+    ) -> None:
+        super().__init__(Capacity(minimum, maximum), **options)
+
+
+class SortField(LimitedField):
+    """See :class:`Sort`."""
+
+    def __init__(self, keys: Collection[str], **options: Any) -> None:
+        super().__init__(Sort(keys), **options)
+
+
+class IdentityListField(LimitedField):
+    """See :class:`IdentityList`."""
+
+    def __init__(self, minimum: int = 0, **options: Any) -> None:
+        super().__init__(IdentityList(minimum), **options)
+
+
+class JsonField(_ovo.AutoTypedField[dict[str, Any]]):
+    """See :class:`Json`."""
+
+    AUTO_TYPE = Json()
+
+
+class JsonValueField(_ovo.AutoTypedField[Any]):
+    """See :class:`JsonValue`."""
+
+    AUTO_TYPE = JsonValue()
+
+
+class AnyCaseEnumField(_ovo.BaseEnumField):
+    """See :class:`AnyCaseEnum`."""
+
+    def __init__(self, valid_values: Collection[str], **options: Any) -> None:
+        self.AUTO_TYPE = AnyCaseEnum(valid_values)
+        super().__init__(**options)
+
+
+class StrictBooleanField(_ovo.AutoTypedField[bool]):
+    """See :class:`StrictBoolean`."""
+
+    AUTO_TYPE = StrictBoolean()
+
+
+__all__ = [
+    *(name for name in vars(_ovo) if not name.startswith('_')),
+    'AnyCaseEnum',
+    'AnyCaseEnumField',
+    'Capacity',
+    'CapacityField',
+    'IdentityList',
+    'IdentityListField',
+    'Json',
+    'JsonField',
+    'JsonValue',
+    'JsonValueField',
+    'LimitedField',
+    'Name',
+    'NameField',
+    'Sort',
+    'SortField',
+    'StrictBoolean',
+    'StrictBooleanField',
+    'UnspecifiedDefault',
+    'whole_number',
+]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""API microversions: negotiate, dispatch, validate, discover, explain.
+
+Import the modules, not names from here. In the order a request meets them::
+
+    policy      what one service promises; pure values
+        Policy(service_types, minimum, maximum, help_url, ...)  SENLIN
+        Maximum(version, reason='')     highest version served now, and why
+        policy.limit(maximum=None) -> Maximum        within the policy
+        HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
+    header      OpenStack-API-Version -> version
+        requested(header, policy, legacy=()) -> Requested(text, version)
+        negotiate(header, policy, maximum, legacy=()) -> Version
+        settle(requested, policy, maximum) -> Version
+    middleware  WSGI, no framework
+        Microversions(app, policy, maximum: Callable[[], Maximum])
+        sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM]
+    dispatch    one name, several versions
+        @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
+        resolve(handler, version) -> function        what a router calls
+        is_supported(request, min_version, max_version) -> bool
+        version_of(request) -> Version
+        check(policy, *handlers)        at start: unreachable or hidden
+    version_request
+        APIVersionRequest('2.1'), APIVersionRequest(): a Version, as the
+        controllers of the seeds make it
+    body        load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
+        unstorable(text) -> 'U+0000' or '': for path segments too
+    schema      of a request type at a version
+        body_schema(cls, object_version, names) -> dict
+        validate(cls, microversion, names, values, where='body') -> None
+        compiled_at(cls, microversion, names) -> Compiled
+    acceptance  what is valid, known in a microsecond
+        of(schema) -> accepts(value) -> bool         False: ask jsonschema
+    query       query strings
+        pairs(query_string) -> [(name, value)]
+        coerce_query(cls, microversion, names, pairs) -> dict
+    discovery   documents for / and /v1
+        versions_document(environ, policy, maximum, public_url='') -> dict
+        version_document(environ, policy, maximum, public_url='') -> dict
+        VERSIONS_STATUS (300); paths(policy); base_url(environ)
+    errors      ApiError(VobjectsError) and its children
+        error.status_under(policy), error.document(policy, request_id='')
+        document(policy, *, status, code, title, detail, ...) -> dict
+
+``names`` are the fields of a request type that come from the body (or from
+the query): every name the type had at any version; the version decides which
+of them are there.
+"""

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Request bodies: bytes to JSON values that are safe to hand on.
+
+The standard parser accepts more than JSON, and more than a database, a
+message bus or another JSON parser can hold. Refused here, each with its own
+message: too many bytes, other encodings, a name twice in one object (parsers
+differ on which counts), NaN and infinities, integers beyond 64 bits, lone
+surrogates and NUL in strings, deep nesting (no RecursionError further on).
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any, NoReturn
+
+from vobjects import exceptions
+from vobjects.microversions import errors
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 64
+
+_INTEGERS = range(-(2**63), 2**63)
+_MAX_INTEGER_LENGTH = len(str(_INTEGERS[0]))
+
+# A string, closed or not (linear also for hostile input), or one bracket.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+_UNSTORABLE = re.compile('[\0\ud800-\udfff]')
+# The escapes that may stand for them; half of a good pair does, too.
+_SUSPECT = re.compile(rb'\\u(?:0000|[dD][89a-fA-F])')
+
+
+def load_json(
+    raw: bytes, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
+) -> Any:
+    """Read one JSON value.
+
+    :param raw: the body; UTF-8
+    :param max_bytes: longest body read
+    :param max_depth: most objects and arrays around a value
+    :raises vobjects.microversions.errors.BodyTooLarge: more bytes
+    :raises vobjects.microversions.errors.MalformedBody: see the module
+    """
+    if len(raw) > max_bytes:
+        raise errors.BodyTooLarge(
+            f'The request body has {len(raw)} bytes; {max_bytes} are read.'
+        )
+    if raw.startswith(codecs.BOM_UTF8):
+        raise errors.MalformedBody(
+            'The request body begins with a byte order mark; JSON has none.'
+        )
+    if not raw.strip():
+        raise errors.MalformedBody(
+            'The request body is empty; a JSON object is expected.'
+        )
+    try:
+        text = raw.decode('utf-8')
+    except UnicodeDecodeError as error:
+        raise errors.MalformedBody(
+            f'The request body is not UTF-8: byte {error.start} is'
+            f' 0x{raw[error.start]:02x}.'
+        ) from None
+    _check_depth(raw, max_depth)
+    try:
+        value = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise errors.MalformedBody(
+            f'The request body is not JSON: {error.msg} at line'
+            f' {error.lineno}, column {error.colno}.'
+        ) from None
+    if _SUSPECT.search(raw):
+        _check_strings(value)
+    return value
+
+
+def _check_depth(raw: bytes, max_depth: int) -> None:
+    if raw.count(b'{') + raw.count(b'[') <= max_depth:
+        return
+    depth = 0
+    for match in _TOKEN.finditer(raw):
+        token = raw[match.start()]
+        if token in b'{[':
+            depth += 1
+            if depth > max_depth:
+                raise errors.MalformedBody(
+                    f'The request body is nested more than {max_depth} deep'
+                    f' at byte {match.start()}.'
+                )
+        elif token in b'}]':
+            depth -= 1
+
+
+def _check_strings(value: Any) -> None:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += item
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str) and (bad := unstorable(item)):
+            raise errors.MalformedBody(
+                f'The string {exceptions.cut(item)} of the request body has'
+                f' the character {bad}, which cannot be stored.'
+            )
+
+
+def unstorable(text: str) -> str:
+    """Return the first character that no database or peer can hold.
+
+    :returns: as ``'U+0000'``: NUL, or half of a surrogate pair; else ``''``
+    """
+    found = _UNSTORABLE.search(text)
+    return f'U+{ord(found[0]):04X}' if found else ''
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for name, _value in pairs:
+            if name in seen:
+                raise errors.MalformedBody(
+                    f'The name {exceptions.cut(name)} is given twice in one'
+                    ' JSON object of the request body.'
+                )
+            seen.add(name)
+    return result
+
+
+def _integer(text: str) -> int:
+    # The length first: converting thousands of digits is slow or refused.
+    if len(text) > _MAX_INTEGER_LENGTH or int(text) not in _INTEGERS:
+        raise errors.MalformedBody(
+            f'The integer {_shown(text)} does not fit 64 bits.'
+        )
+    return int(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value in (float('inf'), float('-inf')):
+        raise errors.MalformedBody(f'The number {_shown(text)} is too large.')
+    return value
+
+
+def _shown(digits: str) -> str:
+    shown = exceptions.SHOWN
+    return digits if len(digits) <= shown else f'{digits[:shown]}…'
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise errors.MalformedBody(
+        f'{text} is not JSON; a number or null is expected.'
+    )
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_no_duplicates,
+    parse_int=_integer,
+    parse_float=_number,
+    parse_constant=_no_constant,
+)

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON schema of a request type at a version, and what breaks it.
+
+A schema follows from the fields the type had at an object version; nobody
+writes one. It is compiled once for each (type, object version, names). What
+is right is accepted fast (:mod:`vobjects.microversions.acceptance`). A
+refused request is told where, what was expected, and, when a field belongs to
+another API version, which one: the mistake that users ask about most.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import difflib
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import jsonschema
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, fields
+from vobjects.microversions import acceptance, errors
+from vobjects.versions import NULL, Version
+
+if TYPE_CHECKING:
+    # Whoever has a type has imported it; this module need not.
+    from vobjects import base
+
+DIALECT = 'http://json-schema.org/draft-04/schema#'
+
+#: Names listed, at most, when an unknown one is refused.
+_LISTED = 20
+
+#: Characters of somebody else's message that are repeated.
+_LONGEST = 200
+
+RequestType: TypeAlias = 'type[base.Object]'
+
+
+def body_schema(
+    cls: RequestType, object_version: str, names: Iterable[str]
+) -> dict[str, Any]:
+    """Return the schema (draft 4) of a part of a request.
+
+    :param object_version: of ``cls``
+    :param names: the fields in this part; those that the version lacks are
+        left out
+    """
+    known = cls.fields_at(object_version)
+    part = {name: known[name] for name in names if name in known}
+    schema: dict[str, Any] = {
+        '$schema': DIALECT,
+        'type': 'object',
+        'properties': {
+            name: _field_schema(field) for name, field in part.items()
+        },
+        'additionalProperties': False,
+    }
+    required = [name for name, field in part.items() if _is_required(field)]
+    if required:  # draft 4 has no empty list here
+        schema['required'] = required
+    return schema
+
+
+def validate(
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    values: Any,
+    where: str = 'body',
+    *,
+    nulls: bool = True,
+) -> None:
+    """Check a part of a request at an API version.
+
+    :param names: every field the part had at any version
+    :param values: the part, as JSON values
+    :param where: the part, in error messages
+    :param nulls: whether the part can say null; a query cannot
+    :raises vobjects.microversions.errors.ValidationError: the first fault
+    :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
+        belongs to a later version
+    """
+    compiled = compiled_at(cls, microversion, names)
+    if not compiled.accepts(values):
+        _check(compiled, cls, microversion, names, values, where, nulls)
+    asked = compiled.asked
+    for name, value in values.items():
+        if isinstance(value, asked[name]) and value is not None:
+            compiled.check_value(name, value, where)
+
+
+def _check(
+    compiled: Compiled,
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    values: Any,
+    where: str,
+    nulls: bool,
+) -> None:
+    """Say what is wrong; nothing is, if the fast way was too strict."""
+    if not isinstance(values, dict):
+        raise errors.ValidationError(
+            where, f'must be a JSON object, not {_shown(values)}'
+        )
+    for name in values:
+        if name not in compiled.properties:
+            raise unknown(cls, microversion, names, name, where)
+    for name in compiled.required:
+        if name not in values:
+            raise errors.ValidationError(where, f'{name!r} is required')
+    fault = next(compiled.validator.iter_errors(values), None)
+    if fault is not None:
+        raise _refusal(fault, where, nulls)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Compiled:
+    """A schema made ready.
+
+    :ivar properties: field name to schema
+    :ivar required: names that must be given
+    :ivar accepts: True: valid; False: the validator has to judge
+    :ivar asked: field name to the classes of valid values that the field
+        itself may still refuse
+    :ivar fields: the fields themselves, and an object they can talk of
+    """
+
+    properties: Mapping[str, Mapping[str, Any]]
+    required: tuple[str, ...]
+    validator: jsonschema.Draft4Validator
+    accepts: acceptance.Accepts
+    asked: Mapping[str, tuple[type, ...]]
+    fields: Mapping[str, ovo_fields.Field[Any]]
+    owner: base.Object
+
+    def check_value(self, name: str, value: Any, where: str) -> None:
+        """Refuse what only the field itself can tell, such as a date.
+
+        :raises vobjects.microversions.errors.ValidationError: it is refused
+        """
+        try:
+            self.fields[name].coerce(self.owner, name, value)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise errors.ValidationError(
+                _path(where, [name]), str(error)[:_LONGEST].rstrip('.')
+            ) from None
+
+
+def compiled_at(
+    cls: RequestType, microversion: Version, names: Sequence[str]
+) -> Compiled:
+    """Return the compiled schema of a part at an API version.
+
+    :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
+        belongs to a later version
+    """
+    hashable: Any = cls  # as every class; mypy looks at the instances'
+    return _compiled_at(hashable, microversion, tuple(names))
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled_at(
+    cls: RequestType, microversion: Version, names: tuple[str, ...]
+) -> Compiled:
+    object_version = cls.version_at(microversion)
+    if object_version is None:
+        introduced = cls.introduced() or NULL
+        raise errors.MethodNotAtVersion(
+            cls.obj_name(), microversion, ((introduced, None),)
+        )
+    hashable: Any = cls
+    return _compiled(hashable, object_version, names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(
+    cls: RequestType, object_version: str, names: tuple[str, ...]
+) -> Compiled:
+    schema = _with_python_patterns(body_schema(cls, object_version, names))
+    jsonschema.Draft4Validator.check_schema(schema)
+    properties = schema['properties']
+    known = cls.fields_at(object_version)
+    return Compiled(
+        properties,
+        tuple(schema.get('required', ())),
+        jsonschema.Draft4Validator(schema, format_checker=acceptance.FORMATS),
+        acceptance.of(schema),
+        {name: _left_to(known[name]) for name in properties},
+        known,
+        cls(),
+    )
+
+
+#: Field type -> the classes of values that its schema lets pass and it may
+#: refuse; of a type that is not here, all.
+_LEFT_TO: Mapping[type, tuple[type, ...]] = {
+    fields.Boolean: (),
+    fields.Capacity: (str,),  # digits, of which it knows the range
+    fields.Enum: (),
+    fields.Float: (int,),  # beyond the range of a float
+    fields.IdentityList: (),
+    fields.Integer: (),
+    fields.Json: (),
+    fields.JsonValue: (),
+    fields.Name: (),
+    fields.NonNegativeInteger: (),
+    fields.Sort: (),
+    fields.StrictBoolean: (),
+    fields.String: (),
+    fields.UUID: (),
+}
+
+
+def _left_to(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
+    """Return which of the values that its schema accepts a field judges."""
+    for name in ('coerce', 'get_schema'):
+        if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
+            return (object,)
+    return _LEFT_TO.get(type(field._type), (object,))
+
+
+def unknown(
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    name: str,
+    where: str,
+) -> errors.ValidationError:
+    """Return the error for a name that the version does not have."""
+    path = _path(where, [name])
+    shown = exceptions.cut(name)
+    if name in names:
+        later, ended = _elsewhere(cls, microversion, name)
+        if later is not None:
+            return errors.ValidationError(
+                path,
+                f'{shown} needs API version {later} or later; this request'
+                f' asked for {microversion}',
+                needs=later,
+            )
+        if ended is not None:
+            return errors.ValidationError(
+                path,
+                f'{shown} is no longer there from API version {ended} on;'
+                f' this request asked for {microversion}',
+            )
+    known = sorted(compiled_at(cls, microversion, names).properties)
+    return errors.ValidationError(path, f'unknown; {_advice(name, known)}')
+
+
+def _advice(name: str, known: list[str]) -> str:
+    if not known:
+        return 'nothing is expected here'
+    close = difflib.get_close_matches(name[:64], known, n=1)
+    if close:
+        return f'did you mean {close[0]!r}?'
+    listed = ', '.join(map(repr, known[:_LISTED]))
+    more = ', …' if len(known) > _LISTED else ''
+    return f'known here: {listed}{more}'
+
+
+def _elsewhere(
+    cls: RequestType, microversion: Version, name: str
+) -> tuple[Version | None, Version | None]:
+    """Return since when a field will be there, and since when it is gone."""
+    ended: Version | None = None
+    was_there = cls.introduced() is None and name in cls.fields_at('1.0')
+    for text, object_version in cls.VERSION_MAP.items():
+        at = Version.parse(text)
+        is_there = name in cls.fields_at(object_version)
+        if at > microversion:
+            if is_there:
+                return at, None
+        elif was_there and not is_there:
+            ended = at
+        was_there = is_there
+    return None, ended
+
+
+def _is_required(field: ovo_fields.Field[Any]) -> bool:
+    return not field.nullable and (
+        field.default is ovo_fields.UnspecifiedDefault
+    )
+
+
+def _field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
+    # A copy: some types hand out the list they keep.
+    schema: dict[str, Any] = copy.deepcopy(field.get_schema())
+    if field.nullable and None not in schema.get('enum', [None]):
+        schema['enum'] = [*schema['enum'], None]  # it may be a tuple
+    return schema
+
+
+def _with_python_patterns(schema: Any) -> Any:
+    r"""Return a schema whose patterns mean in Python what they say.
+
+    In a JSON schema ``$`` is the end; in Python it also matches before a
+    line feed that ends the text, which ``\Z`` does not.
+    """
+    if isinstance(schema, list):
+        return [_with_python_patterns(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: _with_python_patterns(item) for key, item in schema.items()}
+    pattern = result.get('pattern')
+    if isinstance(pattern, str) and pattern.endswith('$'):
+        result['pattern'] = pattern[:-1] + r'\Z'
+    return result
+
+
+def _refusal(
+    fault: jsonschema.ValidationError, where: str, nulls: bool
+) -> errors.ValidationError:
+    path = _path(where, fault.absolute_path)
+    say = _EXPECTED.get(str(fault.validator))
+    if say is None:
+        return errors.ValidationError(path, fault.message[:_LONGEST])
+    expected = fault.validator_value
+    if isinstance(expected, list) and not nulls:
+        expected = [item for item in expected if item not in ('null', None)]
+    return errors.ValidationError(
+        path, f'{say(expected)}, not {_shown(fault.instance)}'
+    )
+
+
+def _path(where: str, steps: Iterable[str | int]) -> str:
+    path = where
+    for step in steps:
+        if isinstance(step, int):
+            path += f'[{step}]'
+        elif step.isidentifier() and len(step) <= exceptions.SHOWN:
+            path += f'.{step}'
+        else:
+            path += f'[{exceptions.cut(step)}]'
+    return path
+
+
+_WORDS: Mapping[str, str] = {
+    'array': 'a list',
+    'boolean': 'true or false',
+    'integer': 'an integer',
+    'null': 'null',
+    'number': 'a number',
+    'object': 'a JSON object',
+    'string': 'a string',
+}
+
+
+def _types(expected: str | list[str]) -> str:
+    names = [expected] if isinstance(expected, str) else expected
+    return 'must be ' + ' or '.join(_WORDS[name] for name in names)
+
+
+def _without_z(pattern: str) -> str:
+    return re.sub(r'\\Z\Z', '$', pattern)
+
+
+# Schema keyword -> what it expected, in words.
+_EXPECTED: Mapping[str, Callable[[Any], str]] = {
+    'type': _types,
+    'enum': lambda values: 'must be one of ' + ', '.join(map(_shown, values)),
+    'pattern': lambda text: f'must match {_without_z(text)}',
+    'format': lambda name: f'must have the format {name}',
+    'minimum': lambda limit: f'must be at least {limit}',
+    'maximum': lambda limit: f'must be at most {limit}',
+    'minLength': lambda limit: f'must have at least {limit} character(s)',
+    'maxLength': lambda limit: f'must have at most {limit} characters',
+    'minItems': lambda limit: f'must have at least {limit} item(s)',
+    'maxItems': lambda limit: f'must have at most {limit} items',
+    'uniqueItems': lambda _: 'must have each item once',
+}
+
+_LITERALS = {None: 'null', True: 'true', False: 'false'}
+
+
+def _shown(value: Any) -> str:
+    """Return a JSON value for people, cut."""
+    if value is None or isinstance(value, bool):
+        return _LITERALS[value]
+    return exceptions.cut(value)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents that the API-SIG guidelines ask for, as schemas to test with.
+
+They state the guidelines' rules (errors; microversion specification; version
+discovery), with two of their faults mended: a microversion there may have
+two digits on each side only and any character between, which Nova's 2.104
+does not match; and ``links`` is there one link instead of a list of them.
+Unknown keys are allowed: every service has some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+
+_DIALECT = 'http://json-schema.org/draft-04/schema#'
+
+#: What the microversion specification says a version looks like.
+MICROVERSION = {
+    'type': 'string',
+    'pattern': r'^([1-9]\d*)\.([1-9]\d*|0)$',
+}
+
+_LINK = {
+    'type': 'object',
+    'properties': {
+        'rel': {'type': 'string', 'minLength': 1},
+        'href': {'type': 'string', 'pattern': r'^https?://[^/\s]+'},
+    },
+    'required': ['rel', 'href'],
+}
+
+ERRORS_SCHEMA: dict[str, Any] = {
+    '$schema': _DIALECT,
+    'type': 'object',
+    'properties': {
+        'errors': {
+            'type': 'array',
+            'minItems': 1,
+            'items': {
+                'type': 'object',
+                'properties': {
+                    'request_id': {'type': 'string', 'minLength': 1},
+                    'code': {
+                        'type': 'string',
+                        'pattern': r'^[a-z0-9._-]+$',
+                    },
+                    'status': {'type': 'integer'},
+                    'title': {'type': 'string', 'minLength': 1},
+                    'detail': {'type': 'string'},
+                    'min_version': MICROVERSION,
+                    'max_version': MICROVERSION,
+                    'links': {'type': 'array', 'minItems': 1, 'items': _LINK},
+                },
+                'required': ['code', 'status', 'title', 'detail', 'links'],
+            },
+        },
+    },
+    'required': ['errors'],
+}
+
+_VERSION = {
+    'type': 'object',
+    'properties': {
+        'id': {'type': 'string', 'pattern': r'^v[1-9]\d*(\.\d+)?$'},
+        'status': {
+            'type': 'string',
+            'enum': ['CURRENT', 'SUPPORTED', 'EXPERIMENTAL', 'DEPRECATED'],
+        },
+        'min_version': MICROVERSION,
+        'max_version': MICROVERSION,
+        'links': {'type': 'array', 'minItems': 1, 'items': _LINK},
+    },
+    'required': ['id', 'status', 'links', 'min_version', 'max_version'],
+}
+
+#: The document at ``/``.
+VERSIONS_SCHEMA: dict[str, Any] = {
+    '$schema': _DIALECT,
+    'type': 'object',
+    'properties': {
+        'versions': {'type': 'array', 'minItems': 1, 'items': _VERSION},
+    },
+    'required': ['versions'],
+}
+
+#: The document at one major version.
+VERSION_SCHEMA: dict[str, Any] = {
+    '$schema': _DIALECT,
+    'type': 'object',
+    'properties': {'version': _VERSION},
+    'required': ['version'],
+}
+
+_errors = jsonschema.Draft4Validator(ERRORS_SCHEMA)
+_versions = jsonschema.Draft4Validator(VERSIONS_SCHEMA)
+_version = jsonschema.Draft4Validator(VERSION_SCHEMA)
+
+
+def assert_error_document(
+    body: Mapping[str, Any],
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Assert that a body is an error document, whole and without conflict.
+
+    :param body: the decoded response body
+    :param status: of the response; each place in the body must agree
+    :param headers: of the response; the request id must agree
+    :raises AssertionError: naming what is wrong
+    """
+    _assert(_errors, body)
+    item = body['errors'][0]
+    service, _, rest = item['code'].partition('.')
+    _demand(bool(service and rest), f'code {item["code"]!r} has no service')
+    helps = [link for link in item['links'] if link['rel'] == 'help']
+    _demand(bool(helps), "no link with rel 'help'")
+    if status is not None:
+        _demand(
+            item['status'] == status,
+            f'the body says {item["status"]}, the response {status}',
+        )
+    if item['status'] == 406:
+        _demand(
+            {'min_version', 'max_version'} <= item.keys()
+            or 'unsupported' not in item['code'],
+            '406 without min_version and max_version',
+        )
+    if headers is not None and 'request_id' in item:
+        lower = {name.lower(): value for name, value in headers.items()}
+        _demand(
+            lower.get('x-openstack-request-id') == item['request_id'],
+            f'request id {item["request_id"]!r} is not the response header',
+        )
+    if 'error' in body:
+        _assert_senlin_keys(body)
+
+
+def assert_versions_document(body: Mapping[str, Any]) -> None:
+    """Assert that a body is what ``/`` should answer.
+
+    :raises AssertionError: naming what is wrong
+    """
+    _assert(_versions, body)
+
+
+def assert_version_document(body: Mapping[str, Any]) -> None:
+    """Assert that a body is what a major version should answer.
+
+    :raises AssertionError: naming what is wrong
+    """
+    _assert(_version, body)
+
+
+def _assert_senlin_keys(body: Mapping[str, Any]) -> None:
+    """Senlin's keys, where they are there, must say the same."""
+    status = body['errors'][0]['status']
+    error = body['error']
+    _demand(body.get('code') == status, "'code' is not the status")
+    _demand(error.get('code') == status, "'error.code' is not the status")
+    for name in ('message', 'type'):
+        value = error.get(name)
+        _demand(bool(value), f"'error.{name}' is missing or empty")
+
+
+def _assert(
+    validator: jsonschema.Draft4Validator, body: Mapping[str, Any]
+) -> None:
+    faults = [
+        f'{fault.json_path}: {fault.message}'
+        for fault in validator.iter_errors(body)
+    ]
+    _demand(not faults, '; '.join(faults))
+
+
+def _demand(holds: bool, message: str) -> None:
+    # Raised by hand: this module is not a test file, whose assert statements
+    # pytest would explain, and must work under python -O too.
+    if not holds:
+        raise AssertionError(message)

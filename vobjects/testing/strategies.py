@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hypothesis strategies that draw populated instances of versioned types.
+
+Values come from each field's own type, so that what is drawn can really be
+set. Optional fields are sometimes unset and sometimes null.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Collection
+from typing import Any
+
+from hypothesis import strategies as st
+
+from vobjects import base, fields
+
+#: What JSON can carry unchanged.
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**31), 2**31)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+_names = st.text('abcXYZ019_.~-', min_size=1, max_size=12)
+_times = st.datetimes(
+    min_value=datetime.datetime(1971, 1, 1),  # noqa: DTZ001 - made aware below
+    max_value=datetime.datetime(2099, 1, 1),  # noqa: DTZ001
+    timezones=st.just(datetime.UTC),
+).map(lambda moment: moment.replace(microsecond=0))
+
+
+def _texts(kind: Any) -> st.SearchStrategy[Any]:
+    return st.text(max_size=8)
+
+
+def _enums(kind: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(sorted(kind.valid_values))
+
+
+def _capacities(kind: Any) -> st.SearchStrategy[Any]:
+    return st.integers(kind.minimum, kind.maximum)
+
+
+def _sorts(kind: Any) -> st.SearchStrategy[Any]:
+    item = st.tuples(
+        st.sampled_from(kind.keys), st.sampled_from(['', ':asc', ':desc'])
+    ).map(''.join)
+    return st.lists(item, min_size=1, max_size=3).map(','.join)
+
+
+def _identities(kind: Any) -> st.SearchStrategy[Any]:
+    return st.lists(
+        _names, min_size=kind.minimum, max_size=kind.minimum + 2, unique=True
+    )
+
+
+def _lists(kind: Any) -> st.SearchStrategy[Any]:
+    return st.lists(of_type(kind._element_type._type), max_size=3)
+
+
+def _dicts(kind: Any) -> st.SearchStrategy[Any]:
+    return st.dictionaries(
+        st.text(max_size=5), of_type(kind._element_type._type), max_size=3
+    )
+
+
+def _objects(kind: Any) -> st.SearchStrategy[Any]:
+    return st.deferred(lambda: instances(base.registered(kind._obj_name)))
+
+
+def _always(
+    strategy: st.SearchStrategy[Any],
+) -> Callable[[Any], st.SearchStrategy[Any]]:
+    return lambda kind: strategy
+
+
+#: Field type -> strategy; the first that the type is an instance of serves.
+TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
+    (fields.Enum, _enums),
+    (fields.UUID, _always(st.uuids().map(str))),
+    (fields.Name, _always(_names)),
+    (fields.Capacity, _capacities),
+    (fields.Sort, _sorts),
+    (fields.IdentityList, _identities),
+    (
+        fields.Json,
+        _always(st.dictionaries(st.text(max_size=5), json_values, max_size=3)),
+    ),
+    (fields.JsonValue, _always(json_values.filter(lambda v: v is not None))),
+    (fields.String, _texts),
+    (fields.StrictBoolean, _always(st.booleans())),
+    (fields.Boolean, _always(st.booleans())),
+    (fields.Integer, _always(st.integers(-(2**31), 2**31 - 1))),
+    (fields.NonNegativeInteger, _always(st.integers(0, 2**31 - 1))),
+    (
+        fields.Float,
+        _always(st.floats(allow_nan=False, allow_infinity=False)),
+    ),
+    (fields.DateTime, _always(_times)),
+    (fields.List, _lists),
+    (fields.Dict, _dicts),
+    (fields.Object, _objects),
+)
+
+
+def of_type(kind: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of a field type.
+
+    :raises LookupError: for a type that :data:`TABLE` does not have
+    """
+    for known, strategy in TABLE:
+        if isinstance(kind, known):
+            return strategy(kind)
+    raise LookupError(
+        f'no strategy for {type(kind).__name__}; add it to TABLE'
+    )
+
+
+def instances(
+    cls: type[base.Object], given: Collection[str] | None = None
+) -> st.SearchStrategy[base.Object]:
+    """Return a strategy for instances of a type.
+
+    :param given: fields that must be set to a value; None: those that are
+        neither nullable nor have a default
+    """
+    required, optional = {}, {}
+    for name, field in cls.fields.items():
+        values = of_type(field._type)
+        has_default = field.default is not fields.UnspecifiedDefault
+        must = (
+            name in given
+            if given is not None
+            else not (field.nullable or has_default)
+        )
+        if must:
+            required[name] = values
+        else:
+            optional[name] = st.none() | values if field.nullable else values
+    return st.fixed_dictionaries(required, optional=optional).map(
+        lambda values: cls(**values)
+    )
