@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects inside objects, on the way to an older peer.
+
+The manifest of a conversion travels in a context variable, not on the object:
+one object may be converted by several threads for several peers at once.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+
+Manifest = Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Conversion:
+    """What every object below the root of one conversion has to know."""
+
+    manifest: Manifest | None
+    refuse_loss: bool
+
+
+#: Of the outermost object that is being converted; None: there is none.
+current: contextvars.ContextVar[Conversion | None] = contextvars.ContextVar(
+    'vobjects_conversion', default=None
+)
+
+
+def convert(kind: Any, value: Any, primitive: Any, manifest: Manifest) -> None:
+    """Downgrade the objects inside a field, whatever contains them."""
+    if value is None or primitive is None:
+        return
+    if isinstance(kind, ovo_fields.Object):
+        convert_one(value, primitive, manifest)
+    elif isinstance(kind, ovo_fields.Dict):
+        for key, item in value.items():
+            convert(kind._element_type._type, item, primitive[key], manifest)
+    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        for item, inner in zip(value, primitive, strict=True):
+            convert(kind._element_type._type, item, inner, manifest)
+
+
+def convert_one(
+    child: ovo_base.VersionedObject,
+    primitive: dict[str, Any],
+    manifest: Manifest,
+) -> None:
+    """Downgrade one object and what is inside it.
+
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    """
+    # By the child's own name: a subclass of the declared type has versions
+    # of its own, which the declared type's version says nothing about.
+    version = spoken(manifest, child.obj_name())
+    key = child._obj_primitive_key
+    data = primitive[key('data')]
+    child.obj_make_compatible_from_manifest(
+        data,
+        version,
+        manifest,  # type: ignore[arg-type]
+    )
+    primitive[key('version')] = version
+    if hasattr(child, '_rename_changes'):  # it is ours
+        child._rename_changes(primitive)
+        return
+    changes = [n for n in primitive.get(key('changes'), ()) if n in data]
+    if changes:
+        primitive[key('changes')] = changes
+    else:
+        primitive.pop(key('changes'), None)
+
+
+def spoken(manifest: Manifest, name: str) -> str:
+    """Return the version that a manifest has for a type.
+
+    :raises vobjects.exceptions.TypeNotSpoken: it has none
+    """
+    try:
+        return manifest[name]
+    except KeyError:
+        raise exceptions.TypeNotSpoken(name) from None

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types that are lists of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects.base.objects import Object
+from vobjects.versions import Version
+
+
+class ObjectListBase(ovo_base.ObjectListBase[Any]):
+    """Mix-in for a type that is a list; it comes before :class:`Object`.
+
+    Its items follow the manifest like any objects inside. Without a manifest
+    ``child_versions`` says theirs, gaps allowed; where that is empty too the
+    conversion is refused, while oslo.versionedobjects labels them 1.0.
+    """
+
+    obj_make_compatible = Object.obj_make_compatible
+
+    def _obj_relationship_for(
+        self, field: str, target_version: str
+    ) -> list[tuple[str, str]] | None:
+        if field == 'objects' and self.child_versions:
+            return sorted(
+                self.child_versions.items(),
+                key=lambda pair: Version.parse(pair[0]),
+            )
+        followed: Any = super()
+        found: list[tuple[str, str]] | None = followed._obj_relationship_for(
+            field, target_version
+        )
+        return found

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitives looked at by the types they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+from vobjects.base.children import Manifest
+from vobjects.base.objects import Object
+from vobjects.base.registry import registered
+from vobjects.versions import Version
+
+
+def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
+    """Return an object as a reader of that manifest sees it, as JSON data.
+
+    :param manifest: type name -> version, with every type inside ``obj``
+    :returns: field name to JSON value; envelopes are stripped, also inside
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    """
+    return _strip(obj.obj_to_primitive(version_manifest=manifest))
+
+
+def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (type name, version) of a primitive and of each inside it.
+
+    The walk follows field types, so that a caller's own JSON which happens
+    to look like an object is not taken for one.
+
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type
+        nobody registered
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version newer than the registered one
+    """
+    name, version, data = _envelope(primitive)
+    yield name, version
+    cls = registered(name)
+    if Version.parse(version) > cls._history.version:
+        raise ovo_exception.IncompatibleObjectVersion(
+            objname=name, objver=version, supported=cls.VERSION
+        )
+    for key, field in cls.fields_at(version).items():
+        for child in _primitives_inside(field._type, data.get(key)):
+            yield from versions_in(child)
+
+
+def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    space = Object.OBJ_SERIAL_NAMESPACE
+    try:
+        return (
+            primitive[f'{space}.name'],
+            primitive[f'{space}.version'],
+            primitive[f'{space}.data'],
+        )
+    except (KeyError, TypeError) as error:
+        raise exceptions.ConversionError(
+            f'{exceptions.cut(primitive)} is not the primitive of an object'
+        ) from error
+
+
+def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
+    name, version, data = _envelope(primitive)
+    shape = registered(name).fields_at(version)
+    return {
+        key: _strip_value(shape[key]._type, value) if key in shape else value
+        for key, value in data.items()
+    }
+
+
+def _strip_value(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, ovo_fields.Object):
+        return _strip(value)
+    if isinstance(kind, ovo_fields.Dict):
+        inner = kind._element_type._type
+        return {key: _strip_value(inner, item) for key, item in value.items()}
+    if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        inner = kind._element_type._type
+        return [_strip_value(inner, item) for item in value]
+    return value
+
+
+def _primitives_inside(kind: Any, value: Any) -> Iterator[Mapping[str, Any]]:
+    if value is None:
+        return
+    if isinstance(kind, ovo_fields.Object):
+        yield value
+    elif isinstance(kind, ovo_fields.Dict):
+        for item in value.values():
+            yield from _primitives_inside(kind._element_type._type, item)
+    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        for item in value:
+            yield from _primitives_inside(kind._element_type._type, item)
