@@ -73,12 +73,13 @@ def build(
         public_url=public_url,
     )
     pages = discovery.pages(versions, fleet.maximum, public_url)
-    app: WSGIApplication = dispatcher.Dispatcher(routes.ROUTES, pages, service)
+    innermost = dispatcher.Dispatcher(routes.ROUTES, pages, service)
 
-    app = Microversions(app, versions, fleet.maximum)
+    negotiating = Microversions(innermost, versions, fleet.maximum)
+    app: WSGIApplication = negotiating
     if _behind_proxy(conf):
         app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
-    app = middleware.Faults(app, versions)
+    app = middleware.Faults(app, negotiating)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 
@@ -87,6 +88,7 @@ def versions_of(conf: cfg.ConfigOpts) -> version_policy.Policy:
     return dataclasses.replace(
         version_policy.SENLIN,
         method_missing_status=conf.api.method_not_found_status,
+        retired=api_conf.retired(conf),
     )
 
 

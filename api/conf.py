@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 from typing import Any
 
@@ -10,7 +11,7 @@ from oslo_config import cfg
 from oslo_policy import opts as policy_opts
 
 from vobjects import exceptions
-from vobjects.microversions import body
+from vobjects.microversions import body, policy, retirement
 
 GROUP = 'api'
 
@@ -49,6 +50,16 @@ API_OPTS = [
         ],
         help='HTTP status for a method that the requested microversion does'
         ' not have, though another one does.',
+    ),
+    cfg.MultiStrOpt(
+        'retire',
+        default=[],
+        help='A microversion, or a range of them, that is on its way out, and'
+        ' when: "1.0-1.4 deprecated=2026-01-01 sunset=2027-06-30'
+        ' successor=1.7 help_url=https://example.org/end". Its responses say'
+        ' so in the headers Deprecation, Sunset and Link; nothing is refused.'
+        ' One date is enough, successor and help_url may be left out. May be'
+        ' given several times.',
     ),
     cfg.URIOpt(
         'public_endpoint',
@@ -107,6 +118,10 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     ]
 
 
+class BadRetirement(exceptions.VobjectsError):
+    """``[api] retire`` says what cannot be."""
+
+
 class RefusedToServe(exceptions.VobjectsError):
     """The configuration would open the service to strangers."""
 
@@ -114,18 +129,35 @@ class RefusedToServe(exceptions.VobjectsError):
 def check(conf: cfg.ConfigOpts) -> None:
     """Refuse bad values, and to listen to others while all are admins.
 
+    :raises BadRetirement: naming the line
     :raises RefusedToServe: naming the option
     :raises oslo_config.cfg.Error: a value that is none; oslo.config looks
         at a value when it is read, which for some would be too late
     """
     for option in API_OPTS:
         conf.api[option.dest]
+    retired(conf)
     if conf.api.auth_strategy == 'none' and not is_loopback(conf.api.host):
         raise RefusedToServe(
             f'[api] auth_strategy = none makes everybody an admin, so [api]'
             f' host must be a loopback address such as 127.0.0.1 or ::1, not'
             f' {conf.api.host}'
         )
+
+
+def retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
+    """Return the microversions that this deployment retires.
+
+    :raises BadRetirement: naming the line
+    """
+    found: list[retirement.Retirement] = []
+    for line in conf.api.retire:
+        try:
+            found.append(retirement.parse(line))
+            dataclasses.replace(policy.SENLIN, retired=tuple(found))
+        except (exceptions.VobjectsError, ValueError) as error:
+            raise BadRetirement(f'[api] retire = {line}: {error}') from None
+    return tuple(found)
 
 
 def is_loopback(host: str) -> bool:

@@ -78,7 +78,7 @@ class MethodNotAllowed(errors.ApiError):
     type_name = 'HTTPMethodNotAllowed'
 
     def __init__(self, method: str, path: str, allowed: str) -> None:
-        self.allowed = allowed
+        self.headers = (('Allow', allowed),)
         super().__init__(
             f'{exceptions.cut(path)} has no method'
             f' {exceptions.cut(method)}; it has {allowed}.'
@@ -180,13 +180,10 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
     :param request_id: of the request, to be found in the log
     """
     if isinstance(error, errors.ApiError):
-        headers: tuple[tuple[str, str], ...] = ()
-        if isinstance(error, MethodNotAllowed):
-            headers = (('Allow', error.allowed),)
         return Fault(
             error.status_under(policy),
             error.document(policy, request_id),
-            headers,
+            error.headers,
         )
     cls, kind = _kind_of(type(error))
     if kind is _INTERNAL:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from oslo_context import context as oslo_context
 
 from api import errors, inputs
-from vobjects.microversions.policy import HEADER, MICROVERSION, Policy
+from vobjects.microversions.middleware import Microversions
+from vobjects.microversions.policy import MICROVERSION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -104,14 +105,14 @@ class Faults:
     """Turns what the application raises into an error document.
 
     It stands outside of the version middleware, whose headers an exception
-    passes by; so it sets them itself.
+    passes by; so it asks for them.
 
-    :param policy: of the service
+    :param versions: the version middleware
     """
 
-    def __init__(self, app: WSGIApplication, policy: Policy) -> None:
+    def __init__(self, app: WSGIApplication, versions: Microversions) -> None:
         self.app = app
-        self.policy = policy
+        self.versions = versions
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -128,22 +129,20 @@ class Faults:
         start_response: StartResponse,
     ) -> Iterable[bytes]:
         fault = errors.fault_of(
-            error, self.policy, environ.get(REQUEST_ID, '')
+            error, self.versions.policy, environ.get(REQUEST_ID, '')
         )
         if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _explain(error, fault)
-        version = environ.get(MICROVERSION, self.policy.minimum)
         body = json.dumps(fault.document).encode()
         status = HTTPStatus(fault.status)
+        headers = [
+            ('Content-Type', 'application/json'),
+            ('Content-Length', str(len(body))),
+            *fault.headers,
+        ]
         start_response(
             f'{status.value} {status.phrase}',
-            [
-                ('Content-Type', 'application/json'),
-                ('Content-Length', str(len(body))),
-                *fault.headers,
-                (HEADER, f'{self.policy.service_type} {version}'),
-                ('Vary', HEADER),
-            ],
+            self.versions.marked(headers, environ),
         )
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 

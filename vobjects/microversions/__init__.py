@@ -7,14 +7,17 @@ Import the modules, not names from here. In the order a request meets them::
         Policy(service_types, minimum, maximum, help_url, ...)  SENLIN
         Maximum(version, reason='')     highest version served now, and why
         policy.limit(maximum=None) -> Maximum        within the policy
+    retirement  the end of a version, in the headers of its responses
+        retire('1.0', '1.4', deprecated=, sunset=, successor=, help_url=)
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     header      OpenStack-API-Version -> version
         requested(header, policy, legacy=()) -> Requested(text, version)
         negotiate(header, policy, maximum, legacy=()) -> Version
         settle(requested, policy, maximum) -> Version
     middleware  WSGI, no framework
-        Microversions(app, policy, maximum: Callable[[], Maximum])
-        sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM]
+        Microversions(app, policy, maximum: Callable[[], Maximum] = None)
+        sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
+        answers the ApiError that the application raises
     dispatch    one name, several versions
         @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
         resolve(handler, version) -> function        what a router calls
@@ -38,6 +41,7 @@ Import the modules, not names from here. In the order a request meets them::
     discovery   documents for / and /v1
         versions_document(environ, policy, maximum, public_url='') -> dict
         version_document(environ, policy, maximum, public_url='') -> dict
+        Discovery(app, policy, public_url='')        WSGI: serves both
         VERSIONS_STATUS (300); paths(policy); base_url(environ)
     errors      ApiError(VobjectsError) and its children
         error.status_under(policy), error.document(policy, request_id='')

@@ -16,12 +16,21 @@ promises them.
 
 from __future__ import annotations
 
+import json
 import re
 import urllib.parse
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
-from vobjects.microversions.policy import Maximum, Policy
+from vobjects.microversions.policy import MAXIMUM, Maximum, Policy
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
 
 #: Status of ``/``: Senlin's, "multiple choices". keystoneauth and requests
 #: take it for a success: it has no Location, and they follow only 301, 302,
@@ -32,6 +41,50 @@ _HOST = re.compile(
     r'[A-Za-z0-9._~-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?'
 )
 _DEFAULT_PORTS = {'http': '80', 'https': '443'}
+
+
+class Discovery:
+    """WSGI middleware: serves both documents to GET and HEAD.
+
+    It stands behind :class:`~vobjects.microversions.middleware.Microversions`,
+    which reads the maximum. Other paths and methods are the application's.
+
+    :param app: the application
+    :param policy: of the service
+    :param public_url: what clients call ``/``; empty: what they said
+    """
+
+    def __init__(
+        self, app: WSGIApplication, policy: Policy, public_url: str = ''
+    ) -> None:
+        self.app = app
+        self.policy = policy
+        self.public_url = public_url
+        self._paths = paths(policy)
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        path = environ.get('PATH_INFO', '')
+        method = environ['REQUEST_METHOD']
+        if path not in self._paths or method not in ('GET', 'HEAD'):
+            return self.app(environ, start_response)
+        wanted = (environ, self.policy, environ[MAXIMUM], self.public_url)
+        if path in ('', '/'):
+            status = HTTPStatus(VERSIONS_STATUS)
+            document = versions_document(*wanted)
+        else:
+            status = HTTPStatus.OK
+            document = version_document(*wanted)
+        body = json.dumps(document).encode()
+        start_response(
+            f'{status.value} {status.phrase}',
+            [
+                ('Content-Type', 'application/json'),
+                ('Content-Length', str(len(body))),
+            ],
+        )
+        return [] if method == 'HEAD' else [body]
 
 
 def paths(policy: Policy) -> frozenset[str]:

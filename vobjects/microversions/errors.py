@@ -44,12 +44,14 @@ class ApiError(exceptions.VobjectsError):
     :cvar type_name: the name Senlin's clients know such an error by
     :ivar detail: this occurrence: what was wrong, where, and what would do
     :ivar extra: more properties of the error item
+    :ivar headers: more headers of the response
     """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = 'bad-request'
     title: ClassVar[str] = 'Bad request'
     type_name: ClassVar[str] = 'BadRequest'
+    headers: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self, detail: str, extra: Mapping[str, str] | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from vobjects.microversions import retirement
 from vobjects.versions import Version
 
 #: The request and response header of the API-SIG specification.
@@ -55,6 +56,7 @@ class Policy:
         404 as the documents of all services say, 400 as Senlin's server
         and its tempest plug-in do, 406 as Magnum's
     :ivar updated: when the major version was last described anew, ISO 8601
+    :ivar retired: versions on their way out; their responses say so
     :raises ValueError: when the values cannot be a policy
     """
 
@@ -67,6 +69,7 @@ class Policy:
     unsupported_status: int = 406
     method_missing_status: int = 404
     updated: str = ''
+    retired: tuple[retirement.Retirement, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.service_types:
@@ -81,6 +84,7 @@ class Policy:
             )
         if not self.minimum or self.maximum < self.minimum:
             raise ValueError(f'{self.minimum} to {self.maximum} is no range')
+        retirement.check(self.retired, self.minimum, self.maximum)
 
     @property
     def service_type(self) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.unit.api import http, memory
@@ -116,3 +118,22 @@ def test_method_missing_status_when_configured_is_answered(
         assert answer.json['error']['message'] == (
             "API version '1.6' is not supported on this method."
         )
+
+
+def test_retired_version_says_so_in_answers_and_errors_alike(
+    api_with: Callable[..., http.Api],
+) -> None:
+    line = '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30 successor=1.7'
+    api = api_with(retire=[line])
+    for path, status in [
+        ('/v1/clusters', 200),  # by the handler
+        ('/v1/nowhere', 404),  # raised inside of the version middleware
+        ('/v1/clusters/none', 404),  # raised by an engine
+    ]:
+        answer = api('GET', path, version='1.2')
+        assert answer.status == status
+        assert answer.headers['deprecation'] == '@1767225600'
+        assert answer.headers['sunset'] == 'Wed, 30 Jun 2027 00:00:00 GMT'
+        assert 'title="clustering 1.7"' in answer.headers['link']
+        assert 'sunset' not in api('GET', path, version='1.3').headers
+    assert 'sunset' not in api('GET', '/').headers

@@ -53,5 +53,24 @@ def test_configuration_when_strangers_could_listen_is_refused(
         wsgi.configuration([str(file)])
 
 
+@pytest.mark.parametrize(
+    ('lines', 'says'),
+    [
+        (['1.2'], 'say since when'),
+        (['1.2 sunset=soon'], 'retire = 1.2 sunset=soon.* no date'),
+        (['1.07 sunset=2030-01-01'], 'is not a version'),
+        (['1.99 sunset=2030-01-01'], 'is what the service has'),
+        (['1.0-1.3 sunset=2030-01-01', '1.3 sunset=2030-01-01'], 'twice'),
+    ],
+)
+def test_configuration_when_a_version_cannot_be_retired_is_refused(
+    tmp_path: pathlib.Path, lines: list[str], says: str
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[api]\n' + ''.join(f'retire = {one}\n' for one in lines))
+    with pytest.raises(exceptions.VobjectsError, match=says):
+        wsgi.configuration([str(file)])
+
+
 def test_application_when_never_used_closes() -> None:
     wsgi.Application().close()

@@ -247,3 +247,25 @@ def test_openstacksdk_finds_the_microversions(url, path):
     assert data.max_microversion == (1, 14)
     assert answer.text == '1.13'
     assert answer.headers['OpenStack-API-Version'] == 'clustering 1.13'
+
+
+@pytest.mark.parametrize('path', ['/', '/v1'])
+def test_middleware_serves_documents_to_get_and_head_only(path):
+    service = wsgi.Service()
+
+    got = wsgi.call(service.app, path)
+    head = wsgi.call(service.app, path, method='HEAD')
+    posted = wsgi.call(service.app, path, method='POST')
+
+    assert int(head.headers['content-length']) == len(got.body)
+    assert (head.status, head.body) == (got.status, b'')
+    assert posted.body == b'1.0'  # what the application answers
+
+
+def test_middleware_links_to_the_public_url():
+    app = discovery.Discovery(wsgi.echo, policy.SENLIN, 'https://c.org/x/')
+
+    answer = wsgi.call(app, '/v1', **{policy.MAXIMUM: MAXIMUM})
+
+    (link, *_others) = answer.json['version']['links']
+    assert link['href'] == 'https://c.org/x/v1/'

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import middleware, policy
+from vobjects.microversions import errors, middleware, policy
 from vobjects.testing import api_sig
 from vobjects.versions import Version
 
@@ -140,6 +140,43 @@ def test_path_that_only_begins_like_discovery_is_negotiated(service):
 def test_exception_of_the_application_passes_through(service):
     with pytest.raises(RuntimeError, match='boom'):
         ask(service, path='/boom')
+
+
+def test_api_error_of_the_application_is_answered_as_its_document():
+    def app(environ, start_response):
+        raise errors.MethodNotAtVersion(
+            'show', environ[policy.MICROVERSION], ((Version(1, 9), None),)
+        )
+
+    service = middleware.Microversions(app, policy.SENLIN)
+    answer = wsgi.call(service, headers={HEADER: 'clustering 1.7'})
+    head = wsgi.call(service, method='HEAD')
+
+    assert answer.status == 404
+    api_sig.assert_error_document(answer.json, 404)
+    assert "available from '1.9' on" in answer.json['error']['message']
+    assert answer.headers[HEADER] == 'clustering 1.7'
+    assert answer.headers['vary'] == 'OpenStack-API-Version'
+    assert (head.status, head.body) == (404, b'')
+
+
+def test_api_error_after_the_start_takes_its_place():
+    def app(environ, start_response):
+        start_response('200 OK', [('Content-Type', 'text/plain')])
+        raise errors.ValidationError('body', 'is wrong')
+
+    answer = wsgi.call(middleware.Microversions(app, policy.SENLIN))
+
+    assert answer.status == 400
+    api_sig.assert_error_document(answer.json, 400)
+
+
+def test_maximum_when_nobody_gives_it_is_the_policys():
+    service = middleware.Microversions(wsgi.echo, policy.SENLIN)
+
+    answer = wsgi.call(service, headers={HEADER: 'clustering latest'})
+
+    assert answer.headers[HEADER] == 'clustering 1.14'
 
 
 def test_maximum_is_read_once_a_request_and_given_on():

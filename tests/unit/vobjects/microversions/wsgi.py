@@ -78,29 +78,10 @@ class Service:
         self.policy = service_policy
         self.maximum = service_policy.limit()
         self.app = middleware.Microversions(
-            self._route, service_policy, lambda: self.maximum
+            discovery.Discovery(echo, service_policy),
+            service_policy,
+            lambda: self.maximum,
         )
-
-    def _route(self, environ, start_response):
-        path = environ['PATH_INFO'].rstrip('/')
-        arguments = (environ, self.policy, environ[policy.MAXIMUM])
-        if path == '':
-            status = '300 Multiple Choices'
-            document = discovery.versions_document(*arguments)
-        elif path == '/v1':
-            status = '200 OK'
-            document = discovery.version_document(*arguments)
-        else:
-            return echo(environ, start_response)
-        body = json.dumps(document).encode()
-        start_response(
-            status,
-            [
-                ('Content-Type', 'application/json'),
-                ('Content-Length', str(len(body))),
-            ],
-        )
-        return [body]
 
 
 class _Quiet(wsgiref.simple_server.WSGIRequestHandler):

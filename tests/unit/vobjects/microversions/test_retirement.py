@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a version: declared, refused when it cannot be, and told."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import email.utils
+import re
+
+import pytest
+import requests.utils
+
+from tests.unit.vobjects.microversions import wsgi
+from vobjects import exceptions
+from vobjects.microversions import errors, middleware, policy, retirement
+from vobjects.microversions.retirement import retire
+from vobjects.versions import Version
+
+HELP = policy.SENLIN.help_url
+END_OF_2 = retire(
+    '1.2',
+    deprecated='2023-06-30T23:59:59Z',
+    sunset='2026-11-11T23:59:59+00:00',
+    successor='1.7',
+)
+
+
+def retiring(*retired):
+    return wsgi.Service(dataclasses.replace(policy.SENLIN, retired=retired))
+
+
+def ask(service, version, path='/v1/clusters'):
+    header = {'OpenStack-API-Version': f'clustering {version}'}
+    return wsgi.call(service.app, path, headers=header)
+
+
+def values(answer, name):
+    return [v for n, v in answer.header_list if n == name]
+
+
+def test_headers_of_a_retired_version_have_the_syntax_of_their_rfcs():
+    # The dates are the examples of RFC 9745 (2.1) and RFC 8594 (3).
+    answer = ask(retiring(END_OF_2), '1.2')
+
+    assert values(answer, 'Deprecation') == ['@1688169599']
+    assert values(answer, 'Sunset') == ['Wed, 11 Nov 2026 23:59:59 GMT']
+    assert values(answer, 'Link') == [
+        f'<{HELP}>; rel="deprecation"; type="text/html", '
+        f'<{HELP}>; rel="sunset"; type="text/html", '
+        '<>; rel="successor-version"; title="clustering 1.7"'
+    ]
+
+
+def test_headers_of_a_retired_version_are_read_by_others_parsers():
+    answer = ask(retiring(END_OF_2), '1.2')
+
+    sunset = email.utils.parsedate_to_datetime(answer.headers['sunset'])
+    assert sunset == END_OF_2.sunset
+    (deprecation,) = values(answer, 'Deprecation')
+    assert re.fullmatch(r'@-?[0-9]{1,15}', deprecation)
+    seconds = int(deprecation[1:])
+    assert datetime.datetime.fromtimestamp(seconds, datetime.UTC) == (
+        END_OF_2.deprecated
+    )
+    links = requests.utils.parse_header_links(answer.headers['link'])
+    assert {link['rel']: link['url'] for link in links} == {
+        'deprecation': HELP,
+        'sunset': HELP,
+        'successor-version': '',
+    }
+
+
+@pytest.mark.parametrize(
+    ('version', 'ends'),
+    [('1.0', False), ('1.1', True), ('1.4', True), ('1.5', False)],
+)
+def test_range_is_retired_with_both_its_ends(version, ends):
+    service = retiring(retire('1.1', '1.4', deprecated='2026-01-01'))
+
+    assert bool(values(ask(service, version), 'Deprecation')) == ends
+
+
+def test_error_of_a_retired_version_says_so_too():
+    service = retiring(END_OF_2)
+
+    assert values(ask(service, '1.2', '/v1/missing'), 'Sunset')
+
+
+@pytest.mark.parametrize('version', ['1.99', 'pony'])
+def test_refusal_is_of_no_version_that_could_end(version):
+    service = retiring(retire('1.0', '1.14', sunset='2030-01-01'))
+
+    assert values(ask(service, version), 'Sunset') == []
+
+
+@pytest.mark.parametrize('path', ['/', '', '/v1', '/v1/'])
+def test_discovery_does_not_warn_who_has_not_chosen_yet(path):
+    service = retiring(retire('1.0', sunset='2030-01-01'))
+
+    assert values(wsgi.call(service.app, path), 'Sunset') == []
+
+
+def test_links_of_the_application_stay():
+    def app(environ, start_response):
+        headers = [('Content-Type', 'text/plain'), ('Link', '<a>; rel="x"')]
+        start_response('200 OK', headers)
+        return [b'']
+
+    versions = dataclasses.replace(policy.SENLIN, retired=(END_OF_2,))
+    answer = wsgi.call(
+        middleware.Microversions(app, versions),
+        headers={'OpenStack-API-Version': 'clustering 1.2'},
+    )
+
+    assert values(answer, 'Link')[0] == '<a>; rel="x"'
+    assert len(values(answer, 'Link')) == 2
+
+
+def test_only_what_is_said_is_told():
+    end = retire('1.2', sunset='2030-01-01')
+
+    assert [name for name, _ in end.headers('s', HELP)] == ['Sunset', 'Link']
+
+
+def test_links_of_its_own_replace_the_policys():
+    end = retire(
+        '1.2',
+        deprecated='2030-01-01',
+        successor='https://example.org/v2/',
+        help_url='https://example.org/end',
+    )
+
+    assert [value for _, value in end.headers('s', HELP)[1:]] == [
+        '<https://example.org/end>; rel="deprecation"; type="text/html", '
+        '<https://example.org/v2/>; rel="successor-version"'
+    ]
+
+
+def test_date_without_zone_is_utc_and_others_are_brought_there():
+    plain = retire('1.2', sunset='2027-06-30')
+    east = retire('1.2', sunset='2027-06-30T02:00:00+02:00')
+    aware = retire(
+        '1.2', sunset=datetime.datetime(2027, 6, 30, tzinfo=datetime.UTC)
+    )
+
+    assert plain == east == aware
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'says'),
+    [
+        ({}, 'retire 1.2: say since when'),
+        ({'sunset': 'soon'}, "sunset: 'soon' is no date"),
+        ({'deprecated': '2026-13-01'}, 'is no date'),
+        ({'deprecated': '2026-01-02', 'sunset': '2026-01-01'}, 'is before'),
+        ({'sunset': '2026-01-02', 'successor': '1.2'}, 'no later version'),
+        ({'sunset': '2026-01-02', 'help_url': 'ftp://x'}, 'no http'),
+        ({'sunset': '2026-01-02', 'help_url': 'http://x/>;\r\na'}, 'no http'),
+        ({'sunset': '0001-01-01T00:00:00+23:00'}, 'beyond the calendar'),
+    ],
+)
+def test_retirement_that_cannot_be_is_refused_by_naming_it(arguments, says):
+    with pytest.raises(exceptions.DeclarationError, match=says):
+        retire('1.2', **arguments)
+
+
+def test_naive_datetime_is_refused():
+    naive = datetime.datetime(2026, 1, 1)  # noqa: DTZ001 - what is refused
+
+    with pytest.raises(exceptions.DeclarationError, match='no time zone'):
+        retire('1.2', sunset=naive)
+
+
+@pytest.mark.parametrize(('first', 'last'), [('1.4', '1.2'), ('1.4', '2.1')])
+def test_range_that_is_none_is_refused(first, last):
+    with pytest.raises(exceptions.DeclarationError, match='no range'):
+        retire(first, last, sunset='2026-01-01')
+
+
+@pytest.mark.parametrize('successor', ['soon', 'http://x y', '1.07'])
+def test_successor_that_is_neither_version_nor_url_is_refused(successor):
+    with pytest.raises(exceptions.InvalidVersion):
+        retire('1.2', sunset='2026-01-01', successor=successor)
+
+
+@pytest.mark.parametrize(
+    ('retired', 'says'),
+    [
+        ([('1.0', '1.4', ''), ('1.4', '1.6', '')], '1.4 is retired twice'),
+        ([('1.2', '1.2', ''), ('1.2', '1.2', '')], '1.2 is retired twice'),
+        ([('1.10', '1.15', '')], '1.0 to 1.14 is what the service has'),
+        ([('2.0', '2.1', '')], '1.0 to 1.14 is what the service has'),
+        ([('1.0', '1.2', '1.20')], 'the successor of 1.2, is above 1.14'),
+    ],
+)
+def test_policy_refuses_what_its_versions_do_not_allow(retired, says):
+    made = tuple(
+        retire(first, last, sunset='2030-01-01', successor=successor)
+        for first, last, successor in retired
+    )
+
+    with pytest.raises(ValueError, match=says):
+        dataclasses.replace(policy.SENLIN, retired=made)
+
+
+def test_line_is_read_as_the_call_it_stands_for():
+    line = (
+        '1.0-1.4  deprecated=2026-01-01 sunset=2027-06-30T12:00:00Z'
+        ' successor=1.7 help_url=https://example.org/end?a=b'
+    )
+
+    assert retirement.parse(line) == retire(
+        '1.0',
+        '1.4',
+        deprecated='2026-01-01',
+        sunset='2027-06-30T12:00:00Z',
+        successor='1.7',
+        help_url='https://example.org/end?a=b',
+    )
+    assert retirement.parse('1.2 sunset=2027-06-30') == retire(
+        '1.2', sunset='2027-06-30'
+    )
+
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        '',
+        '1.2',
+        '1.2-',
+        '1.2 - 1.4 sunset=2027-06-30',
+        '1.2 sunset',
+        '1.2 sunset=',
+        '1.2 end=2027-06-30',
+        '1.2 sunset=2027-06-30 sunset=2027-06-30',
+        'sunset=2027-06-30',
+    ],
+)
+def test_line_that_is_none_is_refused(line):
+    with pytest.raises(exceptions.VobjectsError):
+        retirement.parse(line)
+
+
+def test_words_say_all_of_it():
+    assert str(END_OF_2) == (
+        'deprecated from 2023-06-30 23:59:59 UTC on, may be gone from'
+        ' 2026-11-11 23:59:59 UTC on, followed by 1.7'
+    )
+
+
+def test_versions_covered_are_those_of_the_range():
+    end = retire('1.2', '1.10', sunset='2030-01-01')
+
+    covered = [m for m in range(15) if end.covers(Version(1, m))]
+    assert covered == list(range(2, 11))
+
+
+def test_api_error_let_through_is_answered_and_marked():
+    def app(environ, start_response):
+        raise errors.ValidationError('body.x', 'is wrong')
+
+    versions = dataclasses.replace(policy.SENLIN, retired=(END_OF_2,))
+    answer = wsgi.call(
+        middleware.Microversions(app, versions),
+        headers={'OpenStack-API-Version': 'clustering 1.2'},
+    )
+
+    assert answer.status == 400
+    assert answer.headers['openstack-api-version'] == 'clustering 1.2'
+    assert values(answer, 'Sunset')
