@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine answers, as the body of a response.
+"""What an engine answers, as the body of a response, with its schema.
 
-Each function here returns a :data:`Render` for the route table. What a
-microversion cannot show is left out by the manifest of that microversion.
+Each function here returns a :class:`Render` for the route table. What a
+microversion cannot show is left out by the manifest of that microversion;
+the schema follows the same types.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from vobjects import base
 from vobjects.clustering import resources
+from vobjects.contract import shapes
 from vobjects.manifest import Manifest
+from vobjects.versions import Version
 
 
 class Rendered(NamedTuple):
@@ -27,54 +31,98 @@ class Rendered(NamedTuple):
     action: str = ''
 
 
-Render = Callable[[Any, Manifest], Rendered]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Render:
+    """Makes the response of an answer.
+
+    :ivar make: (answer, manifest of the microversion) -> response
+    :ivar schema: microversion -> schema of the body; None: there is none
+    :ivar starts_action: the response names an action in Location
+    """
+
+    make: Callable[[Any, Manifest], Rendered]
+    schema: Callable[[Version], shapes.Schema | None]
+    starts_action: bool = False
+
+    def __call__(self, answer: Any, shown: Manifest) -> Rendered:
+        """Return the response."""
+        return self.make(answer, shown)
 
 
-def item(key: str) -> Render:
+def item(key: str, cls: type[base.Resource]) -> Render:
     """Return what renders one resource below a key."""
 
-    def render(resource: base.Resource, shown: Manifest) -> Rendered:
+    def make(resource: Any, shown: Manifest) -> Rendered:
         return Rendered({key: base.plain(resource, shown)})
 
-    return render
+    def schema(version: Version) -> shapes.Schema | None:
+        return shapes.below(key, shapes.resource(cls, version))
+
+    return Render(make, schema)
 
 
-def items(key: str) -> Render:
+def items(key: str, cls: type[base.Resource]) -> Render:
     """Return what renders a list of resources below a key."""
 
-    def render(answer: Sequence[base.Resource], shown: Manifest) -> Rendered:
+    def make(answer: Any, shown: Manifest) -> Rendered:
         return Rendered({key: [base.plain(one, shown) for one in answer]})
 
-    return render
+    def schema(version: Version) -> shapes.Schema | None:
+        return shapes.below(key, shapes.many(shapes.resource(cls, version)))
+
+    return Render(make, schema)
 
 
-def started(key: str) -> Render:
+def started(key: str, cls: type[base.Resource]) -> Render:
     """Return what renders a resource that an action works on."""
 
-    def render(answer: resources.Accepted, shown: Manifest) -> Rendered:
+    def make(answer: resources.Accepted, shown: Manifest) -> Rendered:
         resource = getattr(answer, key)
         return Rendered({key: base.plain(resource, shown)}, answer.action)
 
-    return render
+    def schema(version: Version) -> shapes.Schema | None:
+        return shapes.below(key, shapes.resource(cls, version))
+
+    return Render(make, schema, starts_action=True)
 
 
-def action(answer: resources.Accepted, shown: Manifest) -> Rendered:
-    """Render the id of an action."""
+def _no_schema(version: Version) -> None:
+    return None
+
+
+def _action(answer: resources.Accepted, shown: Manifest) -> Rendered:
     return Rendered({'action': answer.action}, answer.action)
 
 
-def location(answer: resources.Accepted, shown: Manifest) -> Rendered:
-    """Render nothing: Location alone says which action deletes."""
+def _action_schema(version: Version) -> shapes.Schema | None:
+    return shapes.below('action', {'type': 'string', 'format': 'uuid'})
+
+
+def _location(answer: resources.Accepted, shown: Manifest) -> Rendered:
     return Rendered(None, answer.action)
 
 
-def nothing(answer: Any, shown: Manifest) -> Rendered:
-    """Render no body at all."""
+def _nothing(answer: Any, shown: Manifest) -> Rendered:
     return Rendered(None)
 
 
-def build_info(answer: resources.BuildInfo, shown: Manifest) -> Rendered:
-    """Render both sides' builds; ours is what this process runs."""
+def _build_info(answer: resources.BuildInfo, shown: Manifest) -> Rendered:
     both = base.plain(answer, shown)
+    # What this process runs; the engine cannot know it.
     both['api'] = {'revision': importlib.metadata.version('vobjects')}
     return Rendered({'build_info': both})
+
+
+#: The id of an action.
+action = Render(_action, _action_schema, starts_action=True)
+
+#: No body: Location alone says which action deletes.
+location = Render(_location, _no_schema, starts_action=True)
+
+#: No body at all.
+nothing = Render(_nothing, _no_schema)
+
+#: Both sides' builds.
+build_info = Render(
+    _build_info, item('build_info', resources.BuildInfo).schema
+)

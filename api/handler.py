@@ -75,15 +75,10 @@ class Handler:
         self.route = route
         self._service = service
         self._type = route.request
-        self._in_path = tuple(
-            segment[1:-1]
-            for segment in route.path.split('/')
-            if segment.startswith('{')
-        )
         self._others = tuple(
             name
-            for name in _all_names(self._type)
-            if name not in self._in_path
+            for name in routes.all_names(self._type)
+            if name not in route.in_path
         )
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
@@ -228,22 +223,12 @@ class Handler:
 
     def _check(self) -> None:
         known = self._type.fields.keys()
-        for name in self._in_path:
+        for name in self.route.in_path:
             if name not in known:
                 raise exceptions.DeclarationError(
                     f'{self.route.path}: {self._type.obj_name()} has no field'
                     f' {name!r}'
                 )
-
-
-def _all_names(cls: type[base.Request]) -> list[str]:
-    """Return the fields a type has at any version."""
-    versions = ['1.0', *cls.VERSION_MAP.values()]
-    return list(
-        dict.fromkeys(
-            name for version in versions for name in cls.fields_at(version)
-        )
-    )
 
 
 def _defaults(cls: type[base.Request]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import dataclasses
 
 from api import answers
 from vobjects import base
+from vobjects.clustering import resources
 from vobjects.clustering.requests import (
     actions,
     clusters,
@@ -74,6 +75,25 @@ class Route:
     render: answers.Render
     rule: str
 
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        """The fields that are in the path."""
+        return tuple(
+            segment[1:-1]
+            for segment in self.path.split('/')
+            if segment.startswith('{')
+        )
+
+
+def all_names(cls: type[base.Request]) -> list[str]:
+    """Return the fields a type has at any version."""
+    versions = ['1.0', *cls.VERSION_MAP.values()]
+    return list(
+        dict.fromkeys(
+            name for version in versions for name in cls.fields_at(version)
+        )
+    )
+
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
 item, items, started = answers.item, answers.items, answers.started
@@ -81,42 +101,50 @@ item, items, started = answers.item, answers.items, answers.started
 CLUSTER_ACTIONS = '/v1/clusters/{identity}/actions'
 NODE_ACTIONS = '/v1/nodes/{identity}/actions'
 
-# A table: two lines a route.
+# A table: two or three lines a route.
 #     method, path, request type,
-#     fields from, success, answer, policy rule
+#     fields from, success, answer with its type, policy rule
 # fmt: off
 ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/build-info', services.BuildInfoRequest,
           QUERY, 200, answers.build_info, 'build_info:build_info'),
     Route(GET, '/v1/services', services.ServiceListRequest,
-          QUERY, 200, items('services'), 'services:index'),
+          QUERY, 200, items('services', resources.Service), 'services:index'),
 
     Route(GET, '/v1/profile-types', profiles.ProfileTypeListRequest,
-          QUERY, 200, items('profile_types'), 'profile_types:index'),
+          QUERY, 200,
+          items('profile_types', resources.ProfileTypeItem),
+          'profile_types:index'),
     Route(GET, '/v1/profile-types/{identity}', profiles.ProfileTypeGetRequest,
-          QUERY, 200, item('profile_type'), 'profile_types:get'),
+          QUERY, 200,
+          item('profile_type', resources.ProfileType), 'profile_types:get'),
 
     Route(GET, '/v1/profiles', profiles.ProfileListRequest,
-          QUERY, 200, items('profiles'), 'profiles:index'),
+          QUERY, 200, items('profiles', resources.Profile), 'profiles:index'),
     Route(POST, '/v1/profiles', profiles.ProfileCreateRequest,
-          inside('profile'), 201, item('profile'), 'profiles:create'),
+          inside('profile'), 201,
+          item('profile', resources.Profile), 'profiles:create'),
     Route(POST, '/v1/profiles/validate', profiles.ProfileValidateRequest,
-          inside('profile'), 200, item('profile'), 'profiles:validate'),
+          inside('profile'), 200,
+          item('profile', resources.ProfileValidation), 'profiles:validate'),
     Route(GET, '/v1/profiles/{identity}', profiles.ProfileGetRequest,
-          QUERY, 200, item('profile'), 'profiles:get'),
+          QUERY, 200, item('profile', resources.Profile), 'profiles:get'),
     Route(PATCH, '/v1/profiles/{identity}', profiles.ProfileUpdateRequest,
-          inside('profile'), 200, item('profile'), 'profiles:update'),
+          inside('profile'), 200,
+          item('profile', resources.Profile), 'profiles:update'),
     Route(DELETE, '/v1/profiles/{identity}', profiles.ProfileDeleteRequest,
           EITHER, 204, answers.nothing, 'profiles:delete'),
 
     Route(GET, '/v1/clusters', clusters.ClusterListRequest,
-          QUERY, 200, items('clusters'), 'clusters:index'),
+          QUERY, 200, items('clusters', resources.Cluster), 'clusters:index'),
     Route(POST, '/v1/clusters', clusters.ClusterCreateRequest,
-          inside('cluster'), 202, started('cluster'), 'clusters:create'),
+          inside('cluster'), 202,
+          started('cluster', resources.Cluster), 'clusters:create'),
     Route(GET, '/v1/clusters/{identity}', clusters.ClusterGetRequest,
-          QUERY, 200, item('cluster'), 'clusters:get'),
+          QUERY, 200, item('cluster', resources.Cluster), 'clusters:get'),
     Route(PATCH, '/v1/clusters/{identity}', clusters.ClusterUpdateRequest,
-          inside('cluster'), 202, started('cluster'), 'clusters:update'),
+          inside('cluster'), 202,
+          started('cluster', resources.Cluster), 'clusters:update'),
     Route(DELETE, '/v1/clusters/{identity}', clusters.ClusterDeleteRequest,
           EITHER, 202, answers.location, 'clusters:delete'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
@@ -131,13 +159,15 @@ ROUTES: tuple[Route, ...] = (
           action('recover'), 202, answers.action, 'clusters:action'),
 
     Route(GET, '/v1/nodes', nodes.NodeListRequest,
-          QUERY, 200, items('nodes'), 'nodes:index'),
+          QUERY, 200, items('nodes', resources.Node), 'nodes:index'),
     Route(POST, '/v1/nodes', nodes.NodeCreateRequest,
-          inside('node'), 202, started('node'), 'nodes:create'),
+          inside('node'), 202,
+          started('node', resources.Node), 'nodes:create'),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
-          QUERY, 200, item('node'), 'nodes:get'),
+          QUERY, 200, item('node', resources.Node), 'nodes:get'),
     Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,
-          inside('node'), 202, started('node'), 'nodes:update'),
+          inside('node'), 202,
+          started('node', resources.Node), 'nodes:update'),
     Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
           EITHER, 202, answers.location, 'nodes:delete'),
     Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
@@ -146,8 +176,8 @@ ROUTES: tuple[Route, ...] = (
           action('recover'), 202, answers.action, 'nodes:action'),
 
     Route(GET, '/v1/actions', actions.ActionListRequest,
-          QUERY, 200, items('actions'), 'actions:index'),
+          QUERY, 200, items('actions', resources.Action), 'actions:index'),
     Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
-          QUERY, 200, item('action'), 'actions:get'),
+          QUERY, 200, item('action', resources.Action), 'actions:get'),
 )
 # fmt: on

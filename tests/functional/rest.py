@@ -9,19 +9,24 @@ than 503 fails the test at once.
 from __future__ import annotations
 
 import re
+import urllib.parse
 import uuid
 from types import TracebackType
 from typing import Any, Self
 
 import requests
 
+from api.contract import contract
 from tests.functional.processes import wait_for
 from vobjects.clustering import consts
 from vobjects.testing import api_sig
+from vobjects.testing.promises import Promises
 
 NEWEST = '1.14'
 HEADER = 'OpenStack-API-Version'
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
+
+PROMISES = Promises(contract())
 
 SPEC = {
     'type': 'os.nova.server',
@@ -60,6 +65,15 @@ def check(response: requests.Response) -> None:
             )
         except (AssertionError, ValueError) as error:
             raise AssertionError(f'{said}: {error}') from None
+    PROMISES.check(
+        response.request.method or '',
+        urllib.parse.unquote(
+            urllib.parse.urlsplit(response.request.url or '').path
+        ),
+        version.removeprefix('clustering '),
+        response.status_code,
+        response.json() if response.content else None,
+    )
 
 
 def message(response: requests.Response) -> str:

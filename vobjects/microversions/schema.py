@@ -55,7 +55,7 @@ def body_schema(
         '$schema': DIALECT,
         'type': 'object',
         'properties': {
-            name: _field_schema(field) for name, field in part.items()
+            name: field_schema(field) for name, field in part.items()
         },
         'additionalProperties': False,
     }
@@ -288,7 +288,8 @@ def _is_required(field: ovo_fields.Field[Any]) -> bool:
     )
 
 
-def _field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
+def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
+    """Return the schema (draft 4) of a field's values, null included."""
     # A copy: some types hand out the list they keep.
     schema: dict[str, Any] = copy.deepcopy(field.get_schema())
     if field.nullable and None not in schema.get('enum', [None]):

@@ -14,10 +14,14 @@ import urllib.parse
 from typing import Any
 from wsgiref import util, validate
 
+from api.contract import contract
 from vobjects.testing import api_sig
+from vobjects.testing.promises import Promises
 
 VERSION_HEADER = re.compile(r'clustering [1-9]\d*\.\d+')
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
+
+PROMISES = Promises(contract())
 
 
 @dataclasses.dataclass
@@ -89,6 +93,14 @@ class Api:
             _environ(method, path, content or b'', sent) | (environ or {}),
         )
         check(answer, method)
+        if answer.status != 500:  # nobody promises what tests provoke
+            PROMISES.check(
+                method,
+                urllib.parse.unquote(path.partition('?')[0]),
+                answer.version.removeprefix('clustering '),
+                answer.status,
+                answer.json if answer.content else None,
+            )
         return answer
 
     def bare(self, method: str, path: str, environ: dict[str, Any]) -> Answer:

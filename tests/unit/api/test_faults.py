@@ -44,7 +44,7 @@ def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
         shown = {'__str__': lambda self: 'no\nTraceback (most recent call'}
         error = type(f'{error.__name__}_Remote', (error,), shown)
     engine.fails = error('The cluster c is so.')
-    answer = api('GET', '/v1/clusters/c')
+    answer = api('DELETE', '/v1/clusters/c')
     assert answer.status == status
     assert answer.detail == 'The cluster c is so.'
     assert answer.json['error']['type'] == type_name

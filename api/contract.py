@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the API promises at each microversion, from the route table.
+
+Statuses: a success is the route's own; errors follow from what a route does,
+by :data:`ERRORS`. The tests that ask the running service for its schemas see
+to it that no other status is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from api import inputs, routes
+from vobjects.clustering import history, types
+from vobjects.contract import documents, registry, shapes
+from vobjects.microversions.policy import SENLIN, Policy
+from vobjects.versions import Version
+
+#: Importing it registered the types.
+TYPES = types
+
+Applies = Callable[[routes.Route], bool]
+
+
+def _always(route: routes.Route) -> bool:
+    return True
+
+
+def _has_body(route: routes.Route) -> bool:
+    return route.given.body
+
+
+def _names_something(route: routes.Route) -> bool:
+    return '{' in route.path
+
+
+def _changes(route: routes.Route) -> bool:
+    return route.method != routes.GET
+
+
+#: Status of an error -> the routes that may answer it.
+ERRORS: Mapping[int, Applies] = {
+    HTTPStatus.BAD_REQUEST: _always,
+    HTTPStatus.FORBIDDEN: _always,
+    HTTPStatus.NOT_FOUND: _names_something,
+    HTTPStatus.NOT_ACCEPTABLE: _always,
+    HTTPStatus.CONFLICT: _changes,
+    HTTPStatus.LENGTH_REQUIRED: _has_body,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _has_body,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: _has_body,
+    HTTPStatus.SERVICE_UNAVAILABLE: _always,
+}
+
+_IDENTITY = {
+    'type': 'string',
+    'minLength': 1,
+    'maxLength': inputs.MAX_TEXT,
+    'description': 'A name, an ID, or the beginning of an ID',
+}
+
+_URI = {'type': 'string', 'format': 'uri'}
+
+
+def contract(policy: Policy = SENLIN) -> registry.Contract:
+    """Return the contract of the API.
+
+    :param policy: says which microversions there are
+    :raises vobjects.exceptions.DeclarationError: a route is there twice
+    """
+    return registry.Contract(
+        policy,
+        [
+            *documents.discovery_operations(policy),
+            *(_operation(route) for route in routes.ROUTES),
+        ],
+        history.HISTORY,
+    )
+
+
+def _operation(route: routes.Route) -> registry.Operation:
+    return registry.Operation(
+        route.method,
+        route.path,
+        lambda version: _shape(route, version),
+        key=route.given.key if route.given.selects else '',
+        summary=shapes.summary(route.request),
+        tag=route.path.split('/')[2],
+    )
+
+
+def _shape(route: routes.Route, version: Version) -> registry.Shape | None:
+    given, cls = route.given, route.request
+    names = [n for n in routes.all_names(cls) if n not in route.in_path]
+    query = shapes.query(cls, version, names if given.query else ())
+    content = shapes.part(cls, version, names)
+    if query is None or content is None:
+        return None
+    body = _bounded(content)
+    if given.key:
+        body = shapes.closed({given.key: body}, [given.key])
+    headers: dict[int, Mapping[str, Any]] = {}
+    if route.render.starts_action:
+        headers[route.status] = {'Location': _URI}
+    return registry.Shape(
+        path=dict.fromkeys(route.in_path, _IDENTITY),
+        query=_bounded(query),
+        body=body if given.body else None,
+        body_required=not given.optional,
+        responses={
+            route.status: route.render.schema(version),
+            **dict.fromkeys(_errors(route), documents.ERROR),
+        },
+        headers=headers,
+    )
+
+
+def _errors(route: routes.Route) -> Iterator[int]:
+    for status, applies in ERRORS.items():
+        if applies(route):
+            yield int(status)
+
+
+def _bounded(schema: shapes.Schema) -> shapes.Schema:
+    """Return a schema with the length that texts may have; see handler."""
+    properties = {
+        name: _short(found) for name, found in schema['properties'].items()
+    }
+    return {**schema, 'properties': properties}
+
+
+def _short(schema: shapes.Schema) -> shapes.Schema:
+    types = shapes.types_of(schema)
+    if 'string' in types and 'integer' not in types and 'enum' not in schema:
+        return {'maxLength': inputs.MAX_TEXT, **schema}
+    if 'array' in types and 'items' in schema:
+        return {**schema, 'items': _short(schema['items'])}
+    return schema

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small service, to read contracts from."""
+
+from __future__ import annotations
+
+from vobjects.base import Request, Resource, register  # isort: skip - first
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import fields
+from vobjects.contract import documents, shapes
+from vobjects.contract.registry import Contract, Operation, Shape
+from vobjects.history import added, removed
+from vobjects.microversions.policy import Policy
+from vobjects.versions import Version
+
+POLICY = Policy(
+    service_types=('sample',),
+    minimum=Version(1, 0),
+    maximum=Version(1, 5),
+    help_url='https://example.org/help',
+)
+
+
+@register
+class SampleThing(Resource):
+    """A thing."""
+
+    VERSION = '1.2'
+    VERSION_MAP = {'1.2': '1.1', '1.4': '1.2'}
+
+    fields = {
+        'id': fields.UUIDField(),
+        'note': fields.StringField(nullable=True),
+        'since': fields.DateTimeField(nullable=True),
+        'size': added('1.1', fields.IntegerField(default=0)),
+        'old': removed('1.2', fields.StringField(nullable=True)),
+    }
+
+
+@register
+class SampleBox(Resource):
+    """A box of things. It has more to say."""
+
+    fields = {
+        'first': fields.ObjectField('SampleThing', nullable=True),
+        'only': fields.ObjectField('SampleThing'),
+        'things': fields.ListOfObjectsField('SampleThing', default=[]),
+        'by_name': fields.DictOfIntegersField(nullable=True),
+    }
+
+
+@register
+class SampleMakeRequest(Request):
+    """Make a thing."""
+
+    VERSION = '1.2'
+    VERSION_MAP = {'1.2': '1.1', '1.3': '1.2'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'name': fields.NameField(),
+        'count': fields.CapacityField(nullable=True),
+        'mode': fields.EnumField(['hot', 'cold'], nullable=True),
+        'size': added('1.1', fields.IntegerField(default=0)),
+        'deep': added('1.2', fields.StrictBooleanField(default=False)),
+    }
+
+
+@register
+class SampleLookRequest(Request):
+    """Look at a thing."""
+
+    VERSION_MAP = {'1.3': '1.0'}
+
+    fields = {'identity': fields.StringField()}
+
+
+# Tests elsewhere look at every registered type; these are found by name.
+TYPES = (SampleThing, SampleBox, SampleMakeRequest, SampleLookRequest)
+
+
+def registered(monkeypatch) -> None:
+    """Have the types registered while a test runs."""
+    classes = ovo_base.VersionedObjectRegistry()._obj_classes
+    for cls in TYPES:
+        monkeypatch.setitem(classes, cls.__name__, [cls])
+
+
+for _type in TYPES:
+    del ovo_base.VersionedObjectRegistry()._obj_classes[_type.__name__]
+
+NAMES = ('name', 'count', 'mode', 'size', 'deep')
+
+HISTORY = {
+    '1.0': ('The first version.',),
+    '1.1': (),
+    '1.2': ('Added size to things, made and shown.',),
+    '1.3': ('Added deep to what is made.', 'Added GET /v1/things/{identity}.'),
+    '1.4': ('Removed old from things.',),
+    '1.5': (),
+}
+
+
+def make_at(version):
+    body = shapes.part(SampleMakeRequest, version, NAMES)
+    return Shape(
+        path={},
+        query=shapes.closed({}),
+        body=shapes.below('thing', body),
+        responses={
+            201: shapes.below('thing', shapes.resource(SampleThing, version)),
+            400: documents.ERROR,
+        },
+        headers={201: {'Location': {'type': 'string'}}},
+    )
+
+
+def look_at(version):
+    query = shapes.query(SampleLookRequest, version, ())
+    if query is None:
+        return None
+    return Shape(
+        path={'identity': {'type': 'string'}},
+        query=query,
+        body=None,
+        responses={
+            200: shapes.below('thing', shapes.resource(SampleThing, version)),
+            404: documents.ERROR,
+        },
+    )
+
+
+MAKE = Operation('POST', '/v1/things', make_at, summary='Make a thing')
+LOOK = Operation('GET', '/v1/things/{identity}', look_at)
+
+
+def contract(*operations, history=HISTORY, policy=POLICY):
+    """Return a contract; without arguments, of the samples."""
+    return Contract(policy, operations or (MAKE, LOOK), history)
+
+
+def fixed(name='GET /v1/x', /, **by_version):
+    """Return an operation whose 200 is another schema at each version.
+
+    :param by_version: ``v1_3=schema``, from then on; None: not there
+    """
+    method, path = name.split()
+    table = {
+        Version.parse(key[1:].replace('_', '.')): value
+        for key, value in by_version.items()
+    }
+
+    def shape_at(version):
+        since = max((v for v in table if v <= version), default=None)
+        if since is None or table[since] is None:
+            return None
+        return Shape(
+            path={},
+            query=shapes.closed({}),
+            body=None,
+            responses={200: table[since]},
+        )
+
+    return Operation(method, path, shape_at)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registry of operations x microversions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects import exceptions
+from vobjects.contract.registry import UNDECLARED, Operation
+from vobjects.versions import Version
+
+
+def test_contract_has_each_operation_where_it_is_there():
+    contract = samples.contract()
+
+    assert [str(v) for v in contract.versions] == [
+        '1.0', '1.1', '1.2', '1.3', '1.4', '1.5',
+    ]  # fmt: skip
+    assert list(contract.at(Version(1, 2))) == ['POST /v1/things']
+    assert list(contract.at(Version(1, 3))) == [
+        'POST /v1/things',
+        'GET /v1/things/{identity}',
+    ]
+    assert contract.since('GET /v1/things/{identity}') == ((1, 3), None)
+
+
+def test_operation_that_ends_has_a_last_version():
+    schema = {'type': 'object'}
+    contract = samples.contract(samples.fixed(v1_1=schema, v1_4=None))
+
+    assert contract.since('GET /v1/x') == ((1, 1), (1, 3))
+
+
+def test_operation_of_an_action_is_named_by_its_key():
+    operation = Operation(
+        'POST', '/v1/x/{id}/actions', lambda version: None, key='scale_in'
+    )
+
+    assert operation.name == 'POST /v1/x/{id}/actions (scale_in)'
+    assert operation.id == 'post_v1_x_id_actions_scale_in'
+
+
+@pytest.mark.parametrize('version', [Version(1, 6), Version(2, 0), Version()])
+def test_microversion_that_is_not_there_is_refused(version):
+    with pytest.raises(exceptions.VobjectsError, match=r'1\.0 to 1\.5'):
+        samples.contract().at(version)
+
+
+def test_operation_when_twice_is_refused():
+    with pytest.raises(exceptions.DeclarationError, match='POST /v1/things'):
+        samples.contract(samples.MAKE, samples.MAKE)
+
+
+def test_undeclared_names_what_has_no_schema_at_any_version():
+    half = {
+        'type': 'object',
+        'properties': {'a': {'items': UNDECLARED}, 'b': {'type': 'object'}},
+        'additionalProperties': {},
+    }
+    contract = samples.contract(
+        samples.MAKE, samples.fixed(v1_4=half, v1_5=UNDECLARED)
+    )
+
+    assert list(contract.undeclared()) == [
+        'GET /v1/x at 1.4: response 200.a[] has no schema',
+        'GET /v1/x at 1.4: response 200.* has no schema',
+        'GET /v1/x at 1.5: response 200 has no schema',
+    ]

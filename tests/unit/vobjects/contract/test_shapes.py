@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas that follow from types."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects.contract import shapes
+from vobjects.versions import Version
+
+UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    samples.registered(monkeypatch)
+
+
+def accepts(schema, value):
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ('minor', 'thing', 'expected'),
+    [
+        (1, {'id': UUID}, True),
+        (1, {'id': UUID, 'old': None, 'note': 'x'}, True),
+        (1, {}, False),
+        (1, {'id': UUID, 'size': 1}, False),
+        (2, {'id': UUID, 'size': 1, 'old': 'x'}, True),
+        (2, {'id': UUID}, False),
+        (2, {'id': UUID, 'size': None}, False),
+        (4, {'id': UUID, 'size': 1}, True),
+        (4, {'id': UUID, 'size': 1, 'old': 'x'}, False),
+    ],
+)
+def test_resource_has_what_its_microversion_shows(minor, thing, expected):
+    schema = shapes.resource(samples.SampleThing, Version(1, minor))
+
+    assert accepts(schema, thing) is expected
+    assert (schema['title'], schema['description']) == (
+        'SampleThing',
+        'A thing',
+    )
+
+
+def test_resource_inside_another_is_at_the_same_microversion():
+    thing = {'id': UUID, 'old': None}
+    box = {'only': thing, 'things': [thing], 'first': None, 'by_name': None}
+    old, new = (
+        shapes.resource(samples.SampleBox, Version(1, minor))
+        for minor in (0, 4)
+    )
+
+    assert accepts(old, box)
+    assert accepts(old, {**box, 'first': thing, 'by_name': {'a': 1}})
+    assert not accepts(old, {**box, 'by_name': {'a': 'x'}})
+    assert not accepts(new, box)
+    assert accepts(new, {'only': {'id': UUID, 'size': 1}, 'things': []})
+
+
+def test_part_has_the_fields_of_its_microversion():
+    old, new = (
+        shapes.part(samples.SampleMakeRequest, Version(1, m), samples.NAMES)
+        for m in (1, 3)
+    )
+
+    assert list(old['properties']) == ['name', 'count', 'mode']
+    assert list(new['properties']) == list(samples.NAMES)
+    assert old['required'] == ['name']
+    assert accepts(old, {'name': 'x', 'mode': None})
+    assert not accepts(old, {'name': 'x', 'size': 1})
+
+
+def test_type_before_its_microversion_has_no_schema():
+    early = Version(1, 2)
+
+    assert shapes.part(samples.SampleLookRequest, early, ()) is None
+    assert shapes.query(samples.SampleLookRequest, early, ()) is None
+
+
+def test_query_has_no_null():
+    schema = shapes.query(
+        samples.SampleMakeRequest, Version(1, 0), samples.NAMES
+    )
+
+    assert schema['properties']['mode'] == {
+        'type': 'string',
+        'enum': ['hot', 'cold'],
+    }
+    assert schema['properties']['count']['type'] == ['integer', 'string']
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    [
+        ({'type': ['string'], 'readonly': False}, {'type': 'string'}),
+        (
+            {'minimum': 1, 'exclusiveMinimum': True},
+            {'exclusiveMinimum': 1},
+        ),
+        ({'maximum': 1, 'exclusiveMaximum': False}, {'maximum': 1}),
+        (
+            {'$schema': 'x', 'items': {'id': 'y', 'enum': ('a',)}},
+            {'items': {'enum': ['a']}},
+        ),
+        (
+            {'anyOf': [{'type': ['null']}], 'additionalProperties': False},
+            {'anyOf': [{'type': 'null'}], 'additionalProperties': False},
+        ),
+        (
+            {'properties': {'id': {'readonly': True}}},
+            {'properties': {'id': {}}},
+        ),
+    ],
+)
+def test_modern_says_the_same_in_the_newer_dialect(old, new):
+    assert shapes.modern(old) == new

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas of what every service answers: errors and discovery.
+
+Errors are what :func:`vobjects.microversions.errors.document` makes. They and
+the discovery documents are open: a later build may say more in them at any
+microversion.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vobjects.contract.registry import Operation, Shape
+from vobjects.contract.shapes import Schema, closed
+from vobjects.microversions import discovery
+from vobjects.microversions.policy import Policy
+from vobjects.versions import PATTERN, Version
+
+_TEXT: Schema = {'type': 'string', 'minLength': 1}
+
+VERSION: Schema = {'type': 'string', 'pattern': f'^{PATTERN.pattern}$'}
+
+_LINK: Schema = {
+    'type': 'object',
+    'properties': {'rel': _TEXT, 'href': _TEXT},
+    'required': ['rel', 'href'],
+}
+
+_LINKS: Schema = {'type': 'array', 'minItems': 1, 'items': _LINK}
+
+#: The body of every error.
+ERROR: Schema = {
+    'title': 'Error',
+    'description': 'What was refused, and why',
+    'type': 'object',
+    'properties': {
+        'errors': {
+            'type': 'array',
+            'minItems': 1,
+            'items': {
+                'type': 'object',
+                'properties': {
+                    'code': {'type': 'string', 'pattern': '^[a-z0-9._-]+$'},
+                    'status': {'type': 'integer'},
+                    'title': _TEXT,
+                    'detail': {'type': 'string'},
+                    'request_id': _TEXT,
+                    'min_version': VERSION,
+                    'max_version': VERSION,
+                    'links': _LINKS,
+                },
+                'required': ['code', 'status', 'title', 'detail', 'links'],
+            },
+        },
+        'code': {'type': 'integer'},
+        'title': _TEXT,
+        'explanation': {'type': 'string'},
+        'error': {
+            'type': 'object',
+            'properties': {
+                'code': {'type': 'integer'},
+                'message': {'type': 'string'},
+                'type': _TEXT,
+            },
+            'required': ['code', 'message', 'type'],
+        },
+    },
+    'required': ['errors'],
+}
+
+_MAJOR: Schema = {
+    'title': 'Version',
+    'description': 'A major version, and its microversions served now',
+    'type': 'object',
+    'properties': {
+        'id': {'type': 'string', 'pattern': r'^v[1-9][0-9]*$'},
+        'status': {
+            'type': 'string',
+            'enum': ['CURRENT', 'SUPPORTED', 'EXPERIMENTAL', 'DEPRECATED'],
+        },
+        'min_version': VERSION,
+        'max_version': VERSION,
+        'links': _LINKS,
+    },
+    'required': ['id', 'status', 'min_version', 'max_version', 'links'],
+}
+
+
+def discovery_operations(policy: Policy) -> list[Operation]:
+    """Return what every microversion has: the documents at / and /v1."""
+    root = {'versions': {'type': 'array', 'minItems': 1, 'items': _MAJOR}}
+    return [
+        _page(
+            '/',
+            discovery.VERSIONS_STATUS,
+            closed(root, ['versions']),
+            'List the versions of the API',
+        ),
+        _page(
+            f'/{policy.major}',
+            200,
+            closed({'version': _MAJOR}, ['version']),
+            'Show the version of the API',
+        ),
+    ]
+
+
+def _page(path: str, status: int, body: Schema, summary: str) -> Operation:
+    shape = Shape(
+        path={},
+        query=closed({}),
+        body=None,
+        responses={status: body, 503: ERROR},
+    )
+
+    def shape_at(version: Version) -> Shape | None:
+        return shape
+
+    return Operation('GET', path, shape_at, summary=summary, tag='discovery')
+
+
+def headers(policy: Policy, version: Version) -> dict[str, Any]:
+    """Return name -> schema of the headers that every response has."""
+    return {
+        'OpenStack-API-Version': {
+            'type': 'string',
+            'pattern': f'^{policy.service_type} {PATTERN.pattern}$',
+            'examples': [f'{policy.service_type} {version}'],
+        },
+        'Vary': {'type': 'string', 'pattern': 'OpenStack-API-Version'},
+        'X-OpenStack-Request-ID': {'type': 'string', 'pattern': '^req-'},
+    }

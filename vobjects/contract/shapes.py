@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON schemas of requests and resources, from their types.
+
+The dialect is that of OpenAPI 3.1, JSON Schema 2020-12. Objects are closed:
+what a schema does not name is not there. The schema of a type has the type's
+name as its ``title``; there are no references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import base
+from vobjects.microversions import schema as versioned
+from vobjects.versions import Version
+
+Schema = Mapping[str, Any]
+
+#: Keywords of draft 4 that 2020-12 has no use for.
+_DROPPED = ('$schema', 'id', 'readonly')
+
+#: Keywords whose value is a schema, a list of them, or names to them.
+_ONE = ('items', 'additionalProperties', 'not')
+_LISTS = ('allOf', 'anyOf', 'oneOf')
+_NAMED = ('properties', 'patternProperties')
+
+
+def resource(cls: type[base.Resource], microversion: Version) -> Schema | None:
+    """Return the schema of a resource as a microversion shows it.
+
+    A field is required if it cannot be null: such a field is always set.
+
+    :returns: None where the type is not there yet
+    """
+    version = cls.version_at(microversion)
+    if version is None:
+        return None
+    known = cls.fields_at(version)
+    properties = {
+        name: _shown(field, microversion) for name, field in known.items()
+    }
+    required = [name for name, field in known.items() if not field.nullable]
+    return {
+        **closed(properties, required),
+        'title': cls.obj_name(),
+        'description': summary(cls),
+    }
+
+
+def part(
+    cls: type[base.Request], microversion: Version, names: Iterable[str]
+) -> Schema | None:
+    """Return the schema of a part of a request, such as its body.
+
+    :param names: the fields of the part, at any version
+    :returns: None where the type is not there yet
+    """
+    version = cls.version_at(microversion)
+    if version is None:
+        return None
+    made: Schema = modern(versioned.body_schema(cls, version, names))
+    return made
+
+
+def query(
+    cls: type[base.Request], microversion: Version, names: Iterable[str]
+) -> Schema | None:
+    """Return the schema of a query: as :func:`part`, but never null."""
+    found = part(cls, microversion, names)
+    if found is None:
+        return None
+    properties = {
+        name: _without_null(schema)
+        for name, schema in found['properties'].items()
+    }
+    return {**found, 'properties': properties}
+
+
+def closed(
+    properties: Mapping[str, Schema], required: Iterable[str] = ()
+) -> Schema:
+    """Return the schema of an object that has these properties and no more."""
+    schema: dict[str, Any] = {
+        'type': 'object',
+        'properties': dict(properties),
+        'additionalProperties': False,
+    }
+    if names := list(required):
+        schema['required'] = names
+    return schema
+
+
+def below(key: str, content: Schema | None) -> Schema | None:
+    """Return the schema of ``{key: content}``; None for no content."""
+    return None if content is None else closed({key: content}, [key])
+
+
+def many(content: Schema | None) -> Schema | None:
+    """Return the schema of a list; None for no content."""
+    return None if content is None else {'type': 'array', 'items': content}
+
+
+def summary(cls: type[base.Object]) -> str:
+    """Return the first line of a type's docstring, without its full stop."""
+    text = (cls.__doc__ or cls.obj_name()).strip()
+    return text.partition('\n')[0].rstrip('.')
+
+
+def modern(schema: Any) -> Any:
+    """Return a schema of draft 4 in dialect 2020-12."""
+    if not isinstance(schema, Mapping):
+        return schema
+    made: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _DROPPED:
+            continue
+        if keyword in _ONE:
+            made[keyword] = modern(value)
+        elif keyword in _LISTS:
+            made[keyword] = [modern(inner) for inner in value]
+        elif keyword in _NAMED:
+            made[keyword] = {k: modern(inner) for k, inner in value.items()}
+        elif keyword in ('enum', 'type') and not isinstance(value, str):
+            made[keyword] = list(value)
+        else:
+            made[keyword] = value
+    if isinstance(made.get('type'), list) and len(made['type']) == 1:
+        (made['type'],) = made['type']
+    for exclusive, limit in (
+        ('exclusiveMinimum', 'minimum'),
+        ('exclusiveMaximum', 'maximum'),
+    ):
+        if made.get(exclusive) is True:
+            made[exclusive] = made.pop(limit)
+        elif made.get(exclusive) is False:
+            del made[exclusive]
+    return made
+
+
+def types_of(schema: Schema) -> tuple[str, ...]:
+    """Return the JSON types that a schema names; none: it allows all."""
+    found: str | Iterable[str] = schema.get('type', ())
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
+def _shown(field: ovo_fields.Field[Any], microversion: Version) -> Schema:
+    made = _shown_type(field._type, microversion)
+    if made is None:
+        return dict(modern(versioned.field_schema(field)))
+    if not field.nullable:
+        return made
+    if 'title' in made:  # a type of its own stays whole, to be named
+        return {'anyOf': [made, {'type': 'null'}]}
+    return {**made, 'type': [made['type'], 'null']}
+
+
+def _shown_type(kind: Any, microversion: Version) -> Schema | None:
+    """Return the schema of a field type that may hold objects.
+
+    :returns: None for one that cannot
+    """
+    if isinstance(kind, ovo_fields.Object):
+        cls: Any = base.registered(kind._obj_name)
+        return resource(cls, microversion) or {}
+    if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        inner = kind._element_type
+        return {'type': 'array', 'items': _shown(inner, microversion)}
+    if isinstance(kind, ovo_fields.Dict):
+        inner = kind._element_type
+        return {
+            'type': 'object',
+            'additionalProperties': _shown(inner, microversion),
+        }
+    return None
+
+
+def _without_null(schema: Schema) -> Schema:
+    types = [name for name in types_of(schema) if name != 'null']
+    made = dict(schema)
+    if types:
+        made['type'] = types[0] if len(types) == 1 else types
+    if 'enum' in made:
+        made['enum'] = [value for value in made['enum'] if value is not None]
+    return made

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold every answer of a service against its contract.
+
+A test's HTTP client calls :meth:`Promises.check` with each answer it gets;
+then every test of the suite also tests the contract.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jsonschema
+
+from vobjects.contract.registry import Contract, Operation
+from vobjects.versions import Version
+
+#: Answers that are about no operation: the path, the method, the version.
+_BEFORE_ANY = frozenset((404, 405, 406, 400))
+
+
+class Promises:
+    """The contract, ready to be held against answers."""
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self._paths = [
+            (
+                re.compile(
+                    re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path))
+                ),
+                one,
+            )
+            for one in contract.operations
+        ]
+        self._validators = functools.cache(self._validator)
+
+    def check(
+        self,
+        method: str,
+        path: str,
+        version: str,
+        status: int,
+        body: Any = None,
+        key: str = '',
+    ) -> None:
+        """Assert that an answer was promised.
+
+        :param path: decoded, without the query
+        :param version: of the response's header, ``X.Y``
+        :param body: decoded JSON; None: the answer has no body
+        :param key: of the action that was asked for; empty: unknown or none
+        :raises AssertionError: naming what was not promised
+        """
+        at = Version.parse(version)
+        if at not in self.contract.versions:
+            if status != self.contract.policy.unsupported_status:
+                raise AssertionError(f'{status} at {version}, which is not')
+            return
+        names = [
+            one.name
+            for one in self._found('GET' if method == 'HEAD' else method, path)
+            if not key or not one.key or key == one.key
+        ]
+        shapes = self.contract.at(at)
+        there = [name for name in names if name in shapes]
+        if not there:
+            missing = self.contract.policy.method_missing_status
+            if status not in _BEFORE_ANY | {missing, 500, 503}:
+                raise AssertionError(
+                    f'{method} {path} is not there at {version}, and was'
+                    f' answered with {status}'
+                )
+            return
+        promised = [name for name in there if status in shapes[name].responses]
+        if not promised:
+            raise AssertionError(
+                f'{there[0]} at {version} was answered with {status};'
+                f' promised are {sorted(shapes[there[0]].responses)}'
+            )
+        if method != 'HEAD':
+            self._check_body(promised[0], at, status, body)
+
+    def _check_body(
+        self, name: str, at: Version, status: int, body: Any
+    ) -> None:
+        validator = self._validators(name, at, status)
+        about = f'{name} at {at}, {status}'
+        if validator is None:
+            if body is not None:
+                raise AssertionError(f'{about}: a body where none is promised')
+            return
+        faults = [
+            f'{fault.json_path}: {fault.message}'
+            for fault in validator.iter_errors(body)
+        ]
+        if faults:
+            raise AssertionError(f'{about}: {"; ".join(faults)[:2000]}')
+
+    def _validator(self, name: str, at: Version, status: int) -> Any:
+        schema: Mapping[str, Any] | None
+        schema = self.contract.at(at)[name].responses[status]
+        return schema and jsonschema.Draft202012Validator(
+            schema, format_checker=jsonschema.FormatChecker()
+        )
+
+    def _found(self, method: str, path: str) -> Iterator[Operation]:
+        """Yield the operations of the most literal path that fits."""
+        fits = [
+            one
+            for pattern, one in self._paths
+            if one.method == method and pattern.fullmatch(path)
+        ]
+        fewest = min((one.path.count('{') for one in fits), default=0)
+        for one in fits:
+            if one.path.count('{') == fewest:
+                yield one
