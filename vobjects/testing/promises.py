@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 from vobjects.contract.registry import Contract, Operation
 from vobjects.versions import Version
@@ -93,17 +93,18 @@ class Promises:
                 raise AssertionError(f'{about}: a body where none is promised')
             return
         faults = [
-            f'{fault.json_path}: {fault.message}'
+            f'{fault.instance_path}: {fault.message}'
             for fault in validator.iter_errors(body)
         ]
         if faults:
             raise AssertionError(f'{about}: {"; ".join(faults)[:2000]}')
 
     def _validator(self, name: str, at: Version, status: int) -> Any:
-        schema: Mapping[str, Any] | None
         schema = self.contract.at(at)[name].responses[status]
-        return schema and jsonschema.Draft202012Validator(
-            schema, format_checker=jsonschema.FormatChecker()
+        if schema is None:
+            return None
+        return jsonschema_rs.Draft202012Validator(
+            dict(schema), validate_formats=True
         )
 
     def _found(self, method: str, path: str) -> Iterator[Operation]:
