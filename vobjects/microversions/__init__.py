@@ -29,6 +29,7 @@ Import the modules, not names from here. In the order a request meets them::
         controllers of the seeds make it
     body        load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
+    asked       read(cls, request, raw) -> cls       a checked JSON body
     schema      of a request type at a version
         body_schema(cls, object_version, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None

@@ -13,6 +13,11 @@
 The second may also say ``@api_version('1.5')``, as in the seeds; linters then
 take it for a redefinition. Functions of a module work like methods.
 
+The request is the first argument. In a framework that has it elsewhere
+instead, in a variable of the thread as Flask and Pecan do, that is said once::
+
+    api_version = functools.partial(api_version, request=flask.request)
+
 Ranges are declared oldest first, each beginning where the one before ended.
 An overlap or a gap is an error where it is written; what can only be known
 later (a range the service never serves, a function lost to a plain one of
@@ -43,16 +48,11 @@ MAX_MINOR = 9999
 def version_of(request: Any) -> Version:
     """Return the negotiated version of a request.
 
-    :param request: a WSGI environ; or an object with an ``environ``, or with
-        a ``version_request`` (seed 001)
+    :param request: a WSGI environ; or an object with an ``environ`` (or, as
+        Falcon's, an ``env``), or with a ``version_request`` (seed 001)
     :raises LookupError: nothing negotiated it
     """
-    environ = (
-        request
-        if isinstance(request, dict)
-        else getattr(request, 'environ', {})
-    )
-    version = environ.get(MICROVERSION)
+    version = _environ(request).get(MICROVERSION)
     if version is None:
         version = getattr(request, 'version_request', None)
     if not isinstance(version, Version):
@@ -61,6 +61,13 @@ def version_of(request: Any) -> Version:
             ' middleware in front of the application'
         )
     return version
+
+
+def _environ(request: Any) -> Any:
+    if isinstance(request, dict):
+        return request
+    found = getattr(request, 'environ', None)
+    return getattr(request, 'env', {}) if found is None else found
 
 
 def is_supported(
@@ -109,14 +116,18 @@ class Versioned:
     """All functions of one name; calling it calls the right one.
 
     Made by :func:`api_version`. The request, from which the version is
-    taken, is the first argument, after ``self`` for a method.
+    taken, is the first argument, after ``self`` for a method; or one that is
+    given here. To those who look, it has the signature of the newest.
     """
 
-    def __init__(self, module: str, qualname: str) -> None:
+    def __init__(
+        self, module: str, qualname: str, request: Any = None
+    ) -> None:
         self.__module__ = module
         self.__qualname__ = qualname
         self.__name__ = qualname.rpartition('.')[2]
         self.candidates: list[Candidate] = []
+        self._request = request
         # For each major, functions by minor; the last one repeats.
         self._tables: dict[int, list[Function | None]] = {}
         self._in_class = False
@@ -162,14 +173,19 @@ class Versioned:
         return function
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        request = self._request
+        if request is None:
+            request = self._first(arguments)
+        return self.at(version_of(request))(*arguments, **named)
+
+    def _first(self, arguments: tuple[Any, ...]) -> Any:
         try:
-            request = arguments[self._in_class]
+            return arguments[self._in_class]
         except IndexError:
             raise TypeError(
                 f'{self.__qualname__} needs the request as a positional'
                 ' argument'
             ) from None
-        return self.at(version_of(request))(*arguments, **named)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._in_class = True
@@ -194,6 +210,7 @@ class Versioned:
         if self.candidates:
             self._check_follows(self.candidates[-1], candidate)
         self.candidates.append(candidate)
+        self.__signature__ = inspect.signature(candidate.function)
         self._extend_tables(candidate)
 
     def _extend_tables(self, candidate: Candidate) -> None:
@@ -237,12 +254,17 @@ _open: dict[tuple[str, str], Versioned] = {}
 
 
 def api_version(
-    min_version: str | Version, max_version: str | Version | None = None
+    min_version: str | Version,
+    max_version: str | Version | None = None,
+    *,
+    request: Any = None,
 ) -> Callable[[Function], Versioned]:
     """Declare the versions a function or method is for.
 
     :param min_version: the first version
     :param max_version: the last version; None: no end
+    :param request: stands for the request of whoever calls; None: the first
+        argument does
     :raises vobjects.exceptions.DeclarationError: overlap, gap, empty range
     :raises vobjects.exceptions.InvalidVersion: a bound is no version
     """
@@ -253,7 +275,7 @@ def api_version(
         found = _open.get(key)
         if found is None or candidate.place == found.candidates[0].place:
             # New; or the same source run again, by a reload or a factory.
-            found = _open[key] = Versioned(*key)
+            found = _open[key] = Versioned(*key, request)
         try:
             found._add(candidate)
         except exceptions.DeclarationError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 import textwrap
 import types
@@ -392,3 +393,54 @@ def imported(source, directory, monkeypatch):
     module = importlib.import_module(name)
     monkeypatch.setitem(sys.modules, name, module)
     return module
+
+
+class OfTheThread:
+    """As a framework's variable for the request that a thread serves."""
+
+    environ = at('1.2')
+
+
+def test_request_that_is_no_argument_is_named_once():
+    current = OfTheThread()
+    versioned = functools.partial(api_version, request=current)
+
+    @versioned('1.0', '1.4')
+    def view(name):
+        return f'old {name}'
+
+    @view.api_version('1.5')
+    def view(name):
+        return f'new {name}'
+
+    class Rest:
+        @versioned('1.0', '1.4')
+        def get(self, name):
+            return f'old {name}'
+
+        @versioned('1.5')
+        def get(self, name):  # noqa: F811 - the seeds' spelling
+            return f'new {name}'
+
+    assert (view('a'), Rest().get(name='a')) == ('old a', 'old a')
+    current.environ = at('1.9')
+    assert (view(name='a'), Rest().get('a')) == ('new a', 'new a')
+
+
+def test_version_is_found_in_the_env_of_a_falcon_request():
+    request = types.SimpleNamespace(env=at('1.7'))
+
+    assert dispatch.version_of(request) == Version(1, 7)
+    with pytest.raises(LookupError):
+        dispatch.version_of(types.SimpleNamespace(env={}))
+
+
+def test_versioned_function_shows_the_signature_of_the_newest():
+    # Frameworks look at it to find the arguments of a view.
+    found = inspect.signature(listing)
+
+    assert list(found.parameters) == ['req', 'limit']
+    assert list(inspect.signature(Controller.index).parameters) == [
+        'self',
+        'req',
+    ]

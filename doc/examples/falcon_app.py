@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things over Falcon: ``python doc/examples/falcon_app.py``."""
+
+import falcon
+import things
+
+from vobjects.microversions import asked, errors
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.dispatch import api_version
+from vobjects.microversions.middleware import Microversions
+
+
+class Thing:
+    """One thing."""
+
+    @api_version('1.0', '1.8')
+    def on_get(self, request, response, name):
+        response.media = things.find(name)
+
+    @on_get.api_version('1.9')
+    def on_get(self, request, response, name):
+        response.media = {'thing': things.find(name)}
+
+
+class Things:
+    """All of them."""
+
+    def on_post(self, request, response):
+        raw = request.bounded_stream.read()
+        wanted = asked.read(things.ThingCreateRequest, request, raw)
+        response.media = things.keep(wanted)
+        response.status = falcon.HTTP_CREATED
+
+
+def pass_on(request, response, error, parameters):
+    """Have the middleware answer it."""
+    raise error
+
+
+app = falcon.App()
+app.add_error_handler(errors.ApiError, pass_on)
+app.add_route('/v1/things/{name}', Thing())
+app.add_route('/v1/things', Things())
+
+application = Microversions(Discovery(app, things.POLICY), things.POLICY)
+
+if __name__ == '__main__':
+    things.serve(application)

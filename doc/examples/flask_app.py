@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things over Flask: ``python doc/examples/flask_app.py``."""
+
+import functools
+
+import flask
+import things
+
+from vobjects.microversions import asked, dispatch
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.middleware import Microversions
+
+app = flask.Flask(__name__)
+# What a view raises is for the middleware to answer.
+app.config['PROPAGATE_EXCEPTIONS'] = True
+
+# Views are not called with the request: it is here.
+api_version = functools.partial(dispatch.api_version, request=flask.request)
+
+
+@api_version('1.0', '1.8')
+def show(name):
+    return things.find(name)
+
+
+@app.get('/v1/things/<name>')
+@show.api_version('1.9')
+def show(name):
+    return {'thing': things.find(name)}
+
+
+@app.post('/v1/things')
+def create():
+    raw = flask.request.get_data()
+    wanted = asked.read(things.ThingCreateRequest, flask.request, raw)
+    return things.keep(wanted), 201
+
+
+application = Microversions(Discovery(app, things.POLICY), things.POLICY)
+
+if __name__ == '__main__':
+    things.serve(application)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things over Pecan: ``python doc/examples/pecan_app.py``."""
+
+import functools
+
+import pecan
+import pecan.rest
+import things
+
+from vobjects.microversions import asked, dispatch
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.middleware import Microversions
+
+# Controllers are not called with the request: it is here.
+api_version = functools.partial(dispatch.api_version, request=pecan.request)
+
+
+class Things(pecan.rest.RestController):
+    """Below /v1/things; what it raises passes through Pecan."""
+
+    @api_version('1.0', '1.8')
+    def get_one(self, name):
+        return things.find(name)
+
+    @pecan.expose('json')
+    @get_one.api_version('1.9')
+    def get_one(self, name):
+        return {'thing': things.find(name)}
+
+    @pecan.expose('json')
+    def post(self):
+        raw = pecan.request.body
+        wanted = asked.read(things.ThingCreateRequest, pecan.request, raw)
+        pecan.response.status = 201
+        return things.keep(wanted)
+
+
+class V1:
+    """Below /v1."""
+
+    things = Things()
+
+
+class Root:
+    """Everything."""
+
+    v1 = V1()
+
+
+app = pecan.make_app(Root())
+application = Microversions(Discovery(app, things.POLICY), things.POLICY)
+
+if __name__ == '__main__':
+    things.serve(application)

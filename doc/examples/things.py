@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the examples share: their versions, one type, and a server."""
+
+import sys
+from wsgiref import simple_server
+
+from vobjects import base, fields
+from vobjects.history import added
+from vobjects.microversions import errors
+from vobjects.microversions.policy import Policy
+from vobjects.microversions.retirement import retire
+from vobjects.versions import Version
+
+POLICY = Policy(
+    service_types=('inventory',),
+    minimum=Version(1, 0),
+    maximum=Version(1, 10),
+    help_url='https://docs.example.org/inventory/',
+    retired=(retire('1.0', deprecated='2026-01-01', successor='1.9'),),
+)
+
+
+@base.register
+class ThingCreateRequest(base.Request):
+    """The body of POST /v1/things; from 1.2 on a thing has a colour."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.2': '1.1'}
+
+    fields = {
+        'name': fields.NameField(),
+        'colour': added('1.1', fields.StringField(default='')),
+    }
+
+
+class NoSuchThing(errors.ApiError):
+    """Raised by a controller like any error of the library."""
+
+    status, code, title = 404, 'thing-not-found', 'Thing is not found'
+
+
+THINGS = {}
+
+
+def keep(asked):
+    THINGS[asked.name] = {'name': asked.name, 'colour': asked.colour}
+    return THINGS[asked.name]
+
+
+def find(name):
+    if name not in THINGS:
+        raise NoSuchThing(f'There is no thing {name!r}.')
+    return THINGS[name]
+
+
+def serve(application):
+    port = int([*sys.argv, 8080][1])
+    with simple_server.make_server('127.0.0.1', port, application) as server:
+        print(f'http://127.0.0.1:{server.server_port}', flush=True)
+        server.serve_forever()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things over WebOb: ``python doc/examples/webob_app.py``."""
+
+import things
+import webob
+import webob.dec
+import webob.exc
+
+from vobjects.microversions import asked
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.dispatch import api_version
+from vobjects.microversions.middleware import Microversions
+
+
+class Things:
+    """The controller."""
+
+    @api_version('1.0', '1.8')
+    def show(self, request, name):
+        return webob.Response(json=things.find(name))
+
+    @show.api_version('1.9')
+    def show(self, request, name):
+        return webob.Response(json={'thing': things.find(name)})
+
+    def create(self, request):
+        wanted = asked.read(things.ThingCreateRequest, request, request.body)
+        return webob.Response(json=things.keep(wanted), status=201)
+
+
+controller = Things()
+
+
+@webob.dec.wsgify
+def app(request):
+    """Find the method; what it raises passes through WebOb."""
+    match request.method, request.path_info.strip('/').split('/'):
+        case 'GET', ['v1', 'things', name]:
+            return controller.show(request, name)
+        case 'POST', ['v1', 'things']:
+            return controller.create(request)
+    return webob.exc.HTTPNotFound()
+
+
+application = Microversions(Discovery(app, things.POLICY), things.POLICY)
+
+if __name__ == '__main__':
+    things.serve(application)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of the documentation: each a server of its own, as is."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from vobjects.testing import api_sig
+
+HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
+EXAMPLES = sorted(path.name for path in HERE.glob('*_app.py'))
+HEADER = 'OpenStack-API-Version'
+
+
+class Client:
+    """Asks an example at a version, and checks what every answer has."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.session = requests.Session()
+        self.session.trust_env = False
+
+    def ask(
+        self, method: str, path: str, version: str = '', json: object = None
+    ) -> requests.Response:
+        headers = {HEADER: f'inventory {version}'} if version else {}
+        answer = self.session.request(
+            method, self.url + path, headers=headers, json=json, timeout=60
+        )
+        assert HEADER in answer.headers['Vary'].split(', ')
+        assert answer.headers[HEADER].startswith('inventory 1.')
+        return answer
+
+    def refused(
+        self,
+        status: int,
+        method: str,
+        path: str,
+        version: str,
+        json: object = None,
+    ) -> str:
+        answer = self.ask(method, path, version, json)
+        assert answer.status_code == status
+        api_sig.assert_error_document(answer.json(), status)
+        return str(answer.json()['errors'][0]['detail'])
+
+
+@pytest.fixture(scope='module', params=EXAMPLES)
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with subprocess.Popen(
+        [sys.executable, HERE / request.param, '0'],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            found = Client(process.stdout.readline().strip())
+            thing = {'name': 'chair', 'colour': 'red'}
+            made = found.ask('POST', '/v1/things', '1.2', thing)
+            assert (made.status_code, made.json()) == (201, thing)
+            yield found
+            found.session.close()
+        finally:
+            process.kill()
+
+
+def test_there_is_one_for_each_framework() -> None:
+    assert [name.removesuffix('_app.py') for name in EXAMPLES] == [
+        'falcon',
+        'flask',
+        'pecan',
+        'webob',
+    ]
+
+
+@pytest.mark.parametrize('name', [*EXAMPLES, 'things.py'])
+def test_example_is_short_enough_to_be_read(name: str) -> None:
+    assert len((HERE / name).read_text().splitlines()) < 60
+
+
+@pytest.mark.parametrize(
+    ('asked', 'served'),
+    [('', '1.0'), ('1.8', '1.8'), ('1.10', '1.10'), ('latest', '1.10')],
+)
+def test_version_is_negotiated(
+    client: Client, asked: str, served: str
+) -> None:
+    answer = client.ask('GET', '/v1/things/chair', asked)
+
+    assert answer.status_code == 200
+    assert answer.headers[HEADER] == f'inventory {served}'
+
+
+def test_version_out_of_range_is_refused_with_the_range(
+    client: Client,
+) -> None:
+    said = client.refused(406, 'GET', '/v1/things/chair', '1.11')
+
+    assert "'1.0'" in said
+    assert "'1.10'" in said
+
+
+def test_version_that_is_none_is_refused(client: Client) -> None:
+    client.refused(400, 'GET', '/v1/things/chair', '1.07')
+
+
+def test_method_of_one_name_is_another_from_its_version_on(
+    client: Client,
+) -> None:
+    thing = {'name': 'chair', 'colour': 'red'}
+
+    old = client.ask('GET', '/v1/things/chair', '1.8')
+    new = client.ask('GET', '/v1/things/chair', '1.9')
+
+    assert (old.json(), new.json()) == (thing, {'thing': thing})
+
+
+def test_body_is_held_against_the_schema_of_its_version(
+    client: Client,
+) -> None:
+    path, body = '/v1/things', {'name': 'table', 'colour': 'blue'}
+
+    early = client.refused(400, 'POST', path, '1.1', body)
+    plain = client.ask('POST', path, '1.1', {'name': 'table'})
+    wrong = client.refused(400, 'POST', path, '1.2', {'name': 7})
+
+    assert "'colour' needs API version 1.2 or later" in early
+    assert plain.json() == {'name': 'table', 'colour': ''}
+    assert 'body.name' in wrong
+
+
+@pytest.mark.parametrize('version', ['1.8', '1.10'])
+def test_error_of_a_controller_is_a_document_at_its_version(
+    client: Client, version: str
+) -> None:
+    answer = client.ask('GET', '/v1/things/none', version)
+
+    assert answer.status_code == 404
+    api_sig.assert_error_document(answer.json(), 404)
+    assert answer.json()['errors'][0]['code'] == 'inventory.thing-not-found'
+    assert answer.headers[HEADER] == f'inventory {version}'
+
+
+def test_path_that_is_none_is_the_frameworks_to_refuse(
+    client: Client,
+) -> None:
+    assert client.ask('GET', '/v2', '1.10').status_code == 404
+
+
+def test_discovery_tells_the_range(client: Client) -> None:
+    root = client.ask('GET', '/')
+    version = client.ask('GET', '/v1', '9.9')
+
+    api_sig.assert_versions_document(root.json())
+    api_sig.assert_version_document(version.json())
+    found = version.json()['version']
+    assert root.json()['versions'] == [found]
+    assert (found['min_version'], found['max_version']) == ('1.0', '1.10')
+
+
+def test_retired_version_says_what_follows(client: Client) -> None:
+    old = client.ask('GET', '/v1/things/chair')
+    new = client.ask('GET', '/v1/things/chair', '1.1')
+
+    assert old.headers['Deprecation'] == '@1767225600'
+    assert old.links['successor-version']['title'] == 'inventory 1.9'
+    assert 'Deprecation' not in new.headers
