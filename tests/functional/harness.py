@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -34,8 +34,8 @@ from tests.functional import brokers
 from tests.functional.processes import (
     Group,
     Process,
+    excerpt,
     free_port,
-    tail,
     wait_for,
 )
 from tests.functional.rest import NEWEST, Rest
@@ -378,8 +378,11 @@ class Engine:
     id: str
 
 
-#: Deployments that are there now; a failed test shows their logs.
+#: Deployments that are there now.
 ALIVE: list[Deployment] = []
+
+#: Title and text of the logs of deployments that a failure has ended.
+_LEFT: list[tuple[str, str]] = []
 
 
 @contextlib.contextmanager
@@ -408,6 +411,7 @@ def deployed(
             yield deployment
         except BaseException:
             # What went wrong first is what is to be seen.
+            _LEFT.extend(logs_of(deployment))
             deployment.group.close()
             deployment._database.dispose()
             raise
@@ -418,6 +422,19 @@ def deployed(
 
 
 def logs_of(deployment: Deployment) -> Iterator[tuple[str, str]]:
-    """Yield a title and the last lines of each log."""
+    """Yield a title and a few lines of each log."""
     for name, path in deployment.group.logs():
-        yield f'log of {name} ({path})', tail(path)
+        yield f'log of {name} ({path})', excerpt(path)
+
+
+def logs(concerned: Callable[[Deployment], bool]) -> list[tuple[str, str]]:
+    """Return title and text of the logs that a failed test may need.
+
+    :param concerned: of the deployments that are there still, which
+    """
+    found = [*_LEFT]
+    _LEFT.clear()
+    for deployment in ALIVE:
+        if concerned(deployment):
+            found += logs_of(deployment)
+    return found

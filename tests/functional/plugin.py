@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -11,14 +11,16 @@ from tests.functional import harness
 from tests.functional.rest import Rest
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Show the logs of live deployments with a failure."""
-    outcome = yield
-    report = outcome.get_result()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failure what the processes of the test said."""
+    report = yield
     if report.failed:
-        for deployment in harness.ALIVE:
-            report.sections.extend(harness.logs_of(deployment))
+        given = list(getattr(item, 'funcargs', {}).values())
+        report.sections.extend(harness.logs(lambda d: d in given))
+    return report
 
 
 @pytest.fixture(scope='session', params=harness.KINDS)

@@ -11,12 +11,13 @@ kernel kills what they have started.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -26,13 +27,21 @@ import psutil
 
 MARK = 'VOBJECTS_TEST_GROUP'
 
-#: Lines of each log that a failed test shows.
-TAIL = 60
+#: Lines that a failed test shows of each log: of warnings and errors, and
+#: of its end.
+COMPLAINTS = 8
+TAIL = 12
 
-#: prctl(2): the signal that a process gets when its parent ends.
-PR_SET_PDEATHSIG = 1
+#: Characters of such a line.
+WIDTH = 240
 
-_C = ctypes.CDLL(None)
+#: Bytes at the end of a log that are looked at.
+LOOKED_AT = 500_000
+
+_COMPLAINT = re.compile(r' (WARNING|ERROR|CRITICAL) |^\w+(\.\w+)*Error\b')
+
+#: Becomes what is to be started, tied to the life of the tests.
+_TIED = pathlib.Path(__file__).with_name('tied.py')
 
 T = TypeVar('T')
 
@@ -58,6 +67,12 @@ def wait_for(
             return found
         assert not late, f'{what}: not within {within:g} s, last {found!r}'
         time.sleep(every)
+
+
+def tied(command: Sequence[str]) -> list[str]:
+    """Return a command that the kernel kills when the tests are killed."""
+    starter = [sys.executable, '-I', '-S', str(_TIED), str(os.getpid())]
+    return [*starter, *command]
 
 
 def free_port() -> int:
@@ -87,13 +102,12 @@ class Process:
         self.ends = ends
         with log.open('ab') as output:
             self._popen = subprocess.Popen(
-                command,
+                tied(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
             )
 
     @property
@@ -225,10 +239,16 @@ class Group:
             yield path.stem, path
 
 
-def tail(path: pathlib.Path, lines: int = TAIL) -> str:
-    """Return the last lines of a log."""
-    text = path.read_bytes()[-200_000:].decode(errors='replace')
-    return '\n'.join(text.splitlines()[-lines:])
+def excerpt(path: pathlib.Path) -> str:
+    """Return of a log what is likely to matter: few lines.
+
+    The last warnings and errors, and what was said last of all.
+    """
+    text = path.read_bytes()[-LOOKED_AT:].decode(errors='replace')
+    lines = [line[:WIDTH] for line in text.splitlines()]
+    earlier = [line for line in lines[:-TAIL] if _COMPLAINT.search(line)]
+    shown = [*earlier[-COMPLAINTS:], '...'] if earlier else []
+    return '\n'.join(shown + lines[-TAIL:])
 
 
 def _end(process: Process, within: float) -> str:
@@ -239,9 +259,3 @@ def _end(process: Process, within: float) -> str:
         process.kill()
         return str(error)
     return f'{process.name} ended with exit code {code}' if code else ''
-
-
-def _end_with_parent() -> None:
-    """Have the kernel kill this process when the tests are killed."""
-    if hasattr(_C, 'prctl'):
-        _C.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
