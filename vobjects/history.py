@@ -261,6 +261,11 @@ class History:
         for step in self.versions():
             self.fields_at(step)
 
+    @property
+    def lives(self) -> tuple[tuple[Span, ...], ...]:
+        """What each field was, oldest first."""
+        return tuple(map(tuple, self._lives))
+
     def versions(self) -> list[Version]:
         """Return the versions at which something changed, with 1.0."""
         starts = {span.start for life in self._lives for span in life}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx configuration, and one directive.
+"""Sphinx configuration, and two directives.
 
 ``.. microversions::`` lists what each microversion of the clustering API
-brought, from the code that serves it.
+brought, from the code that serves it; ``.. lock-rules::`` the rules of the
+schema lock.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from vobjects import base, versions
 from vobjects.clustering import history, types
+from vobjects.lock import rules
 
 project = 'vobjects'
 project_copyright = 'The vobjects authors'
@@ -49,6 +51,27 @@ class Microversions(SphinxDirective):
         return self.parse_text_to_nodes('\n'.join(lines))
 
 
+class LockRules(SphinxDirective):
+    """Every rule of the schema lock, by what it is about."""
+
+    TITLES = {
+        'edit': 'One released version:',
+        'step': 'A newer version, compared with the newest released one:',
+        'type': 'A type as a whole:',
+        'lock': 'The lock itself:',
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Return the lists."""
+        lines = []
+        for scope, title in self.TITLES.items():
+            lines += [title, '']
+            for rule in rules.RULES:
+                if rule.scope == scope:
+                    lines += [f'``{rule.id}``', f'    {rule.purpose}', '']
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
 def _changed(microversion: versions.Version) -> str:
     return ', '.join(
         f'``{cls.obj_name()}`` {mapped}'
@@ -60,4 +83,5 @@ def _changed(microversion: versions.Version) -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive('microversions', Microversions)
+    app.add_directive('lock-rules', LockRules)
     return {'parallel_read_safe': True}

@@ -32,6 +32,9 @@ SUMMARIES: Mapping[str, str] = {
     'engine': 'run an engine',
     'db': 'create and upgrade the database',
     'fleet': 'show who is alive and what they speak; hold or finalize',
+    'lock': 'record what is released, and compare the code with it',
+    'diff': 'say what changed between two releases, and who breaks',
+    'history': 'say what a type was at each of its versions',
 }
 
 #: Errors whose message is all the caller needs: module, class, exit code. The

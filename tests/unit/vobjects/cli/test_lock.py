@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`vobjects lock`, `diff` and `history`, on a service made for it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects.cli import lock as cli
+from vobjects.lock import parse
+from vobjects.lock.model import LockError
+
+FIRST = """\
+from vobjects import base, fields
+from vobjects.history import added
+
+
+def register_all():
+    @base.register
+    class Order(base.Object):
+        VERSION = '1.0'
+        fields = {
+            'item': fields.StringField(),
+            'count': fields.IntegerField(default=1),
+        }
+"""
+
+SECOND = FIRST.replace("VERSION = '1.0'", "VERSION = '1.1'").replace(
+    '(default=1),\n',
+    "(default=1),\n            'gift': added('1.1', fields.BooleanField("
+    'default=False)),\n',
+)
+
+#: `added` forgotten.
+BROKEN = SECOND.replace("added('1.1', ", '').replace('False)),', 'False),')
+
+Become = Callable[[str], None]
+
+
+@pytest.fixture
+def shop(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, registry: None
+) -> Become:
+    """Return what rewrites the module of the service that is imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
+
+    def become(code: str) -> None:
+        (tmp_path / 'shop.py').write_text(code)
+        sys.modules.pop('shop', None)
+        importlib.invalidate_caches()
+
+    become(FIRST)
+    assert cli.main(['init', '--import', 'shop:register_all']) == 0
+    assert cli.main(['release', '1']) == 0
+    return become
+
+
+def output(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
+    """Run a command of `vobjects lock`, and return what it says."""
+    capsys.readouterr()
+    assert cli.main(list(words)) == code
+    return capsys.readouterr().out
+
+
+def test_life_of_a_lock(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pathlib.Path('vobjects.lock')
+    assert 'no findings' in output(capsys, 0, 'check')
+
+    shop(SECOND)
+    assert 'Order 1.1 is not in the lock' in output(capsys, 1, 'check')
+    assert output(capsys, 0, 'update') == 'vobjects.lock: Order 1.1\n'
+    assert output(capsys, 0, 'update') == 'vobjects.lock is current\n'
+    assert '1 change covered by a conversion' in output(capsys, 0, 'check')
+    output(capsys, 0, 'release', '2')
+    assert parse.load(path).at('1').manifest() == {'Order': '1.0'}
+    assert parse.load(path).at('2').manifest() == {'Order': '1.1'}
+    assert sorted(
+        p.name for p in pathlib.Path('vobjects.golden').iterdir()
+    ) == [
+        '1.jsonl',
+        '2.jsonl',
+    ]
+
+
+def test_edit_of_a_released_version_is_refused(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pathlib.Path('vobjects.lock')
+    before = path.read_text()
+    shop(BROKEN)
+    for words in (['check'], ['update'], ['release', '2']):
+        said = output(capsys, 1, *words)
+        assert 'error[FIELD_NO_ADD]: Order 1.0 (1)' in said
+        assert path.read_text() == before
+    lines = said.splitlines()
+    assert lines[1].strip() == '--> shop.py:12:13'
+    assert lines[3] == (
+        "12 |             'gift': fields.BooleanField(default=False),"
+    )
+    assert lines[4].endswith('|             ^^^^^^')
+    assert "'gift': added('1.1', fields.BooleanField(default=False))," in said
+    for order in ('new sender, old receiver:', 'stored data:', 'rollback:'):
+        assert order in said
+
+
+def test_newest_release_is_frozen_again_before_anybody_has_it(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(BROKEN)
+    with pytest.raises(LockError, match='--again'):
+        cli.main(['release', '1'])
+    with pytest.raises(LockError, match='that is 1, not'):
+        cli.main(['release', '0', '--again'])
+    output(capsys, 0, 'release', '1', '--again')
+    assert 'no findings' in output(capsys, 0, 'check')
+
+
+def test_formats_say_the_same(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(BROKEN)
+
+    def said(name: str) -> str:
+        return output(capsys, 1, 'check', '--format', name)
+
+    document = json.loads(said('json'))
+    rules = [one['rule'] for one in document['findings']]
+    assert rules == ['FIELD_NO_ADD', 'LOCK_CURRENT']
+    finding = document['findings'][0]
+    assert finding['place'] == {'file': 'shop.py', 'line': 12, 'column': 13}
+    assert finding['orders']['forward']['works'] is False
+
+    (run,) = json.loads(said('sarif'))['runs']
+    assert [one['ruleId'] for one in run['results']] == rules
+    known = {rule['id'] for rule in run['tool']['driver']['rules']}
+    assert known >= set(rules)
+    place = run['results'][0]['locations'][0]['physicalLocation']
+    assert place['region'] == {'startLine': 12, 'startColumn': 13}
+
+    (line, *_rest) = said('github').splitlines()
+    assert line.startswith(
+        '::error file=shop.py,line=12,col=13,title=FIELD_NO_ADD::Order 1.0'
+    )
+    assert '%0A' in line
+
+    suite = ET.fromstring(said('junit'))
+    failed = suite.findall('.//testcase[failure]')
+    assert [case.get('name') for case in failed] == rules
+
+
+def test_diff_between_places_where_a_lock_can_be(
+    shop: Become,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: pathlib.Path,
+) -> None:
+    for words in (
+        ['init', '-q'],
+        ['add', 'vobjects.lock'],
+        ['-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'first'],
+    ):
+        subprocess.run(['git', *words], check=True)
+    shop(SECOND)
+
+    def diff(code: int, *words: str) -> str:
+        capsys.readouterr()
+        assert cli.diff(list(words)) == code
+        return capsys.readouterr().out
+
+    for old in ('1', 'release:1', 'HEAD', 'git:HEAD', 'vobjects.lock'):
+        said = diff(0, old)
+        assert "Order.gift: the field is new, covered by 'added gift'" in said
+    assert 'no changes' in diff(0, '1', 'git:HEAD')
+    assert 'TYPE_NO_REMOVE' in diff(1, '1', 'import:json')
+    # Back: who goes from the new code to the old.
+    assert 'VERSION_NO_FALL' in diff(1, 'tree', '1')
+    for odd, problem in (
+        ('nowhere', 'is neither a file, nor a release'),
+        ('git:nowhere', 'git has no vobjects.lock at nowhere'),
+        ('git:--output=x', 'is no revision'),
+        ('release:7', 'no release'),
+        ('file:x.lock', 'there is no x.lock'),
+        ('import:nowhere', 'cannot import nowhere'),
+    ):
+        with pytest.raises(LockError, match=problem):
+            cli.diff([odd, 'tree'])
+
+
+def test_history_tells_what_happened(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(SECOND)
+    output(capsys, 0, 'update')
+    assert cli.history(['Order']) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        'Order 1.0: released in 1',
+        '    count: Integer = 1',
+        '    item: String',
+        'Order 1.1: new',
+        '  + gift: Boolean = false',
+        '    added gift',
+    ]
+    with pytest.raises(LockError, match="no type 'Nothing'"):
+        cli.history(['Nothing'])
+
+
+def test_type_that_is_gone_ends_with_a_release(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pathlib.Path('vobjects.lock')
+    shop(FIRST.replace('class Order', 'class Bill'))
+    # What an earlier import registered is there for good in one process.
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    assert 'TYPE_NO_REMOVE' in output(capsys, 1, 'update')
+    path.write_text(
+        path.read_text().replace(
+            'release 1\n',
+            'release 1\naccept TYPE_NO_REMOVE Order until 2999-01-01: nobody'
+            ' says it\n',
+            1,
+        )
+    )
+    output(capsys, 0, 'release', '2')
+    lock = parse.load(path)
+    assert lock.at('2').manifest() == {'Bill': '1.0'}
+    assert lock.at('1').manifest() == {'Order': '1.0'}
+    said = output(capsys, 1, 'check')
+    assert 'error[ACCEPTANCE_USED]' in said
+    assert '--> vobjects.lock:8:1' in said
+
+
+def test_bad_use_is_refused(shop: Become, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(LockError, match='is there already'):
+        cli.main(['init', '--import', 'shop:register_all'])
+    with pytest.raises(LockError, match='registered no type'):
+        cli.main(['init', '--import', 'json', '--file', 'other.lock'])
+    with pytest.raises(LockError, match=r'there is no other\.lock'):
+        cli.main(['check', '--file', 'other.lock'])
+    pathlib.Path('other.lock').write_text('vobjects-lock 1\n')
+    with pytest.raises(LockError, match='no line "import MODULE"'):
+        cli.main(['check', '--file', 'other.lock'])
+
+
+def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 'FIELD_NO_ADD' in output(capsys, 0, 'rules')

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule, by an edit of the kind that people forget something in."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+
+from tests.unit.vobjects.lock.types import (
+    TODAY,
+    checked,
+    locked,
+    ours,
+    plain,
+)
+from vobjects import base, fields
+from vobjects.history import added, changed, removed, renamed
+from vobjects.lock import check, rules, snapshot
+from vobjects.lock.model import Acceptance
+
+pytestmark = pytest.mark.usefixtures('registry')
+
+ENUM = ('BLUE', 'RED')
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """What a type was, and what somebody made of it.
+
+    :ivar breaks: the orders in which somebody breaks
+    :ivar write: what the help must have in it
+    """
+
+    before: Callable[[], Any]
+    after: Callable[[], Any] | None
+    breaks: str
+    write: str
+    subject: str = 'Thing.x'
+
+
+FORWARD, BACKWARD, BOTH = (
+    'forward rollback',
+    'backward stored',
+    'backward forward rollback stored',
+)
+
+
+def with_remote(self: Any, context: Any, depth: int) -> None:
+    """A remotable method, with an argument more."""
+
+
+def without_remote(self: Any, context: Any) -> None:
+    """The same before."""
+
+
+def by_hand(self: Any, primitive: dict[str, Any], target: str) -> None:
+    """A conversion that says nothing of what it does."""
+
+
+def thing(**given: Any) -> Callable[[], Any]:
+    return lambda: ours(**given)
+
+
+def old(**given: Any) -> Callable[[], Any]:
+    return lambda: plain(**given)
+
+
+EDITS: dict[str, Edit] = {
+    'FIELD_NO_ADD': Edit(
+        thing(parent=base.Request, y=fields.StringField()),
+        thing(
+            parent=base.Request,
+            y=fields.StringField(),
+            x=fields.BooleanField(default=False),
+        ),
+        BOTH,
+        "'x': added('1.1', fields.BooleanField(default=False)),",
+    ),
+    'FIELD_NO_REMOVE': Edit(
+        thing(x=fields.StringField(nullable=True)),
+        thing(),
+        BOTH,
+        "'x': removed('1.1', fields.StringField(nullable=True)),",
+    ),
+    'FIELD_SAME_TYPE': Edit(
+        thing(x=fields.StringField()),
+        thing(x=fields.ListOfStringsField()),
+        BOTH,
+        "'x': changed('1.1', fields.StringField(),"
+        ' fields.ListOfStringsField(), up=..., down=...),',
+    ),
+    'FIELD_STAYS_NOT_NULL': Edit(
+        thing(x=fields.StringField()),
+        thing(x=fields.StringField(nullable=True)),
+        FORWARD,
+        "changed('1.1', fields.StringField(),",
+    ),
+    'FIELD_STAYS_NULLABLE': Edit(
+        thing(x=fields.StringField(nullable=True)),
+        thing(x=fields.StringField()),
+        BACKWARD,
+        "changed('1.1', fields.StringField(nullable=True),",
+    ),
+    'FIELD_SAME_DEFAULT': Edit(
+        thing(x=fields.IntegerField(default=1)),
+        thing(x=fields.IntegerField(default=2)),
+        BOTH,
+        "changed('1.1', fields.IntegerField(default=1),",
+    ),
+    'ENUM_NO_NARROW': Edit(
+        thing(x=fields.EnumField(valid_values=ENUM)),
+        thing(x=fields.EnumField(valid_values=ENUM[:1])),
+        BACKWARD,
+        "fields.EnumField(valid_values=['BLUE', 'RED'])",
+    ),
+    'ENUM_NO_WIDEN': Edit(
+        thing(x=fields.ListOfEnumField(valid_values=list(ENUM))),
+        thing(x=fields.ListOfEnumField(valid_values=[*ENUM, 'WHITE'])),
+        FORWARD,
+        "changed('1.1', ",
+    ),
+    'FIELD_SAME_LIMITS': Edit(
+        thing(x=fields.NameField(maximum=255)),
+        thing(x=fields.NameField(maximum=64)),
+        BOTH,
+        'fields.NameField(maximum=64, minimum=1)',
+    ),
+    'CONVERSION_NO_REMOVE': Edit(
+        thing(version='1.1', body={'obj_make_compatible': by_hand}),
+        thing(version='1.1'),
+        FORWARD,
+        'write obj_make_compatible again',
+        'Thing',
+    ),
+    'MICROVERSION_NO_MOVE': Edit(
+        thing(version='1.1', parent=base.Request, version_map={'1.8': '1.1'}),
+        thing(version='1.1', parent=base.Request, version_map={'1.9': '1.1'}),
+        'backward forward',
+        "VERSION_MAP = {..., '1.8': '1.1', ...}",
+        'Thing',
+    ),
+    'KIND_NO_CHANGE': Edit(
+        thing(parent=base.Request),
+        thing(parent=base.Resource),
+        'backward forward',
+        'leave it as it was',
+        'Thing',
+    ),
+    'NAMESPACE_NO_CHANGE': Edit(
+        thing(),
+        thing(body={'OBJ_PROJECT_NAMESPACE': 'elsewhere'}),
+        BOTH,
+        'leave it as it was',
+        'Thing',
+    ),
+    'METHODS_SAME': Edit(
+        old(body={'go': ovo_base.remotable(without_remote)}),
+        old(body={'go': ovo_base.remotable(with_remote)}),
+        'backward forward',
+        "VERSION = '1.1'",
+        'Thing',
+    ),
+    'ADDED_CONVERTED': Edit(
+        old(),
+        old(version='1.1', x=fields.StringField()),
+        BOTH,
+        "primitive.pop('x', None)",
+    ),
+    'REMOVED_CONVERTED': Edit(
+        old(x=fields.StringField()),
+        old(version='1.1'),
+        BOTH,
+        'removes nothing',
+    ),
+    'RETYPED_CONVERTED': Edit(
+        old(x=fields.StringField()),
+        old(version='1.1', x=fields.IntegerField()),
+        BOTH,
+        'def obj_make_compatible(self, primitive, target_version):',
+    ),
+    'NULLABLE_CONVERTED': Edit(
+        old(x=fields.StringField()),
+        old(version='1.1', x=fields.StringField(nullable=True)),
+        FORWARD,
+        '< (1, 1):',
+    ),
+    'NOT_NULLABLE_CONVERTED': Edit(
+        old(x=fields.StringField(nullable=True)),
+        old(version='1.1', x=fields.StringField()),
+        BACKWARD,
+        '< (1, 1):',
+    ),
+    'DEFAULT_CONVERTED': Edit(
+        old(x=fields.StringField(default='a')),
+        old(version='1.1', x=fields.StringField(default='b')),
+        BOTH,
+        '< (1, 1):',
+    ),
+    'NARROWED_CONVERTED': Edit(
+        old(x=fields.EnumField(valid_values=ENUM)),
+        old(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
+        BACKWARD,
+        '< (1, 1):',
+    ),
+    'WIDENED_CONVERTED': Edit(
+        old(x=fields.EnumField(valid_values=ENUM[:1])),
+        old(version='1.1', x=fields.EnumField(valid_values=ENUM)),
+        FORWARD,
+        '< (1, 1):',
+    ),
+    'LIMITS_CONVERTED': Edit(
+        old(x=fields.NameField(maximum=64)),
+        old(version='1.1', x=fields.NameField(maximum=255)),
+        BOTH,
+        '< (1, 1):',
+    ),
+    'TYPE_NO_REMOVE': Edit(
+        thing(), None, BACKWARD, 'keep the class of Thing 1.0', 'Thing'
+    ),
+    'VERSION_NO_FALL': Edit(
+        thing(version='1.2'),
+        thing(version='1.1'),
+        BACKWARD,
+        "VERSION = '1.2'",
+        'Thing',
+    ),
+    'MAJOR_STAYS': Edit(
+        old(version='1.7'),
+        old(version='2.0'),
+        BOTH,
+        'keep a class Thing',
+        'Thing',
+    ),
+}
+
+
+def classes(make: Callable[[], Any] | None) -> list[Any]:
+    """Make a class in a registry where there is no other."""
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    return [make()] if make else []
+
+
+def test_every_rule_has_its_edit() -> None:
+    about_code = {rule.id for rule in rules.RULES if rule.scope != 'lock'}
+    assert set(EDITS) == about_code
+    assert len(rules.BY_CHANGE) == len(rules.BY_ID) == len(rules.RULES)
+
+
+@pytest.mark.parametrize('rule_id', EDITS)
+def test_edit_is_named_with_who_breaks_and_what_to_write(rule_id: str) -> None:
+    edit = EDITS[rule_id]
+    lock = locked(*classes(edit.before))
+    result = checked(lock, *classes(edit.after))
+
+    (found,) = [one for one in result.failing if one.rule.scope != 'lock']
+    assert found.rule.id == rule_id
+    assert found.subject == edit.subject
+    assert found.release == '1'
+    assert sorted(found.breaks) == edit.breaks.split()
+    assert edit.write in '\n'.join(found.write)
+    # The same code again is no finding.
+    again = checked(lock, *classes(edit.before))
+    assert again.failing == ()
+
+
+@pytest.mark.parametrize('rule_id', EDITS)
+def test_edit_can_be_accepted_until_a_day(rule_id: str) -> None:
+    edit = EDITS[rule_id]
+    lock = locked(*classes(edit.before))
+    accepting = dataclasses.replace(
+        lock, accepted=(Acceptance(rule_id, edit.subject, TODAY, 'because'),)
+    )
+    code = snapshot.of_classes(classes(edit.after), known=lock)
+
+    today = check.check(accepting, code, TODAY)
+    assert [one.rule.scope for one in today.failing] in ([], ['lock'])
+    assert any('because' in one.accepted for one in today.findings)
+
+    later = check.check(accepting, code, TODAY + datetime.timedelta(days=1))
+    assert {one.rule.id for one in later.failing} >= {
+        rule_id,
+        'ACCEPTANCE_CURRENT',
+    }
+
+
+def test_acceptance_of_nothing_is_named() -> None:
+    lock = dataclasses.replace(
+        locked(*classes(thing())),
+        accepted=(Acceptance('FIELD_NO_ADD', 'Thing.x', TODAY, 'because'),),
+    )
+    (found,) = checked(lock, *classes(thing())).failing
+    assert found.rule.id == 'ACCEPTANCE_USED'
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'covered'),
+    [
+        (
+            thing(),
+            thing(
+                version='1.1', x=added('1.1', fields.StringField(default=''))
+            ),
+            'added x',
+        ),
+        (
+            thing(x=fields.StringField(nullable=True)),
+            thing(
+                version='1.1',
+                x=removed('1.1', fields.StringField(nullable=True)),
+            ),
+            'removed x',
+        ),
+        (
+            thing(x=fields.StringField()),
+            thing(version='1.1', y=renamed('1.1', 'x', fields.StringField())),
+            'renamed x to y',
+        ),
+        (
+            thing(x=fields.EnumField(valid_values=ENUM[:1])),
+            thing(
+                version='1.1',
+                x=changed(
+                    '1.1',
+                    fields.EnumField(valid_values=ENUM[:1]),
+                    fields.EnumField(valid_values=ENUM),
+                    up=str,
+                    down=str,
+                ),
+            ),
+            'changed x',
+        ),
+        (
+            old(),
+            old(
+                version='1.1',
+                x=fields.StringField(nullable=True),
+                body={'obj_make_compatible': by_hand},
+            ),
+            'obj_make_compatible',
+        ),
+    ],
+)
+def test_declared_change_is_covered_by_its_conversion(
+    before: Callable[[], Any], after: Callable[[], Any], covered: str
+) -> None:
+    lock = locked(*classes(before))
+    result = checked(lock, *classes(after))
+    assert {one.covered for one in result.findings if not one.failing} == {
+        covered
+    }
+    # What is left: the new version is not in the lock yet.
+    assert [one.rule.id for one in result.failing] == ['LOCK_CURRENT']
+
+
+def test_conversion_by_hand_covers_nothing_that_old_senders_say() -> None:
+    lock = locked(*classes(old(x=fields.StringField(nullable=True))))
+    result = checked(
+        lock,
+        *classes(
+            old(
+                version='1.1',
+                x=fields.StringField(),
+                body={'obj_make_compatible': by_hand},
+            )
+        ),
+    )
+    assert 'NOT_NULLABLE_CONVERTED' in {o.rule.id for o in result.failing}
+
+
+def test_edit_of_several_versions_is_one_finding() -> None:
+    lock = locked(*classes(thing(version='1.1', x=fields.IntegerField())))
+    lock = locked(
+        *classes(
+            thing(
+                version='1.2',
+                x=fields.IntegerField(),
+                y=added('1.2', fields.StringField(nullable=True)),
+            )
+        )
+    )
+    result = checked(
+        lock,
+        *classes(
+            thing(
+                version='1.2',
+                x=fields.StringField(),
+                y=added('1.2', fields.StringField(nullable=True)),
+            )
+        ),
+    )
+    (found,) = result.failing
+    assert found.versions == ('1.0', '1.2')
+
+
+def test_dropped_declaration_is_named() -> None:
+    """`added` was taken away: the old version is said to have the field."""
+    lock = locked(
+        *classes(
+            thing(
+                version='1.1', x=added('1.1', fields.StringField(default=''))
+            )
+        )
+    )
+    result = checked(
+        lock, *classes(thing(version='1.1', x=fields.StringField(default='')))
+    )
+    assert {one.rule.id for one in result.failing} == {
+        'FIELD_NO_ADD',
+        'CONVERSION_NO_REMOVE',
+    }
+
+
+def test_code_that_the_lock_does_not_have_is_named() -> None:
+    lock = locked(*classes(thing()))
+    newer = thing(
+        version='1.1', x=added('1.1', fields.StringField(default=''))
+    )
+    (found,) = checked(lock, *classes(newer)).failing
+    assert found.rule.id == 'LOCK_CURRENT'
+    assert found.what == 'Thing 1.1 is not in the lock'

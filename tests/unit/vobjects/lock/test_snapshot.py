@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes as a lock; fingerprints as oslo.versionedobjects computes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fixture
+
+from tests.unit.vobjects.lock.types import ours, plain
+from vobjects import base, fields
+from vobjects.history import added, changed, removed, renamed
+from vobjects.lock import snapshot, text
+from vobjects.lock.fingerprint import fingerprint
+from vobjects.lock.model import Lock, LockError, TypeShape
+
+
+def remote(self: Any, context: Any, name: str = 'x', *more: Any) -> None:
+    """A remotable method."""
+
+
+def typed(self: Any, context: Any, *, name: str) -> int:
+    """One whose signature needs the newer form."""
+    return len(name)
+
+
+@pytest.mark.usefixtures('registry')
+@pytest.mark.parametrize(
+    'body',
+    [
+        {},
+        {'go': ovo_base.remotable(remote), 'also': ovo_base.remotable(typed)},
+        {'load': classmethod(ovo_base.remotable(remote))},
+        {'child_versions': {'1.1': '1.10', '1.0': '1.2'}},
+        {'child_versions': {}},
+    ],
+)
+def test_fingerprint_is_the_one_of_the_original(body: dict[str, Any]) -> None:
+    cls = plain(
+        version='1.3',
+        body=body,
+        z=fields.EnumField(valid_values=('B', 'A'), default='A'),
+        a=fields.ListOfObjectsField('Thing', nullable=True),
+    )
+    checker = fixture.ObjectVersionChecker({'Thing': [cls]})
+    assert checker.get_hashes() == {
+        'Thing': f'1.3-{fingerprint(cls, cls.fields)}'
+    }
+
+
+def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
+    imports = ['vobjects.clustering.types', 'vobjects.rpc.objects']
+    snapshot.load(imports)
+    lock = snapshot.snapshot(imports)
+    classes = {cls.obj_name(): [cls] for cls in snapshot.classes_of(imports)}
+    assert fixture.ObjectVersionChecker(classes).get_hashes() == {
+        name: f'{shapes[-1].version}-{shapes[-1].fingerprint}'
+        for name, shapes in lock.types.items()
+    }
+
+
+@pytest.mark.usefixtures('registry')
+def test_type_of_ours_says_what_it_was_at_each_version() -> None:
+    cls = ours(
+        version='1.4',
+        parent=base.Request,
+        version_map={'1.2': '1.1', '1.9': '1.4'},
+        a=added('1.1', fields.StringField(default='x'), on_drop='ignore'),
+        c=renamed('1.2', 'b', fields.ObjectField('Other', subclasses=True)),
+        d=changed(
+            '1.4',
+            fields.IntegerField(),
+            fields.DictOfStringsField(),
+            up=str,
+            down=str,
+        ),
+        e=removed('1.4', fields.DateTimeField(nullable=True)),
+    )
+    lock = snapshot.of_classes([cls])
+    assert [
+        '\n'.join(line for line in text.block(shape) if 'print' not in line)
+        for shape in lock.shapes
+    ] == [
+        """\
+type Thing 1.0
+  kind request
+  field b: Object(Other, subclasses=true)
+  field d: Integer
+  field e: DateTime(tzinfo_aware=true) | null""",
+        """\
+type Thing 1.1
+  kind request
+  microversion 1.2
+  conversion added a ignoring loss
+  field a: String = "x"
+  field b: Object(Other, subclasses=true)
+  field d: Integer
+  field e: DateTime(tzinfo_aware=true) | null""",
+        """\
+type Thing 1.2
+  kind request
+  conversion renamed b to c
+  field a: String = "x"
+  field c: Object(Other, subclasses=true)
+  field d: Integer
+  field e: DateTime(tzinfo_aware=true) | null""",
+        """\
+type Thing 1.4
+  kind request
+  microversion 1.9
+  conversion changed d
+  conversion removed e
+  field a: String = "x"
+  field c: Object(Other, subclasses=true)
+  field d: Dict(String)""",
+    ]
+    # Also at a version that nothing but a lock remembers.
+    known = Lock(shapes=(TypeShape('Thing', '1.3'),))
+    assert snapshot.of_classes([cls], known=known).shape('Thing', '1.3')
+
+
+@pytest.mark.usefixtures('registry')
+def test_plain_class_says_its_newest_version_only() -> None:
+    (shape,) = snapshot.of_classes(
+        [plain(version='1.7', a=fields.FlexibleBooleanField(default=False))]
+    ).shapes
+    assert next(iter(text.block(shape))) == 'type Thing 1.7'
+    assert text.field_text(shape.fields[0]) == 'a: FlexibleBoolean = false'
+
+
+@pytest.mark.parametrize(
+    'name', ['no.such.module', 'vobjects:nothing', 'vobjects.versions:FIRST']
+)
+def test_what_cannot_be_imported_is_refused(name: str) -> None:
+    with pytest.raises(LockError, match=f'cannot import {name}'):
+        snapshot.load([name])

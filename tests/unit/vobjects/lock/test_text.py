@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of a lock: written and read, and read strictly."""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vobjects.lock import parse, text
+from vobjects.lock.model import (
+    BY_HAND,
+    Acceptance,
+    Conversion,
+    FieldShape,
+    Kind,
+    Lock,
+    LockError,
+    TypeShape,
+    json_text,
+    order,
+    sorted_shapes,
+)
+
+names = st.from_regex(r'[A-Za-z_][A-Za-z0-9_]{0,8}', fullmatch=True).filter(
+    lambda name: name not in ('true', 'false', 'null')
+)
+values = st.sampled_from(
+    [None, True, 1, -1.5, '', 'a "b", (c)', [], ['x', {'y': [2]}], {'é': 1}]
+).map(json_text)
+kinds = st.recursive(
+    st.builds(
+        Kind,
+        names,
+        st.lists(values, max_size=2).map(tuple),
+        st.lists(st.tuples(names, values), max_size=2).map(tuple),
+    ),
+    lambda inner: st.builds(Kind, names, st.tuples(inner)),
+    max_leaves=4,
+)
+fields = st.builds(
+    FieldShape, names, kinds, st.booleans(), st.just('') | values
+)
+conversions = (
+    st.builds(
+        Conversion,
+        st.sampled_from(['added', 'removed', 'changed']),
+        names,
+        ignore=st.booleans(),
+    )
+    | st.builds(
+        Conversion, st.just('renamed'), names, names, ignore=st.booleans()
+    )
+    | st.just(BY_HAND)
+)
+versions = st.tuples(st.integers(1, 3), st.integers(0, 12)).map(
+    lambda pair: f'{pair[0]}.{pair[1]}'
+)
+
+
+def in_order(given: list[FieldShape]) -> tuple[FieldShape, ...]:
+    return tuple(sorted(given, key=lambda field: field.name))
+
+
+@st.composite
+def locks(draw: st.DrawFn) -> Lock:
+    releases = draw(st.lists(st.sampled_from('ABC'), unique=True))
+    shapes = draw(
+        st.lists(
+            st.builds(
+                TypeShape,
+                names,
+                versions,
+                kind=st.sampled_from(parse.KINDS),
+                fields=st.lists(
+                    fields, max_size=3, unique_by=lambda one: one.name
+                ).map(in_order),
+                conversions=st.lists(conversions, max_size=2, unique=True).map(
+                    tuple
+                ),
+                microversion=st.just('') | versions,
+                fingerprint=st.just('') | st.just('0a' * 16),
+                namespace=st.tuples(names, names),
+                release=st.sampled_from(['', *releases]),
+                until=st.sampled_from(['', *releases]),
+            ),
+            max_size=3,
+            unique_by=lambda one: one.key,
+        )
+    )
+    accepted = st.builds(
+        Acceptance,
+        st.sampled_from(['FIELD_NO_ADD', 'TYPE_NO_REMOVE']),
+        names,
+        st.dates(),
+        names,
+    )
+    taken = draw(
+        st.lists(
+            accepted, max_size=2, unique_by=lambda one: (one.subject, one.rule)
+        )
+    )
+    return Lock(
+        tuple(draw(st.lists(names, max_size=2, unique=True))),
+        tuple(releases),
+        sorted_shapes(shapes),
+        tuple(sorted(taken, key=lambda one: (one.subject, one.rule))),
+    )
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(lock=locks())
+def test_what_is_written_is_read_again(lock: Lock) -> None:
+    written = text.dump(lock)
+    assert parse.parse(written) == lock
+    assert text.dump(parse.parse(written)) == written
+    assert not any(line != line.rstrip() for line in written.split('\n'))
+
+
+def test_long_enum_has_a_line_for_each_word() -> None:
+    words = tuple(json_text(f'WORD_{number:02}') for number in range(12))
+    field = FieldShape('status', Kind('Enum', words), nullable=True)
+    lock = Lock(shapes=(TypeShape('Thing', '1.0', fields=(field,)),))
+    lines = text.dump(lock).splitlines()
+    start = lines.index('  field status: Enum(')
+    assert lines[start + 1] == '    "WORD_00",'
+    assert lines[start + 12 : start + 14] == ['    "WORD_11",', '  ) | null']
+    assert parse.parse('\n'.join(lines)) == lock
+
+
+HEAD = f'{text.FORMAT}\nrelease 1\n'
+
+
+@pytest.mark.parametrize(
+    ('content', 'line', 'problem'),
+    [
+        ('', 1, 'a lock begins with'),
+        ('vobjects-lock 2\n', 1, 'a lock begins with'),
+        (f'{HEAD}types X 1.0\n', 3, "'types' is none of import, release"),
+        (f'{HEAD}release 1\n', 3, '1 is there twice'),
+        (f'{HEAD}import a b\n', 3, 'write MODULE'),
+        (f'{HEAD}import os;x\n', 3, 'write MODULE'),
+        (f'{HEAD}type X\n', 3, 'write "type NAME VERSION"'),
+        (f'{HEAD}type X 1.x\n', 3, "'1.x' is not a version"),
+        (f'{HEAD}type X 1.0\ntype X 1.0\n', 4, 'already, in line 3'),
+        (f'{HEAD}  kind request\n', 3, 'nothing has begun'),
+        (f'{HEAD}type X 1.0\n kind request\n', 4, 'indent by two spaces'),
+        (f'{HEAD}type X 1.0\n  kind thing\n', 4, 'write one of request'),
+        (f'{HEAD}type X 1.0\n  kind object \n', 4, 'space at the end'),
+        (f'{HEAD}type X 1.0\n  release 2\n', 3, 'no line "release 2"'),
+        (f'{HEAD}type X 1.0\n  colour red\n', 4, "'colour' is none of"),
+        (f'{HEAD}type X 1.0\n  fingerprint 12\n', 4, '32 hexadecimal'),
+        (f'{HEAD}type X 1.0\n  microversion 1.01\n', 4, 'MAJOR.MINOR'),
+        (f'{HEAD}type X 1.0\n  conversion made a\n', 4, 'write "added FIELD'),
+        (f'{HEAD}type X 1.0\n  field a String\n', 4, 'write "field NAME'),
+        (f'{HEAD}type X 1.0\n  field a: 7\n', 4, 'name of a type'),
+        (f'{HEAD}type X 1.0\n  field a: A(B\n', 4, "expected ', ' or ')'"),
+        (f'{HEAD}type X 1.0\n  field a: A = x\n', 4, 'a JSON value'),
+        (f'{HEAD}type X 1.0\n  field a: A | nul\n', 4, 'nothing more'),
+        (
+            f'{HEAD}type X 1.0\n  field a: A\n  field a: B\n',
+            5,
+            "field 'a' is there twice",
+        ),
+        (f'{HEAD}type X 1.0\n  field a: A(\n    "b"\n', 5, "end with ','"),
+        (f'{HEAD}type X 1.0\n  field a: A(\n', 5, "end with ','"),
+        (f'{HEAD}type X 1.0\n  field a: A(', 4, 'is never closed'),
+        (f'{HEAD}type X 1.0\n  field a: {"A(" * 50}B\n', 4, 'too deeply'),
+        (
+            f'{HEAD}type X 1.0\n  field a: A = {"[" * 100_000}\n',
+            4,
+            'a JSON value',
+        ),
+        (f'{HEAD}accept X y until never: z\n', 3, 'is no YYYY-MM-DD'),
+        (f'{HEAD}accept X y until 2027-01-01:\n', 3, 'write "accept RULE'),
+        (f'{HEAD}<<<<<<< ours\n', 3, 'a merge conflict is not resolved'),
+    ],
+)
+def test_odd_text_is_refused_with_its_line(
+    content: str, line: int, problem: str
+) -> None:
+    with pytest.raises(parse.ParseError) as caught:
+        parse.parse(content, 'x.lock')
+    assert str(caught.value).startswith(f'x.lock:{line}: ')
+    assert problem in str(caught.value)
+
+
+def test_file_that_is_no_text_or_not_there_is_refused(
+    tmp_path: pathlib.Path,
+) -> None:
+    path = tmp_path / 'x.lock'
+    with pytest.raises(LockError, match='vobjects lock init'):
+        parse.load(path)
+    path.write_bytes(HEAD.encode() + b'\xff\n')
+    with pytest.raises(LockError, match=':3: this is not UTF-8'):
+        parse.load(path)
+    with pytest.raises(LockError, match='Is a directory'):
+        parse.load(tmp_path)
+
+
+def test_release_is_what_it_froze() -> None:
+    lock = Lock(
+        releases=('1', '2'),
+        shapes=(
+            TypeShape('A', '1.0', release='1', until='2'),
+            TypeShape('B', '1.9', release='1'),
+            TypeShape('B', '1.10', release='2'),
+            TypeShape('C', '1.0'),
+        ),
+    )
+    assert lock.at('1').manifest() == {'A': '1.0', 'B': '1.9'}
+    assert lock.at('2').manifest() == {'B': '1.10'}
+    with pytest.raises(LockError, match=r"no release '3' .* there is 1, 2"):
+        lock.at('3')
+
+
+def test_versions_are_ordered_as_numbers() -> None:
+    assert sorted(['1.10', '1.9', '1.9.1', '2.0'], key=order) == [
+        '1.9',
+        '1.9.1',
+        '1.10',
+        '2.0',
+    ]
+    for odd in ('1', '1.', '1.2.3.4', 'a.b', '1.²', '-1.0', ''):
+        with pytest.raises(LockError):
+            order(odd)
+
+
+def test_acceptance_is_compared_without_its_line() -> None:
+    day = datetime.date(2027, 1, 1)
+    assert Acceptance('A', 'b', day, 'c', 1) == Acceptance(
+        'A', 'b', day, 'c', 2
+    )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes made on the spot, as they were and as they are."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import base
+from vobjects.lock import check, edit, snapshot
+from vobjects.lock.model import Lock
+
+TODAY = datetime.date(2026, 11, 21)
+
+
+def ours(
+    version: str = '1.0',
+    parent: type[base.Object] = base.Object,
+    version_map: dict[str, str] | None = None,
+    body: dict[str, Any] | None = None,
+    **fields: Any,
+) -> type[base.Object]:
+    """Return a registered type of ours that is called Thing."""
+    made = type(
+        'Thing',
+        (parent,),
+        {
+            'VERSION': version,
+            'VERSION_MAP': version_map or {},
+            'fields': fields,
+            '__module__': __name__,
+            **(body or {}),
+        },
+    )
+    return base.register(made)
+
+
+def plain(
+    version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
+) -> type[ovo_base.VersionedObject]:
+    """Return a registered class of oslo.versionedobjects, called Thing."""
+    made = type(
+        'Thing',
+        (ovo_base.VersionedObject,),
+        {
+            'VERSION': version,
+            'fields': fields,
+            '__module__': __name__,
+            **(body or {}),
+        },
+    )
+    ovo_base.VersionedObjectRegistry.register(made)
+    return made
+
+
+def locked(*classes: Any, release: str = '1') -> Lock:
+    """Return a lock in which classes are released."""
+    code = snapshot.of_classes(classes)
+    return edit.release(edit.update(Lock(), code, TODAY), release, code)
+
+
+def checked(lock: Lock, *classes: Any) -> check.Result:
+    """Return what a check says of classes as they are now."""
+    return check.check(lock, snapshot.of_classes(classes, known=lock), TODAY)

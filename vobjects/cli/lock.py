@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vobjects lock``, ``vobjects diff`` and ``vobjects history``.
+
+Exit codes: 0 nothing to do, 1 findings, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import pathlib
+import sys
+from collections.abc import Callable, Iterator
+
+from vobjects.lock import check, edit, golden, parse, snapshot, sources, text
+from vobjects.lock.model import Lock, LockError, TypeShape
+from vobjects.lock.place import Place, in_file, place_of
+from vobjects.lock.report import FORMATS, people
+from vobjects.lock.rules import ORDERS, RULES
+
+DONE, FOUND = 0, 1
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(argv: list[str]) -> int:
+    """Run ``vobjects lock COMMAND``.
+
+    :param argv: the arguments after ``lock``
+    :returns: 0; 1 with findings
+    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
+    :raises SystemExit: from argparse
+    """
+    options = _lock_parser().parse_args(argv)
+    run: Run = options.run
+    return run(options)
+
+
+def diff(argv: list[str]) -> int:
+    """Run ``vobjects diff A B``; see :func:`main`."""
+    parser = argparse.ArgumentParser(
+        prog='vobjects diff',
+        description='Say what changed from A to B and who breaks: exit code'
+        ' 1 if something does that no conversion covers.',
+        epilog=f'A and B:\n{sources.__doc__}',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('old', metavar='A')
+    parser.add_argument('new', metavar='B', nargs='?', default='tree')
+    _add_file(parser)
+    _add_format(parser)
+    options = parser.parse_args(argv)
+    old = sources.resolve(options.old, options.file)
+    result = check.diff(old, sources.resolve(options.new, options.file))
+    if options.format == 'text':
+        for line in people.covered(result):
+            print(line)
+    return _report(result, options)
+
+
+def history(argv: list[str]) -> int:
+    """Run ``vobjects history TYPE``; see :func:`main`."""
+    parser = argparse.ArgumentParser(
+        prog='vobjects history',
+        description='Say what a type was at each version in the lock.',
+    )
+    parser.add_argument('type', metavar='TYPE')
+    _add_file(parser)
+    options = parser.parse_args(argv)
+    lock = parse.load(options.file)
+    shapes = lock.types.get(options.type)
+    if shapes is None:
+        raise LockError(f'no type {options.type!r} is in {options.file}')
+    for line in _history(shapes):
+        print(line)
+    return DONE
+
+
+# The commands of "vobjects lock"
+
+
+def _init(options: argparse.Namespace) -> int:
+    """Write a lock of the types that are registered now."""
+    if options.file.exists():
+        raise LockError(f'{options.file} is there already')
+    sources.beside(options.file)
+    snapshot.load(options.imports)
+    lock = snapshot.snapshot(options.imports)
+    if not lock.shapes:
+        raise LockError(
+            f'{", ".join(options.imports)} registered no type; name the'
+            ' function that does: --import MODULE:CALLABLE'
+        )
+    _write(options.file, lock)
+    print(
+        f'{options.file}: {len(lock.types)} types in {len(lock.shapes)}'
+        ' versions; "vobjects lock release NAME" freezes them'
+    )
+    return DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Compare the code with the lock: exit code 1 if something breaks."""
+    lock = parse.load(options.file)
+    sources.load(lock, options.file)
+    code = snapshot.snapshot(lock.imports, lock)
+    return _report(check.check(lock, code, _today()), options)
+
+
+def _update(options: argparse.Namespace) -> int:
+    """Write what the code says of versions that no release has."""
+    lock = parse.load(options.file)
+    sources.load(lock, options.file)
+    return _updated(lock, options) or DONE
+
+
+def _release(options: argparse.Namespace) -> int:
+    """Update, and freeze everything under the name of a release."""
+    lock = parse.load(options.file)
+    sources.load(lock, options.file)
+    if options.again:
+        lock = edit.thaw(lock, options.name)
+    edit.check_new(lock, options.name)
+    code = snapshot.snapshot(lock.imports, lock)
+    try:
+        lock = edit.release(
+            edit.update(lock, code, _today()), options.name, code
+        )
+    except edit.Refused as refused:
+        return _refuse(refused, options)
+    written = golden.write(options.file, options.name, code)
+    _write(options.file, lock)
+    print(
+        f'{options.file}: release {options.name} freezes'
+        f' {len(lock.at(options.name).shapes)} versions; {written} has what'
+        ' it writes'
+    )
+    return DONE
+
+
+def _rules(options: argparse.Namespace) -> int:
+    """List the rules."""
+    width = max(len(rule.id) for rule in RULES)
+    for rule in RULES:
+        print(f'{rule.id:<{width}}  {rule.purpose}')
+    return DONE
+
+
+def _updated(lock: Lock, options: argparse.Namespace) -> int:
+    code = snapshot.snapshot(lock.imports, lock)
+    try:
+        updated = edit.update(lock, code, _today())
+    except edit.Refused as refused:
+        return _refuse(refused, options)
+    changed = {
+        (shape.name, shape.version)
+        for shape in set(lock.shapes) ^ set(updated.shapes)
+    }
+    _write(options.file, updated)
+    for name, version in sorted(changed):
+        print(f'{options.file}: {name} {version}')
+    if not changed:
+        print(f'{options.file} is current')
+    return DONE
+
+
+def _refuse(refused: edit.Refused, options: argparse.Namespace) -> int:
+    print(people.text(refused.result, _placed(options.file)), end='')
+    print(f'vobjects lock: {refused}', file=sys.stderr)
+    return FOUND
+
+
+def _report(result: check.Result, options: argparse.Namespace) -> int:
+    print(FORMATS[options.format](result, _placed(options.file)), end='')
+    return FOUND if result.failing else DONE
+
+
+def _placed(path: pathlib.Path) -> Callable[[check.Finding], Place | None]:
+    def placed(finding: check.Finding) -> Place | None:
+        if finding.rule.on in ('expired', 'unused'):
+            return in_file(path, rf'accept \S+ {finding.subject} ')
+        return place_of(finding.type_name, finding.field)
+
+    return placed
+
+
+def _history(shapes: tuple[TypeShape, ...]) -> Iterator[str]:
+    before: TypeShape | None = None
+    for shape in shapes:
+        notes = [f'released in {shape.release}' if shape.release else 'new']
+        if shape.until:
+            notes.append(f'gone in {shape.until}')
+        if shape.microversion:
+            notes.append(f'from microversion {shape.microversion} on')
+        yield f'{shape}: {", ".join(notes)}'
+        if before is None:
+            for field in shape.fields:
+                yield f'    {text.field_text(field)}'
+        else:
+            yield from _steps(before, shape)
+        before = shape
+
+
+def _steps(before: TypeShape, shape: TypeShape) -> Iterator[str]:
+    old = {field.name: field for field in before.fields}
+    new = {field.name: field for field in shape.fields}
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) == new.get(name):
+            continue
+        if name in old:
+            yield f'  - {text.field_text(old[name])}'
+        if name in new:
+            yield f'  + {text.field_text(new[name])}'
+    for conversion in shape.conversions:
+        yield f'    {conversion}'
+
+
+def _write(path: pathlib.Path, lock: Lock) -> None:
+    """Replace a lock file, or leave it as it was."""
+    fresh = path.with_name(f'{path.name}.new')
+    fresh.write_text(text.dump(lock))
+    fresh.replace(path)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+# Arguments
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Command:
+    name: str
+    run: Run
+    arguments: tuple[Callable[[argparse.ArgumentParser], None], ...] = ()
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--file',
+        type=pathlib.Path,
+        default=sources.DEFAULT,
+        metavar='FILE',
+        help='the lock (default: %(default)s here)',
+    )
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--format',
+        choices=sorted(FORMATS),
+        default='text',
+        help='of the findings (default: %(default)s)',
+    )
+
+
+def _add_imports(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--import',
+        dest='imports',
+        action='append',
+        required=True,
+        metavar='MODULE[:CALLABLE]',
+        help='what registers the types, for example'
+        ' nova.objects:register_all; may be repeated',
+    )
+
+
+def _add_release(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('name', metavar='NAME', help='for example 1.2.0')
+    parser.add_argument(
+        '--again',
+        action='store_true',
+        help='freeze the newest release once more, because nobody has it yet',
+    )
+
+
+_COMMANDS = (
+    _Command('init', _init, (_add_file, _add_imports)),
+    _Command('check', _check, (_add_file, _add_format)),
+    _Command('update', _update, (_add_file,)),
+    _Command('release', _release, (_add_file, _add_release)),
+    _Command('rules', _rules),
+)
+
+
+def _lock_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects lock',
+        description='Keep a record of every released version of every type,'
+        ' and compare the code with it.',
+        epilog='Findings are said for four orders:'
+        f' {"; ".join(ORDERS.values())}.',
+    )
+    commands = parser.add_subparsers(
+        title='commands', metavar='COMMAND', required=True
+    )
+    for command in _COMMANDS:
+        summary = (command.run.__doc__ or '').partition('.')[0]
+        added = commands.add_parser(
+            command.name, help=summary, description=f'{summary}.'
+        )
+        added.set_defaults(run=command.run)
+        for add in command.arguments:
+            add(added)
+    return parser

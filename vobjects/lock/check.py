@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules applied to two locks: findings, each with what would help.
+
+:func:`check` compares what is released with the code, and the lock's own
+text with both; :func:`diff` compares any two locks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+
+from vobjects.lock import advice, rules
+from vobjects.lock.changes import Change, between
+from vobjects.lock.model import (
+    BY_HAND,
+    Acceptance,
+    Lock,
+    TypeShape,
+)
+from vobjects.lock.rules import Order, Rule
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule has found.
+
+    :ivar subject: ``Type`` or ``Type.field``
+    :ivar versions: of the type, that it is about
+    :ivar release: the first that froze one of them; empty: none did
+    :ivar what: what changed
+    :ivar breaks: who breaks in which order, see :mod:`vobjects.lock.rules`
+    :ivar covered: the conversion that makes it work; empty: none
+    :ivar accepted: why it is accepted; empty: it is not
+    :ivar write: the lines that would mend it
+    """
+
+    rule: Rule
+    type_name: str
+    field: str
+    versions: tuple[str, ...]
+    release: str
+    what: str
+    breaks: Mapping[Order, str]
+    covered: str = ''
+    accepted: str = ''
+    write: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What an acceptance would name."""
+        return (
+            f'{self.type_name}.{self.field}'
+            if self.field
+            else (self.type_name)
+        )
+
+    @property
+    def failing(self) -> bool:
+        """Whether somebody has to do something."""
+        return not self.covered and not self.accepted
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hexadecimal digits that follow a finding across commits."""
+        text = '\0'.join((self.rule.id, self.subject, self.what))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    """All findings, and what was looked at."""
+
+    findings: tuple[Finding, ...]
+    types: int
+    versions: int
+
+    @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The findings that somebody has to do something about."""
+        return tuple(one for one in self.findings if one.failing)
+
+
+def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
+    """Compare a lock with the code.
+
+    :param code: a snapshot made with ``known=lock``
+    """
+    found = list(_findings(between(lock.released(), code)))
+    taken = [_accepted(one, lock.accepted, today) for one in found]
+    return Result(
+        (
+            *taken,
+            *_stale(lock, code),
+            *_acceptances(lock, found, today),
+        ),
+        len(code.types),
+        len(code.shapes),
+    )
+
+
+def diff(old: Lock, new: Lock) -> Result:
+    """Compare two locks."""
+    found = tuple(_findings(between(old, new)))
+    return Result(found, len(new.types), len(new.shapes))
+
+
+def _findings(changes: Iterable[Change]) -> Iterator[Finding]:
+    """Judge changes; one in several versions of a type is one finding."""
+    joined: dict[tuple[str, ...], list[Change]] = {}
+    for change in changes:
+        rule = rules.BY_CHANGE[change.scope, change.what]
+        key = (
+            rule.id,
+            change.old.name,
+            change.field,
+            rules.sentence(rule, change),
+        )
+        joined.setdefault(key, []).append(change)
+    for (rule_id, *_, what), same in joined.items():
+        yield _finding(rules.BY_ID[rule_id], what, same)
+
+
+def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
+    last = same[-1]
+    breaks = rule.judge(last)
+    return Finding(
+        rule,
+        last.old.name,
+        last.field,
+        tuple(change.old.version for change in same),
+        next((c.old.release for c in same if c.old.release), ''),
+        what,
+        breaks,
+        covered=_covered(last, breaks) if rule.scope == 'step' else '',
+        write=tuple(advice.lines(rule, last)),
+    )
+
+
+def _covered(change: Change, breaks: Mapping[Order, str]) -> str:
+    """Return which conversion makes a change work.
+
+    ``obj_make_compatible`` converts down only, and only its author knows
+    what: the laws of :mod:`vobjects.testing` look whether it does.
+    """
+    for conversion in change.conversions:
+        if conversion != BY_HAND:
+            return str(conversion)
+    by_hand = BY_HAND in change.conversions
+    if by_hand and not breaks.keys() & {'backward', 'stored'}:
+        return 'obj_make_compatible'
+    return ''
+
+
+def _accepted(
+    finding: Finding, accepted: tuple[Acceptance, ...], today: datetime.date
+) -> Finding:
+    for one in accepted:
+        if _is_about(one, finding) and today <= one.until:
+            return dataclasses.replace(
+                finding, accepted=f'{one.reason} (until {one.until})'
+            )
+    return finding
+
+
+def _is_about(acceptance: Acceptance, finding: Finding) -> bool:
+    return (acceptance.rule, acceptance.subject) == (
+        finding.rule.id,
+        finding.subject,
+    )
+
+
+def _acceptances(
+    lock: Lock, found: list[Finding], today: datetime.date
+) -> Iterator[Finding]:
+    for one in lock.accepted:
+        what = f'accept {one.rule} {one.subject}'
+        if not any(_is_about(one, finding) for finding in found):
+            yield _about_lock(
+                'unused',
+                one.subject,
+                f'"{what}" accepts nothing any more',
+                f'delete the line "{what} ..." (line {one.line})',
+            )
+        elif today > one.until:
+            yield _about_lock(
+                'expired',
+                one.subject,
+                f'"{what}" ended on {one.until}',
+                f'mend what {one.rule} has found, or give line {one.line} a'
+                ' later day and a reason for it',
+            )
+
+
+def _stale(lock: Lock, code: Lock) -> Iterator[Finding]:
+    """Find what "vobjects lock update" would write."""
+    for shape in code.shapes:
+        known = lock.shape(shape.name, shape.version)
+        if known is None or known.until:
+            yield _not_current(shape, f'{shape} is not in the lock')
+        elif not known.release and known.said() != shape.said():
+            yield _not_current(
+                shape, f'{shape} is not what the lock says; no release has it'
+            )
+    for known in lock.shapes:
+        there = code.shape(known.name, known.version)
+        if not known.release and there is None:
+            yield _not_current(
+                known, f'{known} is in the lock and not in the code'
+            )
+
+
+def _not_current(shape: TypeShape, what: str) -> Finding:
+    found = _about_lock(
+        'stale', shape.name, what, 'run "vobjects lock update"'
+    )
+    return dataclasses.replace(found, versions=(shape.version,))
+
+
+def _about_lock(on: str, subject: str, what: str, help_: str) -> Finding:
+    type_name, _, field = subject.partition('.')
+    rule = rules.BY_CHANGE['lock', on]
+    return Finding(rule, type_name, field, (), '', what, {}, write=(help_,))

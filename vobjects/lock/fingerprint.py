@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What oslo.versionedobjects' ObjectVersionChecker computes for a type.
+
+That class is in a module of test fixtures, which a command cannot ask for.
+The digest is over the ``repr`` of fields, of the signatures of remotable
+methods and of ``child_versions``; a test holds it against the original.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_Spec = collections.namedtuple('_Spec', 'args varargs keywords defaults')
+_Spec.__name__ = 'ArgSpec'
+
+
+class _Pairs:
+    """Shows pairs as OrderedDict did before Python 3.12."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    def __repr__(self) -> str:
+        return (
+            f'OrderedDict({self._pairs!r})'
+            if self._pairs
+            else ('OrderedDict()')
+        )
+
+
+def fingerprint(cls: type, fields: Mapping[str, Any]) -> str:
+    """Return 32 hexadecimal digits.
+
+    :param cls: a versioned type; for methods and ``child_versions``
+    :param fields: name to field, of the version wanted
+    """
+    relevant: tuple[Any, ...] = (sorted(fields.items()), _methods(cls))
+    versions: Mapping[str, str] | None = getattr(cls, 'child_versions', None)
+    if versions is not None:
+        relevant += (_Pairs(sorted(versions.items())),)
+    return hashlib.md5(
+        repr(relevant).encode(), usedforsecurity=False
+    ).hexdigest()
+
+
+def _methods(cls: type) -> list[tuple[str, Any]]:
+    found = []
+    for name in dir(cls):
+        thing = getattr(cls, name)
+        if (
+            inspect.ismethod(thing)
+            or inspect.isfunction(thing)
+            or isinstance(thing, classmethod)
+        ):
+            method = _original(cls, thing, remotable=False)
+            if method is not None:
+                found.append((name, _spec(method)))
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _original(
+    cls: type, thing: Any, *, remotable: bool
+) -> Callable[..., Any] | None:
+    """Return what is under a stack of remotable decorators."""
+    if isinstance(thing, classmethod):
+        return _original(cls, thing.__get__(None, cls), remotable=False)
+    if (inspect.ismethod(thing) or inspect.isfunction(thing)) and hasattr(
+        thing, 'remotable'
+    ):
+        return _original(
+            cls,
+            thing.original_fn,  # type: ignore[union-attr]
+            remotable=True,
+        )
+    found: Callable[..., Any] | None = thing if remotable else None
+    return found
+
+
+def _spec(method: Callable[..., Any]) -> Any:
+    full = inspect.getfullargspec(method)
+    if full.kwonlyargs or full.kwonlydefaults or full.annotations:
+        return full
+    return _Spec(full.args, full.varargs, full.varkw, full.defaults)

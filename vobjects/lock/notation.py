@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A field of oslo.versionedobjects as a lock writes it.
+
+The parameters of a field type that is not ours are its public attributes
+with JSON values; what a type hides is not seen.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import history
+from vobjects.lock.model import FieldShape, Kind, json_text
+
+_ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
+
+
+def field_shape(name: str, field: ovo_fields.Field[Any]) -> FieldShape:
+    """Return a field as the lock has it."""
+    return FieldShape(
+        name, kind_of(field._type), bool(field.nullable), _default(name, field)
+    )
+
+
+def kind_of(kind: Any) -> Kind:
+    """Return a field type as the lock has it.
+
+    :param kind: an instance of a FieldType
+    """
+    name = type(kind).__name__
+    if isinstance(kind, ovo_fields.Object):
+        options = (('subclasses', 'true'),) if kind._subclasses else ()
+        return Kind(name, (Kind(kind._obj_name),), options)
+    if isinstance(kind, ovo_fields.CompoundFieldType):
+        element = getattr(kind, '_element_type', None)
+        args = () if element is None else (_element(element),)
+        return Kind(name, args, tuple(_options(kind)))
+    if isinstance(kind, ovo_fields.Enum):
+        words = sorted({_value(word) for word in kind.valid_values})
+        return Kind(name, tuple(words))
+    return Kind(name, (), tuple(_options(kind)))
+
+
+def _element(field: Any) -> Kind:
+    """Return what is inside of a list; it may be null by itself."""
+    kind = kind_of(field._type)
+    if not field.nullable:
+        return kind
+    return Kind(
+        kind.name, kind.args, tuple(sorted((*kind.options, ('null', 'true'))))
+    )
+
+
+def _options(kind: Any) -> Iterator[tuple[str, str]]:
+    for name, value in sorted(vars(kind).items()):
+        if name.startswith('_') or callable(value):
+            continue
+        text = _json(value)
+        if text is not None:
+            yield name, text
+
+
+def _default(name: str, field: ovo_fields.Field[Any]) -> str:
+    if field.default is ovo_fields.UnspecifiedDefault:
+        return ''
+    try:
+        return json_text(history.default_primitive(name, field))
+    except Exception:  # noqa: BLE001 - whatever a service's own type raises
+        return _value(field.default)
+
+
+def _value(value: Any) -> str:
+    """Return a value as JSON text, or else its repr as a JSON string."""
+    return _json(value) or json.dumps(_ADDRESS.sub('', repr(value)))
+
+
+def _json(value: Any) -> str | None:
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=repr)
+    if isinstance(value, datetime.datetime):
+        value = value.isoformat()
+    try:
+        return json_text(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings as people and machines read them.
+
+Each format is a function ``(result, placed) -> str``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from vobjects.lock.check import Finding, Result
+from vobjects.lock.place import Place
+from vobjects.lock.report import machines, people
+
+#: Where a finding is in the source; None: unknown.
+Placed = Callable[[Finding], Place | None]
+
+FORMATS: Mapping[str, Callable[[Result, Placed], str]] = {
+    'text': people.text,
+    'json': machines.as_json,
+    'sarif': machines.sarif,
+    'github': machines.github,
+    'junit': machines.junit,
+}

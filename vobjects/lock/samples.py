@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Filled instances of any registered type, the same at each call.
+
+Values are tried until the field's own type takes one, so that types of
+services we know nothing of are filled, too.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects.lock.model import LockError
+
+#: ``full``: every field has a value, no default among them. ``least``: only
+#: what has neither a default nor may be null.
+Filling = Literal['full', 'least']
+
+#: Objects inside of objects: deeper ones are left out.
+DEPTH = 3
+
+_NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+
+Draw = Callable[[random.Random], Any]
+
+#: Tried in turn for a field type that is not one of :data:`_KNOWN`.
+_TRIED: tuple[Draw, ...] = (
+    lambda rng: 'text',
+    lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
+    lambda rng: rng.randrange(2, 100),
+    lambda rng: 1,
+    lambda rng: 1.5,
+    lambda rng: _NOW,
+    lambda rng: '10.0.0.1',
+    lambda rng: 'fe80::1',
+    lambda rng: '10.0.0.0/24',
+    lambda rng: 'fe80::/64',
+    lambda rng: '00:11:22:33:44:55',
+    lambda rng: '0000:02:00.0',
+    lambda rng: '>=1.0',
+    lambda rng: {'key': 'text'},
+    lambda rng: {'key': 7},
+    lambda rng: ['one', 'two'],
+    lambda rng: [1, 2],
+    lambda rng: {1, 2},
+    lambda rng: {'key': ['a']},
+    lambda rng: [{'a': 'b'}],
+    lambda rng: [['a']],
+    lambda rng: [],
+    lambda rng: {},
+    lambda rng: set(),
+)
+
+#: Field types whose first accepted value would say too little: a Boolean
+#: takes any text for true.
+_KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
+    (ovo_fields.Boolean, (lambda rng: True, lambda rng: False)),
+    (ovo_fields.DateTime, (lambda rng: _NOW,)),
+    (
+        ovo_fields.UUID,
+        (lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),),
+    ),
+)
+
+#: That no value was found.
+NOTHING = object()
+
+
+def class_of(name: str, version: str) -> type[ovo_base.VersionedObject]:
+    """Return the registered class of a type at exactly one version.
+
+    :raises LockError: there is none
+    """
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    for cls in classes.get(name, ()):
+        if version == cls.VERSION:
+            return cls
+    raise LockError(f'no class {name} {version} is registered')
+
+
+def fill(
+    cls: type[ovo_base.VersionedObject],
+    filling: Filling,
+    depth: int = DEPTH,
+) -> ovo_base.VersionedObject:
+    """Return a filled instance; fields that take no value stay unset."""
+    rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
+    made = cls()
+    for name in sorted(cls.fields):
+        field = cls.fields[name]
+        if getattr(field, 'read_only', False) and made.obj_attr_is_set(name):
+            continue
+        if filling == 'least' and _optional(field):
+            continue
+        value = _value(field, name, rng, depth, field.default)
+        if value is NOTHING:
+            continue
+        try:
+            setattr(made, name, value)
+        except Exception:  # noqa: BLE001, S112 - a service's own setter
+            continue
+    return made
+
+
+def primitives(name: str, version: str) -> Iterator[dict[str, Any]]:
+    """Yield what filled instances of a registered type are on the wire.
+
+    :raises LockError: there is no such class
+    """
+    cls = class_of(name, version)
+    before = None
+    for filling in ('full', 'least'):
+        made = fill(cls, filling).obj_to_primitive()
+        # As JSON gives it back, changes in an order.
+        primitive = ordered(json.loads(json.dumps(made, default=str)))
+        if primitive != before:
+            yield primitive
+        before = primitive
+
+
+def ordered(value: Any) -> Any:
+    """Return JSON data with lists of changed fields sorted."""
+    if isinstance(value, dict):
+        return {
+            key: sorted(item)
+            if key.endswith('.changes') and isinstance(item, list)
+            else ordered(item)
+            for key, item in value.items()
+        }
+    return (
+        [ordered(item) for item in value]
+        if isinstance(value, list)
+        else (value)
+    )
+
+
+def _optional(field: ovo_fields.Field[Any]) -> bool:
+    return field.nullable or field.default is not ovo_fields.UnspecifiedDefault
+
+
+def _value(
+    field: Any, name: str, rng: random.Random, depth: int, other: Any
+) -> Any:
+    """Return a value that a field takes, other than one."""
+    kind = field._type
+    found = NOTHING
+    for value in _candidates(kind, name, rng, depth):
+        try:
+            # A new object, for types whose check looks at their owner.
+            taken = field.coerce(None, name, value)
+        except Exception:  # noqa: BLE001, S112 - whatever a type raises
+            continue
+        found = value
+        if taken != other:
+            return value
+    return found
+
+
+def _candidates(
+    kind: Any, name: str, rng: random.Random, depth: int
+) -> Iterable[Any]:
+    if isinstance(kind, ovo_fields.Object):
+        return _objects(kind._obj_name, depth)
+    if isinstance(kind, ovo_fields.Enum):
+        return sorted(kind.valid_values, key=str, reverse=True)
+    if isinstance(kind, ovo_fields.CompoundFieldType):
+        return _compound(kind, name, rng, depth)
+    for known, drawn in _KNOWN:
+        if isinstance(kind, known):
+            return [draw(rng) for draw in drawn]
+    return [*_written(kind), *(draw(rng) for draw in _TRIED)]
+
+
+def _written(kind: Any) -> Iterator[Any]:
+    """Yield what a type's own parameters suggest."""
+    keys = getattr(kind, 'keys', None)
+    if isinstance(keys, tuple) and keys:
+        yield keys[0]
+    minimum = getattr(kind, 'minimum', None)
+    if isinstance(minimum, int):
+        yield minimum + 2
+
+
+def _objects(name: str, depth: int) -> Iterator[Any]:
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    if depth > 0 and classes.get(name):
+        yield fill(classes[name][0], 'full', depth - 1)
+
+
+def _compound(
+    kind: Any, name: str, rng: random.Random, depth: int
+) -> Iterator[Any]:
+    element = getattr(kind, '_element_type', None)
+    if element is not None:
+        item = _value(element, name, rng, depth, NOTHING)
+        if item is not NOTHING:
+            if isinstance(kind, ovo_fields.Dict):
+                yield {'key': item}
+            elif isinstance(kind, ovo_fields.Set):
+                yield {item}
+            else:
+                yield [item]
+    yield from ([], {}, set())

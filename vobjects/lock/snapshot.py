@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registered classes as a lock.
+
+A type of ours says what it was at each of its versions, so that all of them
+are in the snapshot. A class of oslo.versionedobjects knows its newest version
+only; what it was before is what earlier locks have recorded.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from vobjects import base  # isort: skip - chooses threads before oslo loads
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import exceptions, history
+from vobjects.lock import notation
+from vobjects.lock.fingerprint import fingerprint
+from vobjects.lock.model import (
+    BY_HAND,
+    Conversion,
+    Lock,
+    LockError,
+    TypeShape,
+    order,
+    sorted_shapes,
+)
+from vobjects.versions import Version
+
+AnyClass = type[ovo_base.VersionedObject]
+
+
+def load(imports: Sequence[str]) -> None:
+    """Import what registers types.
+
+    :param imports: ``module`` or ``module:callable``; a callable is called
+    :raises LockError: naming what cannot be imported, and why
+    """
+    for name in imports:
+        module, _, attribute = name.partition(':')
+        try:
+            found: Any = importlib.import_module(module)
+            for part in attribute.split('.') if attribute else ():
+                found = getattr(found, part)
+            if attribute:
+                found()
+        except (ImportError, AttributeError, TypeError) as error:
+            raise LockError(
+                f'cannot import {name}: {error}; a lock says "import MODULE"'
+                ' or "import MODULE:CALLABLE" of what registers the types'
+            ) from error
+
+
+def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
+    """Yield the registered classes that belong to the packages imported.
+
+    Of several classes of one type and major version, the newest.
+    """
+    roots = {name.partition(':')[0].partition('.')[0] for name in imports}
+    registry = ovo_base.VersionedObjectRegistry.obj_classes()
+    for name in sorted(registry):
+        majors = set()
+        for cls in registry[name]:
+            major = order(cls.VERSION)[0]
+            if cls.__module__.partition('.')[0] in roots | {'__main__'}:
+                if major not in majors:
+                    yield cls
+                majors.add(major)
+
+
+def snapshot(imports: Sequence[str], known: Lock | None = None) -> Lock:
+    """Return what the code is now; :func:`load` was called.
+
+    :param known: also say what our types were at the versions in there
+    """
+    return of_classes(classes_of(imports), imports, known)
+
+
+def of_classes(
+    classes: Iterable[AnyClass],
+    imports: Sequence[str] = (),
+    known: Lock | None = None,
+) -> Lock:
+    """Return classes as a lock; see :func:`snapshot`."""
+    return Lock(
+        tuple(imports),
+        (),
+        sorted_shapes(
+            shape for cls in classes for shape in _shapes(cls, known)
+        ),
+    )
+
+
+def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeShape]:
+    if not issubclass(cls, base.Object):
+        yield _newest(cls)
+        return
+    newest = Version.parse(cls.VERSION)
+    versions = {
+        *cls._history.versions(),
+        *map(Version.parse, cls.VERSION_MAP.values()),
+    }
+    for shape in known.types.get(cls.obj_name(), ()) if known else ():
+        versions |= set(_older(shape.version, newest))
+    for version in sorted(versions):
+        yield _at(cls, version)
+
+
+def _older(text: str, newest: Version) -> Iterator[Version]:
+    try:
+        version = Version.parse(text)
+    except exceptions.InvalidVersion:
+        return
+    if version <= newest and version.major == newest.major:
+        yield version
+
+
+def _newest(cls: AnyClass) -> TypeShape:
+    """Return a class of oslo.versionedobjects."""
+    return _shape(cls, cls.VERSION, cls.fields, conversions=_by_hand(cls))
+
+
+def _at(cls: type[base.Object], version: Version) -> TypeShape:
+    """Return one version of a type of ours."""
+    conversions: tuple[Conversion, ...] = tuple(
+        sorted(_declared(cls._history, version), key=str)
+    )
+    if version > history.FIRST:
+        conversions += _by_hand(cls)
+    shows = [
+        microversion
+        for microversion, mapped in cls.VERSION_MAP.items()
+        if mapped == str(version)
+    ]
+    return _shape(
+        cls,
+        str(version),
+        cls._history.fields_at(version),
+        conversions=conversions,
+        microversion=shows[0] if shows else '',
+    )
+
+
+def _shape(
+    cls: AnyClass,
+    version: str,
+    fields: Mapping[str, Any],
+    *,
+    conversions: tuple[Conversion, ...],
+    microversion: str = '',
+) -> TypeShape:
+    return TypeShape(
+        cls.obj_name(),
+        version,
+        kind=_kind(cls),
+        fields=tuple(
+            notation.field_shape(name, fields[name]) for name in sorted(fields)
+        ),
+        conversions=conversions,
+        microversion=microversion,
+        fingerprint=fingerprint(cls, fields),
+        namespace=(cls.OBJ_SERIAL_NAMESPACE, cls.OBJ_PROJECT_NAMESPACE),
+    )
+
+
+def _kind(cls: AnyClass) -> str:
+    for parent, kind in (
+        (base.Request, 'request'),
+        (base.Resource, 'resource'),
+        (base.Object, 'object'),
+    ):
+        if issubclass(cls, parent):
+            return kind
+    return 'plain'
+
+
+#: What a class has that writes no conversion of its own.
+_INHERITED = (
+    ovo_base.VersionedObject.obj_make_compatible,
+    ovo_base.ObjectListBase.obj_make_compatible,
+    base.Object.obj_make_compatible,
+)
+
+
+def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
+    """Tell whether the class or a parent in its service converts by hand."""
+    found: Callable[..., Any] = cls.obj_make_compatible
+    return () if found in _INHERITED else (BY_HAND,)
+
+
+def _declared(
+    timeline: history.History, version: Version
+) -> Iterator[Conversion]:
+    for life in timeline.lives:
+        for before, span in zip((None, *life), life, strict=False):
+            if span.start == version and version > history.FIRST:
+                yield _began(before, span)
+        last = life[-1]
+        if last.end == version:
+            ignore = last.on_drop == 'ignore'
+            yield Conversion('removed', last.name, ignore=ignore)
+
+
+def _began(before: history.Span | None, span: history.Span) -> Conversion:
+    ignore = span.on_drop == 'ignore'
+    if before is None:
+        return Conversion('added', span.name, ignore=ignore)
+    if before.name != span.name:
+        return Conversion('renamed', span.name, before.name)
+    return Conversion('changed', span.name)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a lock comes from.
+
+=================== ======================================================
+``tree``            the code: what the lock file says to import
+``file:PATH``       a lock file
+``release:NAME``    the lock file, as of one of its releases
+``git:REVISION``    the lock file, as of a revision of its repository
+``import:NAME``     an installed package: ``module`` or ``module:callable``
+=================== ======================================================
+
+Without the word and the colon the first that fits is taken, in this order.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+
+from vobjects import exceptions
+from vobjects.lock import parse, snapshot
+from vobjects.lock.model import Lock, LockError
+
+#: The name of a lock file, looked for in the working directory.
+DEFAULT = pathlib.Path('vobjects.lock')
+
+#: Seconds that git may take.
+GIT_TIMEOUT = 60
+
+
+def resolve(name: str, path: pathlib.Path) -> Lock:
+    """Return the lock that a word names.
+
+    :param path: the lock file that releases, revisions and the code refer to
+    :raises LockError: it names none, or one that cannot be read
+    """
+    word, colon, rest = name.partition(':')
+    if colon and word in _READERS:
+        return _READERS[word](rest, path)
+    if name == 'tree':
+        return tree(path)
+    if pathlib.Path(name).is_file():
+        return parse.load(pathlib.Path(name))
+    if path.is_file() and name in parse.load(path).releases:
+        return _release(name, path)
+    if _is_revision(name, path):
+        return _git(name, path)
+    if _is_module(word):
+        return _import(name, path)
+    raise LockError(
+        f'{exceptions.cut(name)} is neither a file, nor a release in {path},'
+        ' nor a git revision, nor a module; write "tree" for the code as'
+        ' it is'
+    )
+
+
+def tree(path: pathlib.Path) -> Lock:
+    """Return the code that a lock file is about.
+
+    What is beside the lock file is imported before what is installed.
+
+    :raises LockError: it cannot be imported
+    """
+    lock = parse.load(path)
+    load(lock, path)
+    return snapshot.snapshot(lock.imports, lock)
+
+
+def load(lock: Lock, path: pathlib.Path) -> None:
+    """Import what a lock is about.
+
+    :raises LockError: it says not what, or that cannot be imported
+    """
+    if not lock.imports:
+        raise LockError(f'{path} has no line "import MODULE"')
+    beside(path)
+    snapshot.load(lock.imports)
+
+
+def beside(path: pathlib.Path) -> None:
+    """Have what is beside a lock file imported first."""
+    directory = str(path.resolve().parent)
+    if directory not in sys.path:
+        sys.path.insert(0, directory)
+
+
+def _file(name: str, path: pathlib.Path) -> Lock:
+    return parse.load(pathlib.Path(name))
+
+
+def _release(name: str, path: pathlib.Path) -> Lock:
+    return parse.load(path).at(name)
+
+
+def _import(name: str, path: pathlib.Path) -> Lock:
+    snapshot.load([name])
+    known = parse.load(path) if path.is_file() else None
+    return snapshot.snapshot([name], known)
+
+
+def _git(revision: str, path: pathlib.Path) -> Lock:
+    if revision.startswith('-'):
+        raise LockError(f'{exceptions.cut(revision)} is no revision')
+    shown = _run(path, 'show', f'{revision}:./{path.name}')
+    if shown.returncode:
+        reason = shown.stderr.decode(errors='replace').strip()
+        raise LockError(f'git has no {path.name} at {revision}: {reason}')
+    return parse.parse_bytes(shown.stdout, f'{revision}:{path.name}')
+
+
+def _is_revision(name: str, path: pathlib.Path) -> bool:
+    if name.startswith('-'):
+        return False
+    return not _run(
+        path, 'rev-parse', '--verify', '--quiet', f'{name}^{{commit}}'
+    ).returncode
+
+
+def _run(
+    path: pathlib.Path, *words: str
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603 - a revision is one argument
+            ['git', '-C', str(path.resolve().parent), *words],  # noqa: S607
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LockError(f'git cannot be run: {error}') from None
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+_READERS: Mapping[str, Callable[[str, pathlib.Path], Lock]] = {
+    'file': _file,
+    'release': _release,
+    'git': _git,
+    'import': _import,
+}

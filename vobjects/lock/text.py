@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lock as text.
+
+::
+
+    vobjects-lock 1
+    import vobjects.clustering.types
+    release 0.1.0
+
+    accept FIELD_SAME_DEFAULT Node.role until 2027-03-31: nobody sends it
+
+    type ClusterDeleteRequest 1.1
+      kind request
+      release 0.1.0
+      microversion 1.8
+      fingerprint ebc0e72062d3745df36dc17b03f2b1af
+      conversion added force
+      field force: StrictBoolean = false
+      field identity: String
+
+Blocks are sorted by type and version, fields by name, and a block never
+changes once a release has frozen it. Two branches that touch different types
+merge by themselves; two that both make a version 1.2 of one type meet in the
+same block, as they must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vobjects.lock.model import (
+    NAMESPACE,
+    FieldShape,
+    Kind,
+    Lock,
+    TypeShape,
+    sorted_shapes,
+)
+
+FORMAT = 'vobjects-lock 1'
+
+#: Columns that a field may take; a longer one stands in several lines.
+WIDTH = 79
+
+_PREAMBLE = (
+    '# What every released version of every type is. "vobjects lock update"',
+    '# writes it, people review it, and "vobjects lock check" compares.',
+)
+
+
+def dump(lock: Lock) -> str:
+    """Return the text of a lock."""
+    blocks = [list(_head(lock))]
+    if lock.accepted:
+        blocks.append(
+            [
+                f'accept {one.rule} {one.subject} until {one.until}:'
+                f' {one.reason}'
+                for one in sorted(
+                    lock.accepted, key=lambda one: (one.subject, one.rule)
+                )
+            ]
+        )
+    blocks += [list(block(shape)) for shape in sorted_shapes(lock.shapes)]
+    return '\n\n'.join('\n'.join(lines) for lines in blocks) + '\n'
+
+
+def _head(lock: Lock) -> Iterator[str]:
+    yield FORMAT
+    yield from _PREAMBLE
+    for name in lock.imports:
+        yield f'import {name}'
+    for name in lock.releases:
+        yield f'release {name}'
+
+
+def block(shape: TypeShape) -> Iterator[str]:
+    """Yield the lines of one version of one type."""
+    yield f'type {shape.name} {shape.version}'
+    if shape.kind != 'plain':
+        yield f'  kind {shape.kind}'
+    if shape.namespace != NAMESPACE:
+        yield f'  namespace {" ".join(shape.namespace)}'
+    if shape.release:
+        yield f'  release {shape.release}'
+    if shape.until:
+        yield f'  until {shape.until}'
+    if shape.microversion:
+        yield f'  microversion {shape.microversion}'
+    if shape.fingerprint:
+        yield f'  fingerprint {shape.fingerprint}'
+    for conversion in shape.conversions:
+        yield f'  conversion {conversion}'
+    for field in shape.fields:
+        yield from _field(field)
+
+
+def _field(field: FieldShape) -> Iterator[str]:
+    start = f'  field {field.name}: '
+    rest = field_suffix(field)
+    whole = f'{start}{kind_text(field.kind)}{rest}'
+    items = list(_items(field.kind))
+    if len(whole) <= WIDTH or len(items) < 2:
+        yield whole
+        return
+    yield f'{start}{field.kind.name}('
+    for item in items:
+        yield f'    {item},'
+    yield f'  ){rest}'
+
+
+def field_suffix(field: FieldShape) -> str:
+    """Return what stands after a field's type."""
+    null = ' | null' if field.nullable else ''
+    return f'{null} = {field.default}' if field.default else null
+
+
+def field_text(field: FieldShape) -> str:
+    """Return a field in one line."""
+    return f'{field.name}: {kind_text(field.kind)}{field_suffix(field)}'
+
+
+def kind_text(kind: Kind) -> str:
+    """Return a field's type in one line."""
+    items = ', '.join(_items(kind))
+    return f'{kind.name}({items})' if items else kind.name
+
+
+def _items(kind: Kind) -> Iterator[str]:
+    for arg in kind.args:
+        yield kind_text(arg) if isinstance(arg, Kind) else arg
+    for name, value in kind.options:
+        yield f'{name}={value}'
