@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
@@ -26,7 +26,10 @@ NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
 MAX_INTEGER = 2**31 - 1
 
 
-class Limited(_ovo.FieldType[Any]):
+Value = TypeVar('Value')
+
+
+class Limited(_ovo.FieldType[Value]):
     """A field type with parameters that belong to its fingerprint."""
 
     def parameters(self) -> str:
@@ -34,10 +37,10 @@ class Limited(_ovo.FieldType[Any]):
         raise NotImplementedError  # pragma: no cover - abstract
 
 
-class LimitedField(_ovo.Field[Any]):
+class LimitedField(_ovo.Field[Value]):
     """A field whose ``repr`` shows the parameters of its type."""
 
-    _type: Limited
+    _type: Limited[Value]
 
     def __repr__(self) -> str:
         kind = type(self._type).__name__
@@ -47,7 +50,7 @@ class LimitedField(_ovo.Field[Any]):
         )
 
 
-class Name(Limited):
+class Name(Limited[str]):
     """A resource's name.
 
     :param minimum: fewest characters
@@ -85,7 +88,7 @@ class Name(Limited):
         }
 
 
-class Capacity(Limited):
+class Capacity(Limited[int]):
     """A number of nodes; digits in a string are read, as Senlin does."""
 
     def __init__(self, minimum: int = 0, maximum: int = MAX_INTEGER) -> None:
@@ -113,7 +116,7 @@ class Capacity(Limited):
         }
 
 
-class Sort(Limited):
+class Sort(Limited[str]):
     """``key[:asc|desc]`` items, joined by commas.
 
     :param keys: the keys that may be sorted by
@@ -175,7 +178,7 @@ class JsonValue(_ovo.FieldType[Any]):
         }
 
 
-class IdentityList(Limited):
+class IdentityList(Limited[list[str]]):
     """Identities of resources, each once.
 
     :param minimum: fewest items
@@ -266,7 +269,7 @@ def whole_number(attr: str, value: Any) -> int:
     raise ValueError(f'{attr} must be an integer, not {exceptions.cut(value)}')
 
 
-class NameField(LimitedField):
+class NameField(LimitedField[str]):
     """See :class:`Name`."""
 
     def __init__(
@@ -275,7 +278,7 @@ class NameField(LimitedField):
         super().__init__(Name(minimum, maximum), **options)
 
 
-class CapacityField(LimitedField):
+class CapacityField(LimitedField[int]):
     """See :class:`Capacity`."""
 
     def __init__(
@@ -284,14 +287,14 @@ class CapacityField(LimitedField):
         super().__init__(Capacity(minimum, maximum), **options)
 
 
-class SortField(LimitedField):
+class SortField(LimitedField[str]):
     """See :class:`Sort`."""
 
     def __init__(self, keys: Collection[str], **options: Any) -> None:
         super().__init__(Sort(keys), **options)
 
 
-class IdentityListField(LimitedField):
+class IdentityListField(LimitedField[list[str]]):
     """See :class:`IdentityList`."""
 
     def __init__(self, minimum: int = 0, **options: Any) -> None:

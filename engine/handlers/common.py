@@ -227,7 +227,7 @@ def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
     return names
 
 
-def owned(row: models.Owned) -> dict[str, str | None]:
+def owned(row: models.Owned) -> dict[str, Any]:
     """Return the fields that say whose a row is."""
     return {'user': row.user, 'project': row.project, 'domain': row.domain}
 

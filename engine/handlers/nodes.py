@@ -75,10 +75,7 @@ class NodeHandlers(common.Handlers):
             profile = session.get(models.Profile, row.profile_id)
             node = common.node_resources(session, [row])[0]
         if common.given(request, 'show_details') and profile is not None:
-            # A field, which mypy does not know for an attribute.
-            node.details = self._details(  # type: ignore[attr-defined]
-                row, profile
-            )
+            node.details = self._details(row, profile)
         return node
 
     @handles(requests.NodeCreateRequest)

@@ -3,15 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.base.objects import Object
 from vobjects.versions import Version
 
+# A default is for type checkers only, and until Python 3.13 in a package of
+# its own only.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
 
-class ObjectListBase(ovo_base.ObjectListBase[Any]):
+    Item = TypeVar('Item', bound=ovo_base.VersionedObject, default=Any)
+else:
+    from typing import TypeVar
+
+    Item = TypeVar('Item')
+
+
+class ObjectListBase(ovo_base.ObjectListBase[Item]):
     """Mix-in for a type that is a list; it comes before :class:`Object`.
 
     Its items follow the manifest like any objects inside. Without a manifest

@@ -10,7 +10,7 @@ from vobjects.history import added
 
 
 @base.register
-class ActionListRequest(base.Request):
+class ActionListRequest(common.ListRequest):
     """List actions."""
 
     VERSION = '1.1'
@@ -27,7 +27,7 @@ class ActionListRequest(base.Request):
             valid_values=list(consts.ACTION_STATUSES), nullable=True
         ),
         'cluster_id': added('1.1', fields.ListOfStringsField(nullable=True)),
-        **common.paging(consts.ACTION_SORT_KEYS),
+        'sort': fields.SortField(consts.ACTION_SORT_KEYS, nullable=True),
     }
 
 

@@ -10,7 +10,7 @@ from vobjects.history import added
 
 
 @base.register
-class ClusterListRequest(base.Request):
+class ClusterListRequest(common.ListRequest):
     """List clusters."""
 
     fields = {
@@ -18,7 +18,7 @@ class ClusterListRequest(base.Request):
         'status': fields.ListOfEnumField(
             valid_values=list(consts.CLUSTER_STATUSES), nullable=True
         ),
-        **common.paging(consts.CLUSTER_SORT_KEYS),
+        'sort': fields.SortField(consts.CLUSTER_SORT_KEYS, nullable=True),
     }
 
 

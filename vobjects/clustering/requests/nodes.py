@@ -10,7 +10,7 @@ from vobjects.history import added
 
 
 @base.register
-class NodeListRequest(base.Request):
+class NodeListRequest(common.ListRequest):
     """List nodes."""
 
     fields = {
@@ -19,7 +19,7 @@ class NodeListRequest(base.Request):
         'status': fields.ListOfEnumField(
             valid_values=list(consts.NODE_STATUSES), nullable=True
         ),
-        **common.paging(consts.NODE_SORT_KEYS),
+        'sort': fields.SortField(consts.NODE_SORT_KEYS, nullable=True),
     }
 
 

@@ -21,13 +21,13 @@ class ProfileTypeGetRequest(base.Request):
 
 
 @base.register
-class ProfileListRequest(base.Request):
+class ProfileListRequest(common.ListRequest):
     """List profiles."""
 
     fields = {
         'name': fields.ListOfStringsField(nullable=True),
         'type': fields.ListOfStringsField(nullable=True),
-        **common.paging(consts.PROFILE_SORT_KEYS),
+        'sort': fields.SortField(consts.PROFILE_SORT_KEYS, nullable=True),
     }
 
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types that name, and inherit from, types of another module."""
+
+from __future__ import annotations
+
+from typing import reveal_type
+
+from samples import ours
+
+from vobjects import base, fields
+
+
+@base.register
+class Group(base.Resource):
+    fields = {
+        'first': fields.ObjectField('Node'),
+        'all': fields.ListOfObjectsField('Node', nullable=True),
+        **ours.Cluster.fields,
+    }
+
+
+@base.register
+class Special(ours.Node):
+    VERSION = '1.2'
+
+    fields = {'special': fields.BooleanField(default=False)}
+
+
+def read(group: Group, special: Special) -> None:
+    reveal_type(group.first)  # reveals: samples.ours.Node
+    reveal_type(group.all)  # reveals: list[samples.ours.Node] | None
+    reveal_type(group.nodes)  # reveals: list[samples.ours.Node]
+    reveal_type(special.special)  # reveals: bool
+    reveal_type(special.project)  # reveals: str
+    Special(special=True, name='n', project='p')
+    Special(gone='n')  # reports: call-arg

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fields = {...}``: what it says, as mypy's own types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mypy.errorcodes import ErrorCode
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import (
+    AssignmentStmt,
+    CallExpr,
+    Decorator,
+    DictExpr,
+    Expression,
+    FuncDef,
+    IndexExpr,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    PlaceholderNode,
+    RefExpr,
+    StrExpr,
+    SymbolTableNode,
+    TypeInfo,
+    Var,
+)
+from mypy.plugin import ClassDefContext
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    NoneType,
+    Type,
+    TypeOfAny,
+    UnionType,
+    get_proper_type,
+)
+
+CODE = ErrorCode(
+    'vobjects-fields',
+    'Fields of a versioned object that cannot be read',
+    'vobjects',
+)
+
+OVO = 'oslo_versionedobjects'
+FIELD = f'{OVO}.fields.Field'
+FIELD_TYPE = f'{OVO}.fields.AbstractFieldType'
+ENUM = f'{OVO}.fields.BaseEnumField'
+OBJECT_FIELDS = {
+    f'{OVO}.fields.ObjectField': None,
+    f'{OVO}.fields.ListOfObjectsField': 'builtins.list',
+    f'{OVO}.fields.Object': None,
+}
+CONTAINERS = {
+    f'{OVO}.fields.List': 'builtins.list',
+    f'{OVO}.fields.Set': 'builtins.set',
+    f'{OVO}.fields.Dict': 'builtins.dict',
+}
+
+#: Function that declares history -> which argument is the field as it is.
+HISTORY = {
+    'vobjects.history.added': ('field', 1),
+    'vobjects.history.renamed': ('field', 2),
+    'vobjects.history.changed': ('new_field', 2),
+}
+REMOVED = 'vobjects.history.removed'
+
+#: Where a class keeps what was found of it; mypy's cache keeps it too.
+KEY = 'vobjects'
+
+
+class Unready(Exception):
+    """A name is not analyzed yet; mypy will come by again."""
+
+
+class Declared:
+    """What was read of the fields of one class.
+
+    :ivar attributes: name to type
+    :ivar removed: names of fields that the newest version has no more
+    :ivar unseen: what could not be read
+    """
+
+    def __init__(self, ctx: ClassDefContext) -> None:
+        self._ctx = ctx
+        self.attributes: dict[str, Type] = {}
+        self.removed: set[str] = set()
+        self.unseen: list[Expression] = []
+
+    def read(self, mapping: Expression) -> None:
+        """Read a mapping of names to fields.
+
+        :raises Unready: it has to be read once more
+        """
+        if not isinstance(mapping, DictExpr):
+            self._read_part(mapping)
+            return
+        for key, value in mapping.items:
+            if key is None:
+                self._read_part(value)
+            elif isinstance(key, StrExpr):
+                self._read_field(key.value, value)
+            else:
+                self.unseen.append(key)
+
+    def _read_part(self, value: Expression) -> None:
+        """Read a mapping that stands somewhere else."""
+        if isinstance(value, CallExpr) and _callee(value) == 'builtins.dict':
+            for name, part in zip(value.arg_names, value.args, strict=True):
+                if name is None:
+                    self._read_part(part)
+                else:
+                    self._read_field(name, part)
+            return
+        if isinstance(value, MemberExpr) and value.name == 'fields':
+            owner = self._node(value.expr)
+            if isinstance(owner, TypeInfo) and KEY in owner.metadata:
+                self.attributes.update(fields_of(owner))
+                return
+        literal = self._constant(value)
+        if isinstance(literal, DictExpr):
+            self.read(literal)
+        else:
+            self.unseen.append(value)
+
+    def _read_field(self, name: str, value: Expression) -> None:
+        if isinstance(value, CallExpr) and _callee(value) == REMOVED:
+            self.removed.add(name)
+            self.attributes.pop(name, None)
+        else:
+            self.removed.discard(name)
+            self.attributes[name] = self._field(value)
+
+    # Fields
+
+    def _field(self, value: Expression) -> Type:
+        """Return the type of a field's values."""
+        if isinstance(value, RefExpr):
+            constant = self._constant(value)
+            if constant is not None:
+                return self._field(constant)
+            node = self._node(value)
+            declared = node.type if isinstance(node, Var) else None
+            return self._argument_of(declared, FIELD)
+        if not isinstance(value, CallExpr):
+            return _unknown()
+        called = _callee(value)
+        if called in HISTORY:
+            inner = _argument(value, *HISTORY[called])
+            return _unknown() if inner is None else self._field(inner)
+        node = self._node(value.callee)
+        if isinstance(node, TypeInfo):
+            held = self._held(node, value)
+        else:
+            held = self._returned(node, FIELD)
+        return _optional(held) if self._is_nullable(value, node) else held
+
+    def _held(self, info: TypeInfo, call: CallExpr) -> Type:
+        """Return what the fields of a class hold."""
+        for parent in info.mro:
+            if parent.fullname in OBJECT_FIELDS:
+                held = self._object(call)
+                outer = OBJECT_FIELDS[parent.fullname]
+                return self._in(outer, held) if outer else held
+        if any(parent.fullname == ENUM for parent in info.mro):
+            return self._ctx.api.named_type('builtins.str')
+        if info.fullname == FIELD:
+            kind = _argument(call, 'field_type', 0)
+            return _unknown() if kind is None else self._kind(kind)
+        return self._argument_of(Instance(info, []), FIELD)
+
+    def _kind(self, value: Expression) -> Type:
+        """Return what a field type, not a field, coerces to."""
+        if not isinstance(value, CallExpr):
+            return _unknown()
+        info = self._node(value.callee)
+        if not isinstance(info, TypeInfo):
+            return self._returned(info, FIELD_TYPE)
+        if info.fullname in OBJECT_FIELDS:
+            return self._object(value)
+        outer = CONTAINERS.get(info.fullname)
+        if outer is None:
+            return self._argument_of(Instance(info, []), FIELD_TYPE)
+        element = _argument(value, 'element_type', 0)
+        held = _unknown() if element is None else self._kind(element)
+        if _is_true(_argument(value, 'nullable', None)):
+            held = _optional(held)
+        return self._in(outer, held)
+
+    def _in(self, container: str, held: Type) -> Type:
+        named = self._ctx.api.named_type
+        if container == 'builtins.dict':
+            return named(container, [named('builtins.str'), held])
+        return named(container, [held])
+
+    def _argument_of(self, typ: Type | None, owner: str) -> Type:
+        """Return X of a type that is an ``owner[X]``."""
+        proper = get_proper_type(typ)
+        if isinstance(proper, Instance):
+            for parent in proper.type.mro:
+                if parent.fullname == owner:
+                    if not proper.args and proper.type.type_vars:
+                        return _unknown()
+                    above = map_instance_to_supertype(proper, parent)
+                    return above.args[0]
+        return _unknown()
+
+    def _returned(self, node: object, owner: str) -> Type:
+        function = node.func if isinstance(node, Decorator) else node
+        kind = getattr(function, 'type', None)
+        if isinstance(function, FuncDef) and isinstance(kind, CallableType):
+            return self._argument_of(kind.ret_type, owner)
+        return _unknown()
+
+    def _is_nullable(self, call: CallExpr, node: object) -> bool:
+        position = None
+        if isinstance(node, TypeInfo):
+            init = node.get_method('__init__')
+            names = init.arg_names if isinstance(init, FuncDef) else []
+            if 'nullable' in names:
+                position = names.index('nullable') - 1
+        return _is_true(_argument(call, 'nullable', position))
+
+    # Names
+
+    def _node(self, value: Expression) -> object:
+        """Return what a name stands for; None: that is not known."""
+        if isinstance(value, IndexExpr):
+            value = value.base
+        if not isinstance(value, RefExpr):
+            return None
+        if value.node is None or isinstance(value.node, PlaceholderNode):
+            self._wait()
+            return None
+        return value.node
+
+    def _wait(self) -> None:
+        if not self._ctx.api.final_iteration:
+            raise Unready
+
+    def _constant(self, value: Expression) -> Expression | None:
+        """Return what a name of this module was set to, once."""
+        if not isinstance(value, RefExpr):
+            return value if isinstance(value, DictExpr) else None
+        node = self._node(value)
+        found = [
+            statement.rvalue
+            for statement in self._module().defs
+            if isinstance(statement, AssignmentStmt)
+            for target in statement.lvalues
+            if isinstance(target, NameExpr) and target.node is node
+        ]
+        return found[0] if node is not None and len(found) == 1 else None
+
+    def _module(self) -> MypyFile:
+        return self._ctx.api.modules[self._ctx.api.cur_mod_id]
+
+    def _object(self, call: CallExpr) -> Type:
+        """Return the class that an object field names."""
+        name = _argument(call, 'objtype', 0) or _argument(
+            call, 'obj_name', None
+        )
+        if not isinstance(name, StrExpr):
+            return _unknown()
+        for symbol in self._symbols(name.value):
+            if isinstance(symbol.node, TypeInfo) and any(
+                parent.fullname == f'{OVO}.base.VersionedObject'
+                for parent in symbol.node.mro
+            ):
+                return Instance(symbol.node, [])
+        # It may stand further down.
+        self._wait()
+        return _unknown()
+
+    def _symbols(self, name: str) -> Iterator[SymbolTableNode]:
+        """Yield what a name means here, then in the modules seen here."""
+        here = self._module().names
+        if name in here:
+            yield here[name]
+        for symbol in list(here.values()):
+            if isinstance(symbol.node, MypyFile):
+                found = symbol.node.names.get(name)
+                if found is not None:
+                    yield found
+
+
+def fields_of(info: TypeInfo) -> dict[str, Type]:
+    """Return the fields of a class and of its parents, with their types."""
+    found: dict[str, Type] = {}
+    gone: set[str] = set()
+    for parent in info.mro:
+        kept: dict[str, list[str]] = parent.metadata.get(KEY, {})
+        gone.update(kept.get('removed', ()))
+        for name in kept.get('fields', ()):
+            held = info.get(name)
+            if name not in gone and held is not None:
+                found.setdefault(name, held.type or _unknown())
+    return found
+
+
+def _callee(call: CallExpr) -> str:
+    return call.callee.fullname if isinstance(call.callee, RefExpr) else ''
+
+
+def _argument(
+    call: CallExpr, name: str, position: int | None
+) -> Expression | None:
+    for number, (given, value) in enumerate(
+        zip(call.arg_names, call.args, strict=True)
+    ):
+        if given == name or (given is None and number == position):
+            return value
+    return None
+
+
+def _is_true(value: Expression | None) -> bool:
+    """Tell whether an argument is true, or may be: it is not a literal."""
+    if value is None:
+        return False
+    return not (
+        isinstance(value, NameExpr) and value.fullname == 'builtins.False'
+    )
+
+
+def _optional(typ: Type) -> Type:
+    if isinstance(get_proper_type(typ), AnyType):
+        return typ
+    return UnionType([typ, NoneType()])
+
+
+def _unknown() -> Type:
+    return AnyType(TypeOfAny.explicit)
