@@ -20,6 +20,9 @@
     sources.py      where a lock comes from: file, release, git, import
     golden.py       primitives as each release wrote them
 
+What a peer of a locked version would read is :mod:`vobjects.testing.peers`,
+and the laws that every type has to keep :mod:`vobjects.testing.laws`.
+
 Nothing here is loaded by a running service, except to look up a release.
 """
 

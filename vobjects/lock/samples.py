@@ -7,6 +7,7 @@ services we know nothing of are filled, too.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import random
@@ -29,6 +30,7 @@ DEPTH = 3
 _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 Draw = Callable[[random.Random], Any]
+Find = Callable[[str], type[ovo_base.VersionedObject] | None]
 
 #: Tried in turn for a field type that is not one of :data:`_KNOWN`.
 _TRIED: tuple[Draw, ...] = (
@@ -37,6 +39,7 @@ _TRIED: tuple[Draw, ...] = (
     lambda rng: rng.randrange(2, 100),
     lambda rng: 1,
     lambda rng: 1.5,
+    lambda rng: True,
     lambda rng: _NOW,
     lambda rng: '10.0.0.1',
     lambda rng: 'fe80::1',
@@ -89,8 +92,13 @@ def fill(
     cls: type[ovo_base.VersionedObject],
     filling: Filling,
     depth: int = DEPTH,
+    find: Find | None = None,
 ) -> ovo_base.VersionedObject:
-    """Return a filled instance; fields that take no value stay unset."""
+    """Return a filled instance; fields that take no value stay unset.
+
+    :param find: returns the class of a type inside; None: the registry does
+    """
+    find = find or _registered
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
     made = cls()
     for name in sorted(cls.fields):
@@ -99,7 +107,7 @@ def fill(
             continue
         if filling == 'least' and _optional(field):
             continue
-        value = _value(field, name, rng, depth, field.default)
+        value = _Values(rng, depth, find).of(field, name, field.default)
         if value is NOTHING:
             continue
         try:
@@ -145,37 +153,61 @@ def _optional(field: ovo_fields.Field[Any]) -> bool:
     return field.nullable or field.default is not ovo_fields.UnspecifiedDefault
 
 
-def _value(
-    field: Any, name: str, rng: random.Random, depth: int, other: Any
-) -> Any:
-    """Return a value that a field takes, other than one."""
-    kind = field._type
-    found = NOTHING
-    for value in _candidates(kind, name, rng, depth):
-        try:
-            # A new object, for types whose check looks at their owner.
-            taken = field.coerce(None, name, value)
-        except Exception:  # noqa: BLE001, S112 - whatever a type raises
-            continue
-        found = value
-        if taken != other:
-            return value
-    return found
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Values:
+    """Finds values that fields take."""
+
+    rng: random.Random
+    depth: int
+    find: Find
+
+    def of(self, field: Any, name: str, other: Any) -> Any:
+        """Return a value that a field takes, if possible not ``other``."""
+        found = NOTHING
+        for value in self._candidates(field._type, name):
+            try:
+                taken = field.coerce(None, name, value)
+            except Exception:  # noqa: BLE001, S112 - whatever a type raises
+                continue
+            found = value
+            if taken != other:
+                break
+        return found
+
+    def _candidates(self, kind: Any, name: str) -> Iterable[Any]:
+        if isinstance(kind, ovo_fields.Object):
+            return self._objects(kind._obj_name)
+        if isinstance(kind, ovo_fields.Enum):
+            return sorted(kind.valid_values, key=str, reverse=True)
+        if isinstance(kind, ovo_fields.CompoundFieldType):
+            return self._compound(kind, name)
+        for known, drawn in _KNOWN:
+            if isinstance(kind, known):
+                return [draw(self.rng) for draw in drawn]
+        return [*_written(kind), *(draw(self.rng) for draw in _TRIED)]
+
+    def _objects(self, name: str) -> Iterator[Any]:
+        cls = self.find(name) if self.depth > 0 else None
+        if cls is not None:
+            yield fill(cls, 'full', self.depth - 1, self.find)
+
+    def _compound(self, kind: Any, name: str) -> Iterator[Any]:
+        element = getattr(kind, '_element_type', None)
+        if element is not None:
+            item = self.of(element, name, NOTHING)
+            if item is not NOTHING:
+                if isinstance(kind, ovo_fields.Dict):
+                    yield {'key': item}
+                elif isinstance(kind, ovo_fields.Set):
+                    yield {item}
+                else:
+                    yield [item]
+        yield from ([], {}, set())
 
 
-def _candidates(
-    kind: Any, name: str, rng: random.Random, depth: int
-) -> Iterable[Any]:
-    if isinstance(kind, ovo_fields.Object):
-        return _objects(kind._obj_name, depth)
-    if isinstance(kind, ovo_fields.Enum):
-        return sorted(kind.valid_values, key=str, reverse=True)
-    if isinstance(kind, ovo_fields.CompoundFieldType):
-        return _compound(kind, name, rng, depth)
-    for known, drawn in _KNOWN:
-        if isinstance(kind, known):
-            return [draw(rng) for draw in drawn]
-    return [*_written(kind), *(draw(rng) for draw in _TRIED)]
+def _registered(name: str) -> type[ovo_base.VersionedObject] | None:
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    return next(iter(classes.get(name, ())), None)
 
 
 def _written(kind: Any) -> Iterator[Any]:
@@ -186,25 +218,3 @@ def _written(kind: Any) -> Iterator[Any]:
     minimum = getattr(kind, 'minimum', None)
     if isinstance(minimum, int):
         yield minimum + 2
-
-
-def _objects(name: str, depth: int) -> Iterator[Any]:
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    if depth > 0 and classes.get(name):
-        yield fill(classes[name][0], 'full', depth - 1)
-
-
-def _compound(
-    kind: Any, name: str, rng: random.Random, depth: int
-) -> Iterator[Any]:
-    element = getattr(kind, '_element_type', None)
-    if element is not None:
-        item = _value(element, name, rng, depth, NOTHING)
-        if item is not NOTHING:
-            if isinstance(kind, ovo_fields.Dict):
-                yield {'key': item}
-            elif isinstance(kind, ovo_fields.Set):
-                yield {item}
-            else:
-                yield [item]
-    yield from ([], {}, set())

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A locked version as a class: what an old peer itself would read and write.
+
+The classes come from the lock alone, not from today's code. They have no
+conversions: an old peer knows nothing of what came after it. They are not
+registered; a :class:`Peer` finds them by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, fields
+from vobjects.lock.model import FieldShape, Kind, Lock, TypeShape, order
+
+
+class Anything(ovo_fields.FieldType[Any]):
+    """A field type that is nowhere registered any more."""
+
+
+class Peer:
+    """A process of an older age, which reads and writes by the lock.
+
+    :param lock: of that age: see :meth:`vobjects.lock.model.Lock.at`
+    """
+
+    def __init__(self, lock: Lock) -> None:
+        self.lock = lock
+        self.manifest: Mapping[str, str] = lock.manifest()
+        self._classes: dict[str, type[ovo_base.VersionedObject]] = {}
+        self._kinds = _kinds()
+
+    def class_of(self, name: str) -> type[ovo_base.VersionedObject]:
+        """Return what the peer has for a type.
+
+        :raises oslo_versionedobjects.exception.UnsupportedObjectError: it
+            has no such type
+        """
+        if name not in self._classes:
+            shape = self.lock.newest(name)
+            if shape is None:
+                raise ovo_exception.UnsupportedObjectError(objtype=name)
+            self._classes[name] = self._make(shape)
+        return self._classes[name]
+
+    def find(self, name: str) -> type[ovo_base.VersionedObject] | None:
+        """Return what the peer has for a type; None: nothing."""
+        return self.class_of(name) if name in self.manifest else None
+
+    def read(self, primitive: Mapping[str, Any]) -> ovo_base.VersionedObject:
+        """Read a primitive as the peer would, down to the last field.
+
+        :raises oslo_versionedobjects.exception.UnsupportedObjectError: it
+            has no such type
+        :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: it
+            is newer than the peer
+        :raises vobjects.exceptions.UnknownField: it has a field that its
+            version lacks
+        :raises ValueError: it has a value that its version does not allow
+        """
+        space = _space(primitive)
+        cls = self.class_of(primitive[f'{space}.name'])
+        version = primitive[f'{space}.version']
+        newest, asked = order(cls.VERSION), order(version)
+        if asked[0] != newest[0] or asked[:2] > newest[:2]:
+            raise ovo_exception.IncompatibleObjectVersion(
+                objname=cls.__name__, objver=version, supported=cls.VERSION
+            )
+        data = primitive[f'{space}.data']
+        made: Any = cls()
+        for name, value in data.items():
+            if name not in cls.fields:
+                raise exceptions.UnknownField(cls.__name__, name, version)
+            field = cls.fields[name]
+            loaded = field.from_primitive(made, name, value)
+            # from_primitive checks little; what is set is checked again.
+            setattr(made, name, loaded)
+        read: ovo_base.VersionedObject = made
+        return read
+
+    def _make(self, shape: TypeShape) -> type[ovo_base.VersionedObject]:
+        made: dict[str, Any] = {
+            field.name: self._field(field) for field in shape.fields
+        }
+        body: dict[str, Any] = {
+            'VERSION': shape.version,
+            'OBJ_SERIAL_NAMESPACE': shape.namespace[0],
+            'OBJ_PROJECT_NAMESPACE': shape.namespace[1],
+            'fields': made,
+            '__module__': __name__,
+        }
+        cls = type(shape.name, (ovo_base.VersionedObject,), body)
+        ovo_base._make_class_properties(cls)
+        return cls
+
+    def _field(self, shape: FieldShape) -> ovo_fields.Field[Any]:
+        options: dict[str, Any] = {'nullable': shape.nullable}
+        if shape.default:
+            options['default'] = json.loads(shape.default)
+        return ovo_fields.Field(self._type(shape.kind), **options)
+
+    def _type(self, kind: Kind) -> Any:
+        inner = kind.inner
+        if kind.name == 'Object' and inner is not None:
+            return _Nested(
+                self, inner.name, ('subclasses', 'true') in (kind.options)
+            )
+        known = self._kinds.get(kind.name)
+        if known is None:
+            return Anything()
+        if inner is not None and issubclass(
+            known, ovo_fields.CompoundFieldType
+        ):
+            options = dict(inner.options)
+            nullable = options.pop('null', '') == 'true'
+            element = Kind(inner.name, inner.args, tuple(options.items()))
+            return _compound(known)(
+                ovo_fields.Field(self._type(element), nullable=nullable)
+            )
+        return _simple(known, kind)
+
+
+class _Nested(ovo_fields.Object):
+    """An object inside, read by the same peer."""
+
+    def __init__(self, peer: Peer, name: str, subclasses: bool) -> None:
+        super().__init__(name, subclasses=subclasses)
+        self._peer, self._name, self._any = peer, name, subclasses
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> Any:
+        if not isinstance(value, ovo_base.VersionedObject) or (
+            not self._any and type(value).__name__ != self._name
+        ):
+            raise ValueError(f'{attr} must be a {self._name}')
+        return value
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return value.obj_to_primitive()
+
+    def from_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return self._peer.read(value)
+
+
+def _simple(known: type, kind: Kind) -> Any:
+    """Return a field type with the parameters of the lock."""
+    words = [json.loads(word) for word in kind.words]
+    options = {name: json.loads(value) for name, value in kind.options}
+    for arguments in (
+        {'valid_values': words} if words else options,
+        options,
+        {},
+    ):
+        try:
+            return known(**arguments)
+        except TypeError:
+            continue
+    return Anything()
+
+
+def _compound(known: type) -> type:
+    """Return o.vo's own class for a list, dict or set of a service's own."""
+    for plain in (ovo_fields.List, ovo_fields.Dict, ovo_fields.Set):
+        if issubclass(known, plain):
+            return plain
+    return known
+
+
+def _kinds() -> Mapping[str, type]:
+    """Return field types by name: o.vo's, ours, and those of services."""
+    found: dict[str, type] = {}
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    for registered in classes.values():
+        for cls in registered:
+            for field in cls.fields.values():
+                kind = type(field._type)
+                found.setdefault(kind.__name__, kind)
+    for module in (ovo_fields, fields):
+        for name, value in vars(module).items():
+            if isinstance(value, type) and issubclass(
+                value, ovo_fields.FieldType
+            ):
+                found[name] = value
+    return found
+
+
+def _space(primitive: Mapping[str, Any]) -> str:
+    for key in primitive:
+        if key.endswith('.name'):
+            return key.removesuffix('.name')
+    raise exceptions.ConversionError(
+        f'{exceptions.cut(primitive)} is not the primitive of an object'
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin: one test function becomes the laws of every type.
+
+::
+
+    def test_laws(vobjects_laws):
+        vobjects_laws()
+
+It becomes a test for each type at each version in the lock, and one for what
+each release once wrote. The lock is ``vobjects.lock`` in pytest's root
+directory, or what ``vobjects_lock`` in the ini file says;
+``vobjects_laws_examples`` is how many instances hypothesis draws for each.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+FIXTURE = 'vobjects_laws'
+
+#: What a test tells the summary: declared changes that happened.
+PROPERTY = 'vobjects_laws'
+
+Tested = Callable[[], tuple[int, int]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the ini options."""
+    parser.addini('vobjects_lock', 'the schema lock', default='vobjects.lock')
+    parser.addini(
+        'vobjects_laws_examples',
+        'instances drawn by hypothesis for each type and version',
+        default='5',
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each case."""
+    if FIXTURE in metafunc.fixturenames:
+        found = dict(_cases(metafunc.config))
+        metafunc.parametrize(
+            FIXTURE, found.values(), ids=found.keys(), indirect=True
+        )
+
+
+@pytest.fixture
+def vobjects_laws(request: pytest.FixtureRequest) -> Callable[[], None]:
+    """Return what tries the laws of one case."""
+    tested: Tested = request.param
+
+    def check() -> None:
+        fired, declared = tested()
+        request.node.user_properties.append((PROPERTY, [fired, declared]))
+
+    return check
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> None:
+    """Say how much the laws have covered."""
+    counted = [
+        value
+        for report in terminalreporter.stats.get('passed', ())
+        for name, value in getattr(report, 'user_properties', ())
+        if name == PROPERTY
+    ]
+    if counted:
+        fired = sum(pair[0] for pair in counted)
+        declared = sum(pair[1] for pair in counted)
+        terminalreporter.write_line(
+            f'vobjects laws: {len(counted)} cases hold; {fired} of'
+            f' {declared} declared changes happened'
+        )
+
+
+def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
+    # Imported here: the plugin is loaded by everybody's pytest.
+    from vobjects import exceptions
+    from vobjects.lock import golden, parse, sources
+    from vobjects.testing import laws
+
+    path = pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
+    examples = int(config.getini('vobjects_laws_examples'))
+    try:
+        lock = parse.load(path)
+        sources.load(lock, path)
+    except exceptions.VobjectsError as error:
+        raise pytest.UsageError(f'vobjects_laws: {error}') from None
+
+    for case in laws.cases(lock):
+        yield str(case), _Laws(case, examples)
+    for release in lock.releases:
+        spoken = lock.at(release).manifest()
+        if not golden.path_of(path, release).exists():
+            continue
+        written = golden.read(path, release)
+        yield f'golden-{release}', _Golden(written, spoken)
+
+
+class _Laws:
+    def __init__(self, case: object, examples: int) -> None:
+        self._case, self._examples = case, examples
+
+    def __call__(self) -> tuple[int, int]:
+        from vobjects.testing import laws
+
+        case = self._case
+        assert isinstance(case, laws.Case)
+        case.check(self._examples)
+        declared = case.changes
+        return len(declared & case.fired), len(declared)
+
+
+class _Golden:
+    def __init__(
+        self, written: list[dict[str, object]], spoken: dict[str, str]
+    ) -> None:
+        self._written, self._spoken = written, spoken
+
+    def __call__(self) -> tuple[int, int]:
+        from vobjects.testing import laws
+
+        for primitive in self._written:
+            laws.golden(primitive, self._spoken)
+        return 0, 0
