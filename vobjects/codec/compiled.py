@@ -16,7 +16,7 @@ from oslo_versionedobjects import base as ovo_base
 
 from vobjects.codec import coercion, generate, hooks, properties, values
 
-#: Where a class keeps its compiled form; obj_what_changed has it spelt out.
+#: Where a class keeps its compiled form.
 ATTRIBUTE = '_vobjects_compiled'
 
 _lock = threading.RLock()
@@ -62,6 +62,9 @@ class Compiled:
         self.up: dict[str, Any] = {}
         # Filled by vobjects.base: version -> what reads that version.
         self.readers: dict[str, Any] = {}
+        # Last: whoever finds it there may use it.
+        if self.is_current() and self.tracks:
+            self.watched.form = self
 
     def _generate(self) -> None:
         cls, fields = self.cls, self.fields

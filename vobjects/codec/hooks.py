@@ -127,6 +127,7 @@ def _noting(name: str) -> Any:
     @functools.wraps(function)
     def change(self: Fields, *args: Any, **kwargs: Any) -> Any:
         self.stamp += 1
+        self.form = None
         return function(self, *args, **kwargs)
 
     return change
@@ -137,9 +138,13 @@ class Fields(dict[str, 'ovo_fields.Field[Any]']):
 
     Somebody who replaces a field in place after the class was compiled would
     otherwise not be noticed.
+
+    :ivar form: the compiled form made last from these fields; None after a
+        change. Classes that share fields share this, so ask whose it is.
     """
 
     stamp = 0
+    form: Any = None
 
     __setitem__ = _noting('__setitem__')
     __delitem__ = _noting('__delitem__')
@@ -158,7 +163,8 @@ def watched(cls: type[VersionedObject]) -> Fields:
     for owner in cls.__mro__:
         if 'fields' in vars(owner):
             noting = Fields(vars(owner)['fields'])
-            noting.stamp = 0  # found faster there than in its class
+            # Found faster there than in its class.
+            noting.stamp, noting.form = 0, None
             owner.fields = noting  # type: ignore[attr-defined]
             break
     fields = cls.fields

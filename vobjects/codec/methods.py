@@ -51,15 +51,17 @@ def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
 
 def obj_what_changed(self: Any) -> set[str]:
     """``VersionedObject.obj_what_changed``."""
-    # A tree asks this of every object, so what compiled() does stands here
-    # once more, without the call.
+    # A tree asks this of every object, so the usual case is one look: a form
+    # that these fields have is current, and can do this.
     try:
-        form = self._vobjects_compiled
+        form = self.fields.form
+        right = form.cls is self.__class__
     except AttributeError:
+        right = False
+    if not right:
         form = compiled(self.__class__)
-    if form.cls is not self.__class__ or form.watched.stamp != form.stamp:
-        form = compiled(self.__class__)
-    if form.tracks and self.fields is form.watched:
+        right = form.tracks and self.fields is form.watched
+    if right:
         changed: set[str] = form.tracked(self, self.__dict__)
         return changed
     return _ORIGINALS['obj_what_changed'](self)  # type: ignore[no-any-return]
