@@ -3,9 +3,10 @@
 
 The same types are declared twice: with conversions by hand on plain
 oslo.versionedobjects, and with a declared history on ``vobjects``. Rounds of
-both alternate, and the figure is the median of the rounds' ratios, so that a
-busy machine disturbs both alike. Before anything is timed, the results of
-both are compared.
+both alternate, and the figure is the median of the rounds' ratios of
+processor time, so that a busy machine disturbs both alike. Before anything is
+timed, the results of both are compared. The peer of the row of a request body
+is Senlin's scheme, see request_bodies.py.
 
     python benchmarks/objects.py [--rounds 15]
 """
@@ -15,13 +16,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import functools
 import json
 import statistics
 import subprocess
 import sys
+import time
 import timeit
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+import request_bodies
 
 from vobjects import base, fields, serializer
 from vobjects.history import added
@@ -238,7 +243,28 @@ def their_objects(s: Subject) -> Callable[[], Any]:
 
 def our_objects(s: Subject) -> Callable[[], Any]:
     text = serializer.to_bytes(s.nodes, None)
+    return lambda: [*serializer.from_bytes(text).objects]
+
+
+def our_unread_objects(s: Subject) -> Callable[[], Any]:
+    text = serializer.to_bytes(s.nodes, None)
     return lambda: serializer.from_bytes(text)
+
+
+def our_bytes_passed_on(s: Subject) -> Callable[[], Any]:
+    text = serializer.to_bytes(s.nodes, None)
+    return lambda: serializer.to_bytes(serializer.from_bytes(text), None)
+
+
+def their_bytes_passed_on(s: Subject) -> Callable[[], Any]:
+    serial = ovo_base.VersionedObjectSerializer()
+    text = json.dumps(s.nodes.obj_to_primitive()).encode()
+
+    def call() -> bytes:
+        nodes = serial.deserialize_entity(None, json.loads(text))
+        return json.dumps(serial.serialize_entity(None, nodes)).encode()
+
+    return call
 
 
 def constructing(s: Subject) -> Callable[[], Any]:
@@ -302,7 +328,21 @@ ROWS = (
         lambda s: lambda: serializer.to_bytes(s.nodes, None),
         their_bytes,
     ),
-    Row('bytes to object, 100 Nodes', 8, 1, our_objects, their_objects),
+    Row('bytes to object, each taken', 8, 1, our_objects, their_objects),
+    Row(
+        'bytes to object, none taken',
+        40,
+        1,
+        our_unread_objects,
+        their_objects,
+    ),
+    Row(
+        'bytes to bytes, none taken',
+        0,
+        1,
+        our_bytes_passed_on,
+        their_bytes_passed_on,
+    ),
     Row('from_primitive, Node', 0, 40, reading('node')),
     Row('from_primitive, 100 Nodes', 0, 1, reading('nodes')),
     Row('from_primitive, tree', 0, 10, reading('site')),
@@ -317,8 +357,35 @@ ROWS = (
 )
 
 
+def microseconds(call: Callable[[], Any], number: int) -> float:
+    """Return the processor time of one call."""
+    timer = timeit.Timer(call, timer=time.process_time)
+    return timer.timeit(number) / number * 1e6
+
+
+def line(title: str, figures: str, target: str, met: bool | None) -> None:
+    """Print a row of the table."""
+    mark = '' if met is None else 'met' if met else 'MISSED'
+    print(f'{title:<31} {figures:>28}  {target:>5}  {mark}', flush=True)
+
+
+def ratio_line(
+    title: str, ours: list[float], theirs: list[float], target: float
+) -> None:
+    """Print a row of what two sides took, round by round."""
+    ratio = statistics.median(
+        their / our for our, their in zip(ours, theirs, strict=True)
+    )
+    line(
+        title,
+        f'{statistics.median(ours):9.2f} {statistics.median(theirs):10.2f}'
+        f' {ratio:6.1f}x',
+        f'{target:g}x' if target else '-',
+        ratio >= target if target else None,
+    )
+
+
 def compare(row: Row, ours: Subject, theirs: Subject, rounds: int) -> None:
-    our_call = row.make(ours)
     with own_registry(theirs.side.registry):
         their_call = (row.theirs or row.make)(theirs)
     with own_registry(ours.side.registry):
@@ -330,17 +397,18 @@ def compare(row: Row, ours: Subject, theirs: Subject, rounds: int) -> None:
             (their_call, theirs.side, took[1], row.number),
         ):
             with own_registry(side.registry):
-                seconds = timeit.timeit(call, number=number)
-            times.append(seconds / number * 1e6)
-    ratio = statistics.median(
-        their / our for our, their in zip(*took, strict=True)
-    )
-    mark = '' if not row.target else 'yes' if ratio >= row.target else 'NO'
-    print(
-        f'{row.title:<28} {statistics.median(took[0]):9.2f}'
-        f' {statistics.median(took[1]):10.2f} {ratio:7.1f}x'
-        f'   {f"{row.target:g}x" if row.target else "-":>4} {mark}'
-    )
+                times.append(microseconds(call, number))
+    ratio_line(row.title, *took, row.target)
+
+
+def request_body(rounds: int) -> None:
+    """A body of JSON, validated and made an object."""
+    case = request_bodies.cases()[0]
+    took: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        took[0].append(microseconds(case.ours, 40))
+        took[1].append(microseconds(case.peer, 4))
+    ratio_line(f'request body, {case.name}', *took, 60)
 
 
 def normal(primitive: Any) -> Any:
@@ -398,17 +466,16 @@ def history_length(rounds: int) -> None:
     for _ in range(rounds * 3):
         for length, call in calls.items():
             took[length].append(
-                timeit.timeit(lambda call=call: call('1.0'), number=300)
-                / 300
-                * 1e6
+                microseconds(functools.partial(call, '1.0'), 300)
             )
     medians = {n: statistics.median(times) for n, times in took.items()}
     spread = max(medians.values()) / min(medians.values()) - 1
-    print(
-        'downgrade with a history of '
-        + ', '.join(f'{n}: {t:.2f} us' for n, t in medians.items())
-        + f'; spread {spread:.0%} (target 10%)'
-        + (' yes' if spread <= 0.1 else ' NO')
+    line(
+        'downgrade, history of 1/10/100',
+        '/'.join(f'{taken:.2f}' for taken in medians.values())
+        + f' {spread:6.0%}',
+        '10%',
+        spread <= 0.1,
     )
 
 
@@ -425,10 +492,11 @@ def imports() -> None:
         capture_output=True,
         text=True,
     ).stdout.strip()
-    print(
-        'vobjects.versions and vobjects.microversions load, of oslo.messaging'
-        f' and eventlet: {loaded} (target: none)'
-        + (' yes' if loaded == '[]' else ' NO')
+    line(
+        'imported of messaging, eventlet',
+        loaded if loaded != '[]' else 'none',
+        'none',
+        loaded == '[]',
     )
 
 
@@ -440,9 +508,13 @@ def main() -> int:
     ours = subject(declare(theirs=False))
     theirs = subject(declare(theirs=True))
     check_same(ours, theirs)
-    print(f'{"":<28} {"ours, us":>9} {"o.vo, us":>10} {"ratio":>8}   target')
+    print(
+        f'{"":<31} {"ours, us":>9} {"peer, us":>10} {"ratio":>7}  target',
+        flush=True,
+    )
     for row in ROWS:
         compare(row, ours, theirs, rounds)
+    request_body(rounds)
     history_length(rounds)
     imports()
     return 0

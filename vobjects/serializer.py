@@ -18,6 +18,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import base
 from vobjects.codec import text
 from vobjects.codec.finite import are_finite
+from vobjects.codec.lists import read_list
 from vobjects.manifest import Manifest
 from vobjects.versions import Version
 
@@ -81,8 +82,15 @@ def from_bytes(
 ) -> Any:
     """Read what :func:`to_bytes` wrote; see :func:`from_wire`.
 
+    Of an object that is a list each item is made when it is first taken out.
+    They are checked before: what would be refused is refused here and now.
+
     :raises ValueError: it is no JSON text
     """
+    if speaks is None:
+        made = read_list(data, context)
+        if made is not None:
+            return made
     return from_wire(text.loads(data), context, speaks)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.base.objects import Object
+from vobjects.codec import methods
 from vobjects.versions import Version
 
 # A default is for type checkers only, and until Python 3.13 in a package of
@@ -31,6 +32,7 @@ class ObjectListBase(ovo_base.ObjectListBase[Item]):
     """
 
     obj_make_compatible = Object.obj_make_compatible
+    obj_what_changed = methods.list_what_changed
 
     def _obj_relationship_for(
         self, field: str, target_version: str

@@ -21,6 +21,9 @@ at the first use, once, and says the same: primitives, errors, changes.
                 vobjects.history folded in
     text        primitives to JSON and back
     finite      whether objects hold a NaN, which JSON text has to know
+    vouching    JSON text that a parser in C can say will be read
+    unread      a list whose objects are made when they are first taken
+    lists       JSON text to an object with such a list
 
 Three things are not noticed once a class is compiled: another property put
 in a field's place, attributes changed on a field object, and methods put on

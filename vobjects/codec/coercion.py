@@ -115,7 +115,7 @@ def _datetime(field: AnyField) -> Coerce | None:
     return coerce
 
 
-def _is_named(cls: type, name: str, subclasses: bool) -> bool:
+def is_named(cls: type, name: str, subclasses: bool) -> bool:
     """Tell whether o.vo takes an instance of a class for that type."""
     if not issubclass(cls, VersionedObject):
         return False
@@ -135,7 +135,7 @@ def _object(field: AnyField) -> Coerce:
     wanted, subclasses = kind._obj_name, kind._subclasses
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
-        if 'obj_name' not in getattr(value, '__dict__', ()) and _is_named(
+        if 'obj_name' not in getattr(value, '__dict__', ()) and is_named(
             value.__class__, wanted, subclasses
         ):
             return value
@@ -156,7 +156,7 @@ def _accepts(element: AnyField) -> Callable[[Any], bool] | None:
 
     def objects(values: Any) -> bool:
         return all(
-            _is_named(found, wanted, subclasses)
+            is_named(found, wanted, subclasses)
             for found in set(map(type, values))
         )
 

@@ -62,6 +62,8 @@ class Compiled:
         self.up: dict[str, Any] = {}
         # Filled by vobjects.base: version -> what reads that version.
         self.readers: dict[str, Any] = {}
+        # Filled by vobjects.codec.lists.
+        self.list_reader: Any = None
         # Last: whoever finds it there may use it.
         if self.is_current() and self.tracks:
             self.watched.form = self
@@ -208,8 +210,7 @@ def _tracking(cls: type) -> str:
     """Return whose ``obj_what_changed`` a class has."""
     if hooks.are_known(cls, 'obj_what_changed'):
         return 'plain'
-    method = hooks.function_of(cls, 'obj_what_changed')
-    if method is ovo_base.ObjectListBase.obj_what_changed:
+    if hooks.function_of(cls, 'obj_what_changed') in hooks.LIST_CHANGES:
         return 'list'
     return 'own'
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
+from vobjects.codec import unread
 from vobjects.codec.coercion import (
     DICTS,
     LISTS,
@@ -21,6 +22,7 @@ from vobjects.codec.coercion import (
     coercion,
 )
 from vobjects.codec.hooks import VersionedObject
+from vobjects.codec.unread import UnreadObjects
 
 Copy = Callable[[Any, str, Any, dict[int, Any]], Any]
 
@@ -51,6 +53,12 @@ def copying(field: AnyField, coerce: Coerce) -> Copy | None:
             def copy_objects(
                 obj: Any, name: str, value: Any, memo: dict[int, Any]
             ) -> Any:
+                if value.__class__ is UnreadObjects:
+                    made = unread.copy_for(
+                        value, obj, name, lambda item: deep_copy(item, memo)
+                    )
+                    if made is not None:
+                        return made
                 if value.__class__ not in LISTS:
                     return coerce(obj, name, copy.deepcopy(value, memo))
                 return coerce(

@@ -20,8 +20,9 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, history
-from vobjects.codec import copying, generate, hooks, values
+from vobjects.codec import copying, generate, hooks, unread, values
 from vobjects.codec.compiled import Compiled, compiled
+from vobjects.codec.unread import UnreadObjects
 from vobjects.versions import Version
 
 #: Versions of one class that are kept compiled. They come from manifests of
@@ -264,6 +265,16 @@ def is_newest(child: Any, d: dict[str, Any]) -> bool:
 def _children(
     parent: Any, objects: Any, manifest: Mapping[str, str], refuse: bool
 ) -> list[Any]:
+    if objects.__class__ is UnreadObjects:
+        form = unread.form_of_waiting(objects)
+        if (
+            form is not None
+            and manifest.get(form.type_name) == form.cls.VERSION
+            and form.may_convert()
+        ):
+            return unread.primitives(
+                objects, lambda some: _children(parent, some, manifest, refuse)
+            )
     made: list[Any] = []
     last: Any = None
     found: tuple[Callable[[Any], bool], At] | None = None

@@ -12,10 +12,11 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
-from vobjects.codec import coercion, generate, values
+from vobjects.codec import coercion, generate, unread, values
 from vobjects.codec.compiled import compiled
 from vobjects.codec.hooks import VersionedObject
 from vobjects.codec.text import is_finite
+from vobjects.codec.unread import UnreadObjects
 
 #: What these coerce to has no float in it.
 _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
@@ -42,6 +43,9 @@ def are_finite(entity: Any) -> bool:
         return is_finite(entity)
     if isinstance(entity, dict):
         return all(map(are_finite, entity.values()))
+    if entity.__class__ is UnreadObjects:
+        # What waits was read from JSON, which has neither.
+        return _are_all_finite(unread.made_objects(entity))
     if isinstance(entity, (list, tuple, set)):
         return _are_all_finite(entity)
     return True

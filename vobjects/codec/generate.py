@@ -20,7 +20,7 @@ import linecache
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from vobjects.codec import coercion, copying, dumping, values
+from vobjects.codec import coercion, copying, dumping, unread, values
 from vobjects.codec.hooks import INSTANCE_HOOKS, VersionedObject
 
 #: Stands for "no such key"; no value is this.
@@ -139,7 +139,13 @@ def write_changed(
         return
     if tracking == 'list':
         source.add(' found = set(self._changed_fields)')
-        source.add(' for item in self.objects:')
+        source.add(' objects = self.objects')
+        kind = source.name(unread.UnreadObjects, 'unread')
+        have = source.name(unread.have_changes, 'have_changes')
+        source.add(f' if objects.__class__ is {kind}:')
+        source.add(f"  if {have}(objects): found.add('objects')")
+        source.add('  return found')
+        source.add(' for item in objects:')
         source.add('  if item.obj_what_changed():')
         source.add("   found.add('objects')")
         source.add(' return found')

@@ -68,6 +68,10 @@ KNOWN: dict[str, set[Any]] = {
     name: {function} for name, function in ORIGINALS.items()
 }
 
+#: The implementations of ``obj_what_changed`` that compiled code stands for
+#: where a class is a list.
+LIST_CHANGES: set[Any] = {ovo_base.ObjectListBase.obj_what_changed}
+
 #: What a class of ours converts by; :mod:`vobjects.base` says how it does.
 CONVERSIONS = (
     'obj_make_compatible',

@@ -27,7 +27,7 @@ _ONLY_LIST, _ONLY_DICT = frozenset({list}), frozenset({dict})
 
 def loading(field: AnyField, coerce: Coerce) -> Coerce | None:
     """Return a function from primitive to coerced value; None: unknown."""
-    if not _loads_plainly(field):
+    if not loads_plainly(field):
         return None
     method = type(field._type).from_primitive
     if method is ovo.FieldType.from_primitive:
@@ -36,7 +36,7 @@ def loading(field: AnyField, coerce: Coerce) -> Coerce | None:
     return None if make is None else make(field, coerce)
 
 
-def _loads_plainly(field: AnyField) -> bool:
+def loads_plainly(field: AnyField) -> bool:
     return (
         type(field).from_primitive is ovo.Field.from_primitive
         and 'from_primitive' not in vars(field)
@@ -86,7 +86,7 @@ def _load_object(field: AnyField, coerce: Coerce) -> Coerce:
 
 def _load_list(field: AnyField, coerce: Coerce) -> Coerce | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    if not _loads_plainly(element):
+    if not loads_plainly(element):
         return None
     if coercion(field)[1] == field.coerce:
         return None
@@ -109,7 +109,7 @@ def _load_list(field: AnyField, coerce: Coerce) -> Coerce | None:
 
 def _load_dict(field: AnyField, coerce: Coerce) -> Coerce | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    if not _loads_plainly(element):
+    if not loads_plainly(element):
         return None
     if coercion(field)[1] == field.coerce:
         return None

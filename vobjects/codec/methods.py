@@ -13,8 +13,9 @@ from typing import Any
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.codec import hooks
+from vobjects.codec import hooks, unread
 from vobjects.codec.compiled import Compiled, compiled
+from vobjects.codec.unread import UnreadObjects
 
 _ORIGINALS = hooks.ORIGINALS
 _new = object.__new__
@@ -65,6 +66,23 @@ def obj_what_changed(self: Any) -> set[str]:
         changed: set[str] = form.tracked(self, self.__dict__)
         return changed
     return _ORIGINALS['obj_what_changed'](self)  # type: ignore[no-any-return]
+
+
+def list_what_changed(self: Any) -> set[str]:
+    """``ObjectListBase.obj_what_changed``, without making unread items."""
+    changed = set(self._changed_fields)
+    objects = self.objects
+    if objects.__class__ is UnreadObjects:
+        if unread.have_changes(objects):
+            changed.add('objects')
+        return changed
+    for item in objects:
+        if item.obj_what_changed():
+            changed.add('objects')
+    return changed
+
+
+hooks.LIST_CHANGES.add(list_what_changed)
 
 
 def obj_attr_is_set(self: Any, attrname: str) -> bool:
@@ -357,6 +375,8 @@ def install(root: type, *, replace: bool = False) -> None:
 
 def dump_objects(objects: Any) -> list[Any]:
     """Return the primitives of objects; each class is looked at once."""
+    if objects.__class__ is UnreadObjects:
+        return unread.primitives(objects, dump_objects)
     made: list[Any] = []
     last: Any = None
     plain = primitive = None

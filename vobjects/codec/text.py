@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON text of primitives, by orjson where it says the same.
+"""JSON text of primitives: written by orjson, read by msgspec.
+
+Both say what ``json`` says; what they would say otherwise, ``json`` does.
 
 What is written means the same to any reader as what ``json.dumps`` writes;
 the bytes differ: no spaces, UTF-8 instead of ``\\u`` escapes, ``1e16`` for
-``1e+16``. ``json`` itself does what orjson would do otherwise:
+``1e+16``. Left to ``json`` are
 
 ===========================================  ===============================
 NaN and Infinity                             orjson writes null in silence
-integers beyond 64 bits                      orjson reads them as floats in
-                                             silence, and refuses to write
-lone surrogates, keys that are not strings,  orjson refuses
-subclasses of tuple and float, deep nesting
+integers beyond 64 bits, lone surrogates,    orjson refuses
+keys that are not strings, subclasses of
+tuple and float, deep nesting
+NaN, Infinity, lone surrogates, numbers      msgspec refuses to read them
+beyond what a double holds
 ===========================================  ===============================
 
 Two things are accepted that ``json.dumps`` refuses: ``uuid.UUID`` is written
 as its text and a member of an ``Enum`` as its value.
+
+orjson is not used to read, because it reads integers beyond 64 bits as floats
+in silence; msgspec not to write, because it writes times and dataclasses.
 """
 
 from __future__ import annotations
@@ -23,14 +29,12 @@ import json
 import math
 from typing import Any
 
+import msgspec
 import orjson
 
 #: Times and dataclasses are not JSON; json.dumps refuses them, so do we.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-
-#: An integer with fewer digits fits 64 bits for certain.
-_MANY_DIGITS = b'0' * 19
-_DIGITS = bytes.maketrans(b'123456789', b'0' * 9)
+_decode = msgspec.json.Decoder().decode
 
 
 def dumps(primitive: Any, *, finite: bool = False) -> bytes:
@@ -55,12 +59,14 @@ def loads(text: bytes) -> Any:
 
     :raises ValueError: it is none
     """
-    if _MANY_DIGITS not in text.translate(_DIGITS):
-        try:
-            return orjson.loads(text)
-        except ValueError:
-            pass  # NaN, say; or json tells what is wrong
-    return json.loads(text)
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass  # NaN, say; or json tells what is wrong
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError('JSON text is nested too deeply') from None
 
 
 def is_finite(value: Any) -> bool:

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON text to an object that is a list, its items unread.
+
+An item is made when it is first taken out, from what a parser in C has
+checked; see :mod:`vobjects.codec.vouching` for what it checks, and
+:mod:`vobjects.codec.unread` for what may be asked without making any.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import msgspec
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo
+
+from vobjects.codec import coercion, hooks, loading, methods, unread, vouching
+from vobjects.codec.compiled import Compiled, compiled
+from vobjects.codec.unread import Waiting
+
+_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+#: Where the text of a primitive says its type, as everybody writes it.
+_name_in = re.compile(
+    rb'\s*\{\s*"%b\.name"\s*:\s*"(\w+)"'
+    % re.escape(hooks.VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
+).match
+
+
+def read_list(text: bytes, context: Any) -> Any:
+    """Return an object that is a list, its items unread.
+
+    :param text: JSON in UTF-8
+    :returns: None where the text is another, or has to be read as a whole
+    """
+    found = _name_in(text)
+    if found is None:
+        return None
+    cls = _newest(found[1].decode())
+    if cls is None:
+        return None
+    form = compiled(cls)
+    # False: it has been looked at, and is no such type.
+    reader: ListReader | bool | None = form.list_reader
+    if reader is None or (
+        isinstance(reader, ListReader) and not reader.is_current()
+    ):
+        reader = form.list_reader = _list_reader(form) or False
+    if not isinstance(reader, ListReader) or not reader.is_allowed():
+        return None
+    return reader.read(text, context)
+
+
+class ListReader:
+    """Reads one type whose only field is a list of objects."""
+
+    def __init__(self, form: Compiled, items: vouching.Voucher) -> None:
+        self._form = form
+        self._items = items
+        field: Any = form.fields['objects'].field
+        self._element = field._type._element_type
+        listed: Any = list[items.envelope]  # type: ignore[name-defined]
+        envelope = vouching.envelope(form, {'objects': listed})
+        self._decode = msgspec.json.Decoder(envelope).decode
+
+    def is_current(self) -> bool:
+        """Tell whether both types are still those that it was made for."""
+        form = self._items.form
+        return _newest(form.type_name) is form.cls and _is_current(form)
+
+    def is_allowed(self) -> bool:
+        """Tell whether nobody replaced a method for a while."""
+        form, items = self._form, self._items.form
+        return (
+            form.may_read_classes()
+            and form.may_load()
+            and form.may_make()
+            and items.may_load()
+            and items.may_make()
+        )
+
+    def read(self, text: bytes, context: Any) -> Any:
+        """Return the object; None: it has to be read as a whole."""
+        try:
+            primitive = self._decode(text)
+        except _REFUSALS:
+            return None
+        items = primitive.data.objects
+        if items is msgspec.UNSET or not self._items.vouches_for(items):
+            return None
+        form = self._form
+        empty: dict[str, Any] = {
+            form.data_key: {},
+            form.changes_key: primitive.changes or (),
+        }
+        (made,) = _read(form, context, [empty])
+        if items:
+            made.__dict__['_obj_objects'] = unread.holding(
+                self._element,
+                made,
+                'objects',
+                items,
+                self._waiting(context, len(items)),
+            )
+        return made
+
+    def _waiting(self, context: Any, number: int) -> Waiting:
+        form = self._items.form
+        return Waiting(
+            self._items.envelope,
+            form,
+            functools.partial(_read, form, context),
+            functools.partial(_says_all, form),
+            number,
+        )
+
+
+def _list_reader(form: Compiled) -> ListReader | None:
+    """Return what reads a class; None: it is no list of such objects."""
+    if not (form.is_list and [*form.fields] == ['objects']):
+        return None
+    field: Any = form.fields['objects'].field
+    if not (
+        type(field._type).from_primitive is ovo.List.from_primitive
+        and loading.loads_plainly(field)
+        and loading.loads_plainly(field._type._element_type)
+        # Known to coercion, as is what is in it.
+        and coercion.coercion(field)[1] != field.coerce
+    ):
+        return None
+    kind = field._type._element_type._type
+    if type(kind).coerce is not ovo.Object.coerce:
+        return None
+    cls = _newest(kind._obj_name)
+    if cls is None or not coercion.is_named(
+        cls, kind._obj_name, kind._subclasses
+    ):
+        return None
+    items = compiled(cls)
+    readers = [
+        hooks.function_of(one, '_obj_from_primitive') in methods.READERS
+        for one in (form.cls, cls)
+    ]
+    if not all(readers) or items.tracking != 'plain' or items.is_list:
+        return None
+    found = vouching.voucher(items)
+    return None if found is None else ListReader(form, found)
+
+
+def _newest(name: str) -> type[hooks.VersionedObject] | None:
+    registry = ovo_base.VersionedObjectRegistry._registry
+    classes = registry._obj_classes.get(name) if registry else None
+    return classes[0] if classes else None
+
+
+def _is_current(form: Compiled) -> bool:
+    return compiled(form.cls) is form
+
+
+def _says_all(form: Compiled) -> bool:
+    """Tell whether an unread item says what the object would."""
+    return _is_current(form) and form.may_nest()
+
+
+def _read(form: Compiled, context: Any, primitives: list[Any]) -> list[Any]:
+    """Return objects from primitives, all at their class's version."""
+    cls: Any = form.cls
+    version = cls.VERSION
+    read = form.readers.get(version)
+    if read is None or not (
+        _is_current(form) and form.may_load() and form.may_make()
+    ):
+        read = functools.partial(_ask, cls, version)
+    return [read(context, primitive) for primitive in primitives]
+
+
+def _ask(cls: Any, version: str, context: Any, primitive: Any) -> Any:
+    return cls._obj_from_primitive(context, version, primitive)

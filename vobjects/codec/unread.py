@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A list of objects, each of which is made when it is first taken.
+
+It has been checked that all of them can be (:mod:`vobjects.codec.vouching`),
+so nothing that a receiver would refuse waits here. Its length, its copies,
+its primitive and what changed in it are told without making any; an index
+makes one, a slice its part, and everything else all. When the last is made it
+becomes what it stands for, an ordinary ``CoercedList``.
+
+Several threads may read it at once, and get the same objects.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, SupportsIndex
+
+import msgspec
+from oslo_versionedobjects import fields as ovo
+
+_get, _set, _len = list.__getitem__, list.__setitem__, list.__len__
+
+
+class Waiting:
+    """How the objects of one list are made.
+
+    :param kind: what those are instances of that are not made yet
+    :param form: the compiled form of the objects' class
+    :param read: from primitives to objects
+    :param is_known: tells whether nobody changed the objects' class since,
+        so that what waits says what they would
+    :param number: how many wait
+    """
+
+    __slots__ = ('form', 'is_known', 'kind', 'lock', 'number', 'read')
+
+    def __init__(
+        self,
+        kind: Any,
+        form: Any,
+        read: Callable[[list[Any]], list[Any]],
+        is_known: Callable[[], bool],
+        number: int,
+    ) -> None:
+        self.kind = kind
+        self.form = form
+        self.read = read
+        self.is_known = is_known
+        self.number = number
+        # What is called under it is the code of field types.
+        self.lock = threading.RLock()
+
+
+class UnreadObjects(ovo.CoercedList[Any]):
+    """See the module.
+
+    Another thread may turn the list into what it stands for at any time, so
+    that whatever is not a method of a list is a function below.
+    """
+
+    _waiting: Waiting
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        waiting = _waiting_in(self)
+        if waiting is not None:
+            if isinstance(index, slice):
+                for each in range(*index.indices(_len(self))):
+                    _made(self, each, waiting)
+            elif hasattr(index, '__index__'):
+                return _made(self, index, waiting)
+        return _get(self, index)
+
+    def __copy__(self) -> Any:
+        _make_all(self)
+        return copy.copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        _make_all(self)
+        return copy.deepcopy(self, memo)
+
+    def __radd__(self, before: list[Any]) -> list[Any]:
+        # list.__add__ would copy what is held, made or not.
+        _make_all(self)
+        return before + self
+
+
+def holding(
+    element: Any, obj: Any, name: str, items: Any, waiting: Waiting
+) -> UnreadObjects:
+    """Return a list for a field of an object.
+
+    :param element: the field of its items
+    :param items: of ``waiting.kind``, or objects
+    """
+    made = list.__new__(UnreadObjects)
+    made._element_type, made._obj, made._field = element, obj, name
+    made._waiting = waiting
+    list.extend(made, items)
+    return made
+
+
+# What needs no object
+
+
+def primitives(
+    objects: UnreadObjects, dump: Callable[[list[Any]], list[Any]]
+) -> list[Any]:
+    """Return the primitives of the objects in a list.
+
+    :param dump: returns those of objects
+    """
+    waiting = _known_in(objects)
+    if waiting is None:
+        return dump([*objects])
+    made: list[Any] = []
+    for index, item in enumerate(_held(objects)):
+        if item.__class__ is not waiting.kind:
+            made += dump([item])
+        elif item.changes is msgspec.UNSET:
+            made.append(msgspec.to_builtins(item))
+        else:
+            made += dump([_made(objects, index, waiting)])
+    return made
+
+
+def have_changes(objects: UnreadObjects) -> bool:
+    """Tell whether an object in a list has changes."""
+    waiting = _known_in(objects)
+    if waiting is None:
+        return any(item.obj_what_changed() for item in objects)
+    return any(
+        item.changes
+        if item.__class__ is waiting.kind
+        else item.obj_what_changed()
+        for item in _held(objects)
+    )
+
+
+def made_objects(objects: UnreadObjects) -> list[Any]:
+    """Return the objects of a list that were made already."""
+    waiting = _waiting_in(objects)
+    kind = None if waiting is None else waiting.kind
+    return [item for item in _held(objects) if item.__class__ is not kind]
+
+
+def copy_for(
+    objects: UnreadObjects,
+    obj: Any,
+    name: str,
+    deep_copy: Callable[[Any], Any],
+) -> UnreadObjects | None:
+    """Return a deep copy of a list for a field; None: all of it is made.
+
+    :param deep_copy: of objects
+    """
+    waiting = _waiting_in(objects)
+    if waiting is None:
+        return None
+    with waiting.lock:
+        items, number = _held(objects), waiting.number
+    if not number:
+        return None
+    # What waits is never handed out, so that both may have it.
+    copies = [
+        item if item.__class__ is waiting.kind else deep_copy(item)
+        for item in items
+    ]
+    again = Waiting(
+        waiting.kind,
+        waiting.form,
+        functools.partial(_read_copies, waiting.read),
+        waiting.is_known,
+        number,
+    )
+    return holding(objects._element_type, obj, name, copies, again)
+
+
+def form_of_waiting(objects: UnreadObjects) -> Any:
+    """Return the compiled form of what waits; None: ask the objects."""
+    waiting = _known_in(objects)
+    return None if waiting is None else waiting.form
+
+
+def _held(objects: UnreadObjects) -> list[Any]:
+    """Return what is in a list, made or not."""
+    return list.copy(objects)
+
+
+def _waiting_in(objects: UnreadObjects) -> Waiting | None:
+    """Return what waits; None: it became a list in the meantime."""
+    return objects.__dict__.get('_waiting')
+
+
+def _known_in(objects: UnreadObjects) -> Waiting | None:
+    """Return what waits if that says all of it; else None."""
+    waiting = _waiting_in(objects)
+    return waiting if waiting is not None and waiting.is_known() else None
+
+
+# Making objects
+
+
+def _made(objects: Any, index: SupportsIndex, waiting: Waiting) -> Any:
+    """Return the object at an index, which is made if it was not.
+
+    :raises IndexError: there is none
+    """
+    item = _get(objects, index)
+    if item.__class__ is not waiting.kind:
+        return item
+    with waiting.lock:
+        item = _get(objects, index)
+        if item.__class__ is not waiting.kind:
+            return item
+        (made,) = waiting.read([msgspec.to_builtins(item)])
+        _set(objects, index, made)
+        waiting.number -= 1
+        if not waiting.number:
+            _end(objects)
+    return made
+
+
+def _make_all(objects: UnreadObjects) -> None:
+    waiting = _waiting_in(objects)
+    if waiting is None:
+        return
+    with waiting.lock:
+        items = list.copy(objects)
+        indexes = [
+            index
+            for index, item in enumerate(items)
+            if item.__class__ is waiting.kind
+        ]
+        if not indexes:
+            return  # another thread was faster
+        made = waiting.read(
+            msgspec.to_builtins([items[index] for index in indexes])
+        )
+        for index, one in zip(indexes, made, strict=True):
+            _set(objects, index, one)
+        waiting.number = 0
+        _end(objects)
+
+
+def _end(objects: Any) -> None:
+    objects.__dict__.pop('_waiting', None)
+    objects.__class__ = ovo.CoercedList
+
+
+def _read_copies(
+    read: Callable[[list[Any]], list[Any]], primitives: list[Any]
+) -> list[Any]:
+    made = read(primitives)
+    for one in made:
+        # A copy of an object that was read does not keep its label.
+        one.__dict__.pop('VERSION', None)
+    return made
+
+
+#: All other methods of a list. They make everything first, and are then
+#: those of the list that it has become.
+_OTHERS = (
+    *('__add__', '__contains__', '__delitem__', '__eq__', '__ge__', '__gt__'),
+    *(
+        '__iadd__',
+        '__imul__',
+        '__iter__',
+        '__le__',
+        '__lt__',
+        '__mul__',
+        '__ne__',
+    ),
+    *('__reduce_ex__', '__repr__', '__reversed__', '__rmul__'),
+    *('__setitem__', 'append', 'clear', 'copy', 'count', 'extend', 'index'),
+    *('insert', 'pop', 'remove', 'reverse', 'sort'),
+)
+
+
+def _after_making(name: str) -> Callable[..., Any]:
+    method = getattr(ovo.CoercedList, name)
+
+    def call(self: UnreadObjects, *args: Any, **kwargs: Any) -> Any:
+        _make_all(self)
+        return method(self, *args, **kwargs)
+
+    call.__name__ = name
+    return call
+
+
+for _name in _OTHERS:
+    setattr(UnreadObjects, _name, _after_making(_name))
