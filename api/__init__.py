@@ -13,6 +13,7 @@ In the order a request meets them::
     policy      what they may (oslo.policy)
     inputs      path, query and body of a request, bounded
     answers     engine's answers to response bodies
+    metrics     /metrics, and who may read it
     discovery   / and /v1
     errors      what goes wrong to statuses and documents
 

@@ -4,7 +4,9 @@
 From the outside in::
 
     RequestIds       an id first: everything after it can be found by it
+    Counting         outside of what answers
     Faults           so that whatever is raised below is a document
+    metrics.Page     before a proxy's word is taken for who asks
     HTTPProxyToWSGI  if a proxy is to be believed, before links are made
     Microversions    before anything looks at the version; it marks every
                      response that comes back through it
@@ -26,6 +28,7 @@ from api import (
     discovery,
     dispatcher,
     handler,
+    metrics,
     middleware,
     policy,
     routes,
@@ -79,7 +82,17 @@ def build(
     app: WSGIApplication = negotiating
     if _behind_proxy(conf):
         app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
+    counted = conf.api.metrics != 'none'
+    if counted:
+        # Here: see what it says about when it may be imported.
+        from vobjects.microversions import usage
+
+        uses = usage.Usage(versions, max_agents=conf.api.metrics_agents)
+        may = metrics.access(conf, service.authenticate, service.enforcer)
+        app = metrics.Page(app, uses, fleet.maximum, may)
     app = middleware.Faults(app, negotiating)
+    if counted:
+        app = usage.Counting(app, uses)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 

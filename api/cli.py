@@ -40,9 +40,9 @@ from granian import log as granian_log
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 
-from api import wsgi
+from api import metrics, wsgi
 from vobjects import exceptions
-from vobjects.cli import keeper
+from vobjects.cli import keeper, usage
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -58,10 +58,10 @@ _LOGGING = {
 
 
 def main(argv: list[str]) -> int:
-    """Run ``vobjects api``.
+    """Run ``vobjects api [COMMAND]``.
 
     :param argv: the arguments after ``api``
-    :returns: 0 after SIGTERM or SIGINT; 1 when workers keep dying
+    :returns: 0, also after SIGTERM or SIGINT; 1 when workers keep dying
     :raises OSError: the address cannot be listened on
     :raises oslo_config.cfg.Error: a bad configuration
     :raises vobjects.exceptions.VobjectsError: a configuration that would
@@ -69,6 +69,11 @@ def main(argv: list[str]) -> int:
     :raises SystemExit: from argparse
     """
     options = _parser().parse_args(argv)
+    code: int = options.run(options)
+    return code
+
+
+def _serve(options: argparse.Namespace) -> int:
     if options.config_file:
         os.environ[wsgi.CONFIG_FILES] = os.pathsep.join(options.config_file)
     return serve(wsgi.configuration(), worker)
@@ -95,7 +100,8 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     try:
         # With our loader: granian's puts the working directory first on
         # sys.path.
-        server.serve(target_loader=load, wrap_loader=False)
+        with metrics.shared(conf):
+            server.serve(target_loader=load, wrap_loader=False)
     except SystemExit as ended:
         return int(ended.code or 0)
     LOG.info('Stopped')
@@ -154,6 +160,9 @@ def _parser() -> argparse.ArgumentParser:
         action='append',
         help='settings; may be repeated, later ones win',
     )
+    parser.set_defaults(run=_serve)
+    commands = parser.add_subparsers(title='commands', metavar='COMMAND')
+    usage.add(commands)
     return parser
 
 

@@ -92,6 +92,30 @@ API_OPTS = [
         help='Log a line for each request: method, path, version, status,'
         ' duration.',
     ),
+    cfg.StrOpt(
+        'metrics',
+        default='loopback',
+        choices=[
+            ('loopback', 'requests from this machine, not through a proxy'),
+            ('admin', 'whom the policy rule context_is_admin allows'),
+            ('all', 'everybody who reaches the API'),
+            ('none', 'nobody; nothing is counted'),
+        ],
+        help='Who may read /metrics, in the format of Prometheus.',
+    ),
+    cfg.StrOpt(
+        'metrics_directory',
+        help='Where the API processes count together; emptied at the start.'
+        ' Not set: a temporary directory.',
+    ),
+    cfg.IntOpt(
+        'metrics_agents',
+        default=64,
+        min=0,
+        max=10000,
+        help='Clients, by the first name in User-Agent, that each API process'
+        ' tells apart in its metrics.',
+    ),
     cfg.IntOpt(
         'stop_timeout',
         default=35,

@@ -18,7 +18,7 @@ import webob
 from api import discovery, errors, handler, inputs, routes
 from vobjects import exceptions
 from vobjects.microversions import errors as api_errors
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.policy import MICROVERSION, ROUTE
 from vobjects.versions import Version
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ HEAD = 'HEAD'
 class Method:
     """What a method of a path does: one thing, or what a key selects."""
 
+    path: str
     plain: handler.Handler | None = None
     by_key: dict[str, handler.Handler] = dataclasses.field(
         default_factory=dict
@@ -97,8 +98,10 @@ class Dispatcher:
         path = inputs.path(request.environ)
         page = self._pages.get(path)
         if page is not None:
+            request.environ[ROUTE] = path
             return self._show(page, request, path)
         method, names = self._find(request.method, path)
+        request.environ[ROUTE] = method.path
         version: Version = request.environ[MICROVERSION]
         if method.plain is not None:
             method.plain.require(version)
@@ -187,7 +190,7 @@ class Dispatcher:
                 node = node.literals.setdefault(
                     segment, Node(names=tuple(names))
                 )
-        method = node.methods.setdefault(route.method, Method())
+        method = node.methods.setdefault(route.method, Method(route.path))
         made = handler.Handler(route, self._service)
         key = route.given.key
         if route.given.selects:

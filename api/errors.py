@@ -170,6 +170,7 @@ class Fault:
     """An error as it is answered."""
 
     status: int
+    code: str
     document: dict[str, Any]
     headers: tuple[tuple[str, str], ...] = ()
 
@@ -182,6 +183,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
     if isinstance(error, errors.ApiError):
         return Fault(
             error.status_under(policy),
+            error.code,
             error.document(policy, request_id),
             error.headers,
         )
@@ -204,7 +206,8 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
         request_id=request_id,
     )
     retry = (('Retry-After', str(RETRY_AFTER)),)
-    return Fault(kind.status, document, retry if kind.status == 503 else ())
+    headers = retry if kind.status == 503 else ()
+    return Fault(kind.status, kind.code, document, headers)
 
 
 def _kind_of(cls: type[BaseException]) -> tuple[type[BaseException], Kind]:

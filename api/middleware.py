@@ -16,7 +16,7 @@ from oslo_context import context as oslo_context
 
 from api import errors, inputs
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.policy import MICROVERSION, REFUSED
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -131,6 +131,7 @@ class Faults:
         fault = errors.fault_of(
             error, self.versions.policy, environ.get(REQUEST_ID, '')
         )
+        environ[REFUSED] = fault.code
         if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _explain(error, fault)
         body = json.dumps(fault.document).encode()

@@ -26,7 +26,6 @@ class ThingCreateRequest(base.Request):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.2': '1.1'}
-
     fields = {
         'name': fields.NameField(),
         'colour': added('1.1', fields.StringField(default='')),

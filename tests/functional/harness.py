@@ -254,7 +254,7 @@ class Deployment:
         )
         return process
 
-    def wait_until_served(self, within: float = 30) -> None:
+    def wait_until_served(self, within: float = 120) -> None:
         """Wait until discovery promises a microversion."""
 
         def serves() -> bool:

@@ -6,6 +6,7 @@
     vobjects.conf      written at every start
     vobjects.sqlite    the database, unless another is named
     rpc/               sockets of the embedded transport
+    metrics/           where API processes count together
     log/NAME.log       what process NAME says
     lock               held while anything of a run is alive; has its pid
 """

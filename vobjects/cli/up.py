@@ -238,6 +238,7 @@ def _configuration(
             'host': options.host,
             'port': port,
             'workers': options.workers,
+            'metrics_directory': home / 'metrics',
         },
     }
 

@@ -44,6 +44,9 @@ Import the modules, not names from here. In the order a request meets them::
         version_document(environ, policy, maximum, public_url='') -> dict
         Discovery(app, policy, public_url='')        WSGI: serves both
         VERSIONS_STATUS (300); paths(policy); base_url(environ)
+    usage       Prometheus metrics; the only module that needs their client
+        Usage(policy, max_agents=64)            Counting(app, usage)
+        reads environ[policy.ROUTE] and environ[policy.REFUSED]
     errors      ApiError(VobjectsError) and its children
         error.status_under(policy), error.document(policy, request_id='')
         document(policy, *, status, code, title, detail, ...) -> dict

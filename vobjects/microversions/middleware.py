@@ -41,6 +41,7 @@ from vobjects.microversions.policy import (
     HEADER,
     MAXIMUM,
     MICROVERSION,
+    REFUSED,
     Maximum,
     Policy,
 )
@@ -157,6 +158,7 @@ class Microversions:
         text: str,
         retired: Sequence[tuple[str, str]] = (),
     ) -> Iterable[bytes]:
+        environ[REFUSED] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
         body = json.dumps(error.document(self.policy, request_id)).encode()
         status = HTTPStatus(error.status_under(self.policy))

@@ -23,6 +23,11 @@ HEADER = 'OpenStack-API-Version'
 MICROVERSION = 'vobjects.microversion'
 MAXIMUM = 'vobjects.maximum'
 
+#: What else a WSGI environ tells: the application, which route it found, as
+#: a template such as ``/v1/things/{name}``; and who refuses, the error code.
+ROUTE = 'vobjects.route'
+REFUSED = 'vobjects.refused'
+
 _SERVICE_TYPE = re.compile(r'[a-z][a-z0-9-]*', re.ASCII)
 
 

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``/metrics``, and where the worker processes keep what they count.
+
+Who may read it is said by ``[api] metrics``:
+
+========  ==================================================================
+loopback  requests from this machine that no proxy has passed on. A proxy
+          that adds none of the headers it should must not pass on the path
+admin     whom ``context_is_admin`` allows
+all       everybody who reaches the API
+none      nobody; the path is not there
+========  ==================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from oslo_config import cfg
+
+from api import conf as api_conf
+from api import context, errors, policy
+from vobjects import exceptions
+from vobjects.microversions import errors as version_errors
+from vobjects.microversions.policy import ROUTE, Maximum
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+    from vobjects.microversions.usage import Usage
+
+PATH = '/metrics'
+
+#: As in :mod:`vobjects.microversions.usage`, which must not be imported
+#: before this variable has its value.
+DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
+
+#: What a request has that somebody passed on.
+_FORWARDED = (
+    'HTTP_FORWARDED',
+    'HTTP_VIA',
+    'HTTP_X_FORWARDED_FOR',
+    'HTTP_X_FORWARDED_HOST',
+    'HTTP_X_FORWARDED_PREFIX',
+    'HTTP_X_FORWARDED_PROTO',
+    'HTTP_X_REAL_IP',
+)
+
+
+class NotLocal(errors.Forbidden):
+    """Somebody elsewhere asks for what is for this machine only."""
+
+    def __init__(self) -> None:
+        version_errors.ApiError.__init__(
+            self,
+            f'{PATH} is for requests from the machine of the API that no'
+            ' proxy has passed on; [api] metrics in its configuration admits'
+            ' others.',
+        )
+
+
+class Page:
+    """WSGI middleware that serves the metrics.
+
+    :param maximum: highest microversion served now
+    :param may: refuses who may not see them
+    """
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        usage: Usage,
+        maximum: Callable[[], Maximum],
+        may: Callable[[WSGIEnvironment], None],
+    ) -> None:
+        self.app = app
+        self._usage = usage
+        self._maximum = maximum
+        self._may = may
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        if environ.get('PATH_INFO') != PATH:
+            return self.app(environ, start_response)
+        environ[ROUTE] = PATH
+        method = environ['REQUEST_METHOD']
+        if method not in ('GET', 'HEAD'):
+            raise errors.MethodNotAllowed(method, PATH, 'GET, HEAD')
+        self._may(environ)
+        media_type, content = self._usage.text(self._minor())
+        headers = [
+            ('Content-Type', media_type),
+            ('Content-Length', str(len(content))),
+        ]
+        start_response('200 OK', headers)
+        return [] if method == 'HEAD' else [content]
+
+    def _minor(self) -> int:
+        try:
+            maximum = self._usage.policy.limit(self._maximum())
+        except exceptions.NoLivePeer:
+            return -1
+        return maximum.version.minor
+
+
+def access(
+    conf: cfg.ConfigOpts,
+    authenticate: context.Authenticate,
+    enforcer: policy.Enforcer,
+) -> Callable[[WSGIEnvironment], None]:
+    """Return what refuses those who may not see the metrics.
+
+    It raises api.errors.Forbidden, or what ``authenticate`` raises.
+    """
+
+    def to_loopback(environ: WSGIEnvironment) -> None:
+        passed_on = any(name in environ for name in _FORWARDED)
+        address = environ.get('REMOTE_ADDR', '')
+        if passed_on or not api_conf.is_loopback(address):
+            raise NotLocal
+
+    def to_admins(environ: WSGIEnvironment) -> None:
+        if not enforcer.is_admin(authenticate(environ)):
+            raise errors.Forbidden(policy.IS_ADMIN)
+
+    def to_all(environ: WSGIEnvironment) -> None:
+        """Refuse nobody."""
+
+    return {'loopback': to_loopback, 'admin': to_admins, 'all': to_all}[
+        conf.api.metrics
+    ]
+
+
+@contextlib.contextmanager
+def shared(conf: cfg.ConfigOpts) -> Iterator[None]:
+    """Have the worker processes started inside count together.
+
+    What an earlier run has counted is removed.
+
+    :raises OSError: the directory cannot be used
+    """
+    if conf.api.metrics == 'none':
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        named = conf.api.metrics_directory
+        if named is None:
+            named = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix='vobjects-metrics-')
+            )
+        directory = pathlib.Path(named)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for file in directory.glob('*_*.db'):
+            file.unlink()
+        os.environ[DIRECTORY] = str(directory)
+        try:
+            yield
+        finally:
+            del os.environ[DIRECTORY]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a version on a running service: told, counted, and found."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.rest import HEADER
+
+Completed = subprocess.CompletedProcess[str]
+
+RETIRE = (
+    '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30T12:00:00Z successor=1.7'
+)
+
+
+@pytest.fixture(scope='module')
+def retiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """Two API processes that retire 1.0 to 1.2."""
+    directory = tmp_path_factory.mktemp('retiring')
+    settings = {'api': {'retire': RETIRE}}
+    with deployed(Kind('embedded', 'sqlite'), directory, settings) as service:
+        service.start_all(engines=1, workers=2)
+        yield service
+
+
+def ask(
+    service: Deployment, version: str, agent: str, path: str = '/v1/clusters'
+) -> requests.Response:
+    # A connection for each, so that both processes get some.
+    return requests.get(
+        service.url + path,
+        headers={HEADER: f'clustering {version}', 'User-Agent': agent},
+        timeout=60,
+    )
+
+
+def run(service: Deployment, *command: str) -> Completed:
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=service.group.environment(),
+        check=False,
+    )
+
+
+def who_uses(service: Deployment, version: str) -> dict[str, int]:
+    """Return agent and route to number of requests."""
+    state = f'--state-dir={service.directory / "state"}'
+    words = ('api', 'who-uses', version, '--json', state)
+    done = run(service, sys.executable, '-m', 'vobjects.cli', *words)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return {
+        f'{use["agent"]} {use["method"]} {use["route"]}': use['requests']
+        for use in found['uses']
+    }
+
+
+def test_retired_version_is_told_in_answers_and_errors(
+    retiring: Deployment,
+) -> None:
+    for path, status in [('/v1/clusters', 200), ('/v1/clusters/none', 404)]:
+        old = ask(retiring, '1.2', 'teller', path)
+        new = ask(retiring, '1.3', 'teller', path)
+
+        assert (old.status_code, new.status_code) == (status, status)
+        assert old.headers['Deprecation'] == '@1767225600'
+        assert old.headers['Sunset'] == 'Wed, 30 Jun 2027 12:00:00 GMT'
+        assert old.links['successor-version'] == {
+            'url': '',
+            'rel': 'successor-version',
+            'title': 'clustering 1.7',
+        }
+        assert {'deprecation', 'sunset'} <= old.links.keys()
+        assert not {'Deprecation', 'Sunset', 'Link'} & new.headers.keys()
+    assert 'Sunset' not in requests.get(retiring.url, timeout=60).headers
+
+
+def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
+    for _ in range(24):
+        assert ask(retiring, '1.1', 'adder/1.0').status_code == 200
+    ask(retiring, '1.1', 'adder/1.0', '/v1/clusters/secret-name')
+
+    # Whichever process answers knows of all of them.
+    for _ in range(4):
+        text = requests.get(f'{retiring.url}/metrics', timeout=60).text
+        (count,) = re.findall(
+            r'^vobjects_api_uses_total\{agent="adder",method="GET",'
+            r'route="/v1/clusters",version="1\.1"\} (\S+)$',
+            text,
+            re.MULTILINE,
+        )
+        assert float(count) == 24
+        assert 'route="/v1/clusters/{identity}"' in text
+        assert 'secret-name' not in text
+        assert 'vobjects_api_served_maximum_minor 14.0' in text
+    home = retiring.directory / 'state' / 'metrics'
+    assert len(list(home.glob('counter_*.db'))) == 2
+
+
+def test_who_uses_names_the_clients_of_a_version(
+    retiring: Deployment,
+) -> None:
+    for _ in range(3):
+        ask(retiring, '1.2', 'finder/2.0 python/3')
+    ask(retiring, '1.9', 'modern/1.0')
+
+    old = who_uses(retiring, '1.0-1.2')
+    assert old['finder GET /v1/clusters'] == 3
+    assert not any(key.startswith('modern') for key in old)
+    assert who_uses(retiring, '1.9') == {'modern GET /v1/clusters': 1}
+    assert who_uses(retiring, '1.6') == {}
+
+
+def test_metrics_are_not_passed_on_by_a_proxy(retiring: Deployment) -> None:
+    answer = requests.get(
+        f'{retiring.url}/metrics',
+        headers={'X-Forwarded-For': '127.0.0.1'},
+        timeout=60,
+    )
+
+    assert answer.status_code == 403
+    assert '[api] metrics' in answer.json()['errors'][0]['detail']
+
+
+def test_api_when_a_version_cannot_be_retired_does_not_start(
+    tmp_path: pathlib.Path,
+) -> None:
+    settings = {'api': {'retire': '1.99 sunset=2030-01-01'}}
+    with deployed(Kind('embedded', 'sqlite'), tmp_path, settings) as service:
+        done = run(service, *service.command('api'))
+
+    assert done.returncode == 2
+    assert 'retire = 1.99' in done.stderr
+    assert 'Traceback' not in done.stderr

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which versions are used, by whom, and how requests go: Prometheus metrics.
+
+======================================== ===================================
+vobjects_api_uses_total                  requests by version, method, route,
+                                         and agent
+vobjects_api_request_duration_seconds    histogram by method, route, status
+vobjects_api_refusals_total              requests refused, by error code
+vobjects_api_served_maximum_minor        of the highest version served now;
+                                         -1: no engine is known
+vobjects_api_newest_minor                of the highest one this build has
+vobjects_api_counting_since_seconds      Unix time the counters began at
+======================================== ===================================
+
+What clients choose cannot make the number of series grow. A route is the
+template that the application names in the environ (:data:`ROUTE`), never a
+path. An agent is the first product of ``User-Agent`` without its version;
+only so many are told apart, the others are :data:`OTHER`; and one is learned
+from an answer that is no error, so that who is not let in cannot use them up.
+
+Several processes count together when ``PROMETHEUS_MULTIPROC_DIR`` names a
+directory that they share. It must be there before this module is imported,
+for that is when prometheus_client decides where values live. What a process
+has counted stays there when it dies; no value depends on who is alive.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import prometheus_client
+from prometheus_client import multiprocess
+
+from vobjects.microversions import discovery
+from vobjects.microversions.policy import (
+    MICROVERSION,
+    REFUSED,
+    ROUTE,
+    Policy,
+)
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+#: The environment variable of prometheus_client.
+DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
+
+#: Agents told apart, by each process.
+MAX_AGENTS = 64
+
+#: For an agent that is one too many, a path without a route, and a method
+#: that HTTP does not know; no product and no template look like it.
+OTHER = '(other)'
+
+#: For a request without a ``User-Agent`` that begins as RFC 9110 says.
+UNNAMED = '(none)'
+
+USES = 'vobjects_api_uses'
+SINCE = 'vobjects_api_counting_since_seconds'
+
+_METHODS = frozenset(
+    ('DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT')
+)
+
+# A product is a token, perhaps with a version (RFC 9110, 10.1.5).
+_PRODUCT = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?:[/ \t]|\Z)")
+
+_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Usage:
+    """The metrics of one process.
+
+    :param policy: of the service
+    :param max_agents: agents told apart
+    :param clock: Unix time in seconds
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        max_agents: int = MAX_AGENTS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.policy = policy
+        self._registry = registry = prometheus_client.CollectorRegistry()
+        self._max_agents = max_agents
+        self._agents: set[str] = set()
+        self._discovery = discovery.paths(policy)
+        self._uses = prometheus_client.Counter(
+            USES,
+            'Requests by version, route and client.',
+            ('version', 'method', 'route', 'agent'),
+            registry=registry,
+        )
+        self._durations = prometheus_client.Histogram(
+            'vobjects_api_request_duration_seconds',
+            'From the arrival of a request to its answer.',
+            ('method', 'route', 'status'),
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self._refusals = prometheus_client.Counter(
+            'vobjects_api_refusals',
+            'Requests that were refused, by error code.',
+            ('code',),
+            registry=registry,
+        )
+        self._maximum = _gauge(
+            'vobjects_api_served_maximum_minor',
+            'Minor of the highest version served now; -1: no engine known.',
+            'mostrecent',
+            registry,
+        )
+        newest = _gauge(
+            'vobjects_api_newest_minor',
+            'Minor of the highest version this build has.',
+            'mostrecent',
+            registry,
+        )
+        newest.set(policy.maximum.minor)
+        # The oldest counts: those who died have counted, too.
+        since = _gauge(
+            SINCE, 'Unix time the counters began at.', 'min', registry
+        )
+        since.set(clock())
+        # prometheus_client looks a series up in a microsecond or two; a
+        # dictionary does in a tenth of it.
+        self._of_use: dict[tuple[str, ...], Any] = {}
+        self._of_duration: dict[tuple[str, ...], Any] = {}
+
+    def record(
+        self, environ: WSGIEnvironment, status: str, seconds: float
+    ) -> None:
+        """Count a request that has been answered.
+
+        :param status: three digits
+        :param seconds: that it took
+        """
+        method = environ.get('REQUEST_METHOD', '')
+        if method not in _METHODS:
+            method = OTHER
+        route = environ.get(ROUTE, OTHER)
+        key: tuple[str, ...] = (method, route, status)
+        found = self._of_duration.get(key)
+        if found is None:
+            found = self._of_duration[key] = self._durations.labels(*key)
+        found.observe(seconds)
+        refused = environ.get(REFUSED)
+        if refused is not None:
+            self._refusals.labels(refused).inc()
+        version = environ.get(MICROVERSION)
+        if route is OTHER or version is None or route in self._discovery:
+            return
+        agent = self._agent(environ.get('HTTP_USER_AGENT', ''), status)
+        key = (str(version), method, route, agent)
+        found = self._of_use.get(key)
+        if found is None:
+            found = self._of_use[key] = self._uses.labels(*key)
+        found.inc()
+
+    def _agent(self, header: str, status: str) -> str:
+        product = _PRODUCT.match(header)
+        if product is None:
+            return UNNAMED
+        name = product[1]
+        if name in self._agents:
+            return name
+        # The set may grow by one a thread beyond its size.
+        if status >= '400' or len(self._agents) >= self._max_agents:
+            return OTHER
+        self._agents.add(name)
+        return name
+
+    def text(self, maximum: int) -> tuple[str, bytes]:
+        """Return what Prometheus reads, of all processes together.
+
+        :param maximum: minor of the highest version served now, or -1
+        :returns: media type and content
+        """
+        self._maximum.set(maximum)
+        registry = self._registry
+        if DIRECTORY in os.environ:
+            registry = prometheus_client.CollectorRegistry()
+            collect: Any = multiprocess.MultiProcessCollector  # not typed
+            collect(registry)
+        return (
+            prometheus_client.CONTENT_TYPE_LATEST,
+            prometheus_client.generate_latest(registry),
+        )
+
+
+class Counting:
+    """WSGI middleware: counts what passes; outermost, to see all of it.
+
+    :param app: the application; it names its routes in the environ
+    """
+
+    def __init__(self, app: WSGIApplication, usage: Usage) -> None:
+        self.app = app
+        self.usage = usage
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        began = time.perf_counter()
+        status = ''
+        returned = False
+
+        def started(
+            line: str, headers: list[tuple[str, str]], exc_info: Any = None, /
+        ) -> Callable[[bytes], object]:
+            nonlocal status
+            begun = start_response(line, headers, exc_info)
+            if returned and not status:
+                self._record(environ, line[:3], began)
+            status = line[:3]
+            return begun
+
+        answer = self.app(environ, started)
+        returned = True
+        if status:  # else it begins when somebody wants its first part
+            self._record(environ, status, began)
+        return answer
+
+    def _record(
+        self, environ: WSGIEnvironment, status: str, began: float
+    ) -> None:
+        self.usage.record(environ, status, time.perf_counter() - began)
+
+
+def _gauge(
+    name: str,
+    text: str,
+    mode: Any,
+    registry: prometheus_client.CollectorRegistry,
+) -> prometheus_client.Gauge:
+    return prometheus_client.Gauge(
+        name, text, multiprocess_mode=mode, registry=registry
+    )
