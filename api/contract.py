@@ -15,7 +15,8 @@ from typing import Any
 from api import inputs, routes
 from vobjects.clustering import history, types
 from vobjects.contract import documents, registry, shapes
-from vobjects.microversions.policy import SENLIN, Policy
+from vobjects.microversions.policy import Policy
+from vobjects.microversions.presets import SENLIN
 from vobjects.versions import Version
 
 #: Importing it registered the types.

@@ -29,7 +29,7 @@ def pages(
     """
 
     def versions(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
-        return discovery.VERSIONS_STATUS, discovery.versions_document(
+        return policy.versions_status, discovery.versions_document(
             environ, policy, maximum(), public_url
         )
 

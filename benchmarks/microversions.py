@@ -21,7 +21,13 @@ import wsgiref.util
 from collections.abc import Callable
 from typing import Any
 
-from vobjects.microversions import dispatch, header, middleware, policy
+from vobjects.microversions import (
+    dispatch,
+    header,
+    middleware,
+    policy,
+    presets,
+)
 from vobjects.versions import Version
 
 with warnings.catch_warnings():
@@ -31,7 +37,8 @@ with warnings.catch_warnings():
     import microversion_parse.middleware
 
 VERSIONS = [f'1.{minor}' for minor in range(15)]
-MAXIMUM = policy.SENLIN.limit()
+negotiator = header.Negotiator(presets.SENLIN)
+MAXIMUM = presets.SENLIN.limit()
 HEADERS = {'openstack-api-version': 'compute 2.1,clustering 1.7'}
 RAW = HEADERS['openstack-api-version']
 
@@ -54,7 +61,7 @@ def report(name: str, ours: float, theirs: float, rival: str) -> None:
 
 def negotiation(seconds: float) -> None:
     def ours() -> Version:
-        return header.negotiate(RAW, policy.SENLIN, MAXIMUM)
+        return negotiator.negotiate(RAW, MAXIMUM)
 
     def library() -> Any:
         return microversion_parse.extract_version(
@@ -86,9 +93,7 @@ def negotiation(seconds: float) -> None:
 
     report(
         'header to version, always new',
-        microseconds(
-            lambda: header.negotiate(new(), policy.SENLIN, MAXIMUM), seconds
-        ),
+        microseconds(lambda: negotiator.negotiate(new(), MAXIMUM), seconds),
         microseconds(
             lambda: microversion_parse.extract_version(
                 {'openstack-api-version': new()}, 'clustering', VERSIONS
@@ -115,7 +120,7 @@ def whole_middleware(seconds: float) -> None:
         return None
 
     ours = middleware.Microversions(
-        application, policy.SENLIN, lambda: MAXIMUM
+        application, presets.SENLIN, lambda: MAXIMUM
     )
     theirs = microversion_parse.middleware.MicroversionMiddleware(
         application, 'clustering', VERSIONS

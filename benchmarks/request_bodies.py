@@ -33,7 +33,7 @@ from api import conf as api_conf
 from api import context, handler, policy, routes
 from vobjects.clustering.requests import clusters
 from vobjects.microversions import body, errors
-from vobjects.microversions.policy import SENLIN
+from vobjects.microversions.presets import SENLIN
 from vobjects.versions import Version
 
 TURNS = 101

@@ -4,15 +4,17 @@
 Import the modules, not names from here. In the order a request meets them::
 
     policy      what one service promises; pure values
-        Policy(service_types, minimum, maximum, help_url, ...)  SENLIN
+        Policy(service_types, minimum, maximum, help_url, ...)
         Maximum(version, reason='')     highest version served now, and why
         policy.limit(maximum=None) -> Maximum        within the policy
+        HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
+    presets     NOVA SENLIN MAGNUM BARBICAN IRONIC; PRESETS by name
+    bodies      an error's body in the dialect of each of them
     retirement  the end of a version, in the headers of its responses
         retire('1.0', '1.4', deprecated=, sunset=, successor=, help_url=)
-        HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     header      OpenStack-API-Version -> version
-        requested(header, policy, legacy=()) -> Requested(text, version)
-        negotiate(header, policy, maximum, legacy=()) -> Version
+        Negotiator(policy).negotiate(header, maximum, legacy=()) -> Version
+        Negotiator(policy).requested(header, legacy=()) -> Requested
         settle(requested, policy, maximum) -> Version
     middleware  WSGI, no framework
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
@@ -43,12 +45,16 @@ Import the modules, not names from here. In the order a request meets them::
         versions_document(environ, policy, maximum, public_url='') -> dict
         version_document(environ, policy, maximum, public_url='') -> dict
         Discovery(app, policy, public_url='')        WSGI: serves both
-        VERSIONS_STATUS (300); paths(policy); base_url(environ)
+        paths(policy); base_url(environ)
     usage       Prometheus metrics; the only module that needs their client
         Usage(policy, max_agents=64)            Counting(app, usage)
         reads environ[policy.ROUTE] and environ[policy.REFUSED]
+    availability  which versions have a thing, and the sentence that says so
+        Span(first, gone); along(cls, has) -> spans; sentence(thing, spans,
+        asked) -> "'config' needs API version 1.7 or later; ..."
     errors      ApiError(VobjectsError) and its children
-        error.status_under(policy), error.document(policy, request_id='')
+        error.status_under(policy)
+        error.document(policy, request_id='', maximum=None) -> dict
         document(policy, *, status, code, title, detail, ...) -> dict
 
 ``names`` are the fields of a request type that come from the body (or from

@@ -8,10 +8,15 @@ is the one served now. Links are absolute, made from what the client called
 what oslo.middleware's HTTPProxyToWSGI puts there; or from a configured URL.
 
 keystoneauth reads ``id``, ``status``, ``links``, ``min_version`` and
-``max_version``. The id is ``v1``, as the API-SIG guideline wants; Senlin's
-``1.0`` means the same to keystoneauth. ``media-types`` and ``updated``, which
-the guideline does not know, are there because Senlin's API reference
-promises them.
+``max_version``, or ``version``, its older name, which a policy may add. The
+id is ``v1``, as the API-SIG guideline wants; Senlin's ``1.0`` means the same
+to keystoneauth. ``media-types`` and ``updated``, which the guideline does not
+know, are there where the service's own documents have them.
+
+The status of ``/`` is the policy's: Senlin and Barbican answer 300, "multiple
+choices". keystoneauth and requests take that for a success: it has no
+Location, and they follow only 301, 302, 303, 305, 307 and 308. The major
+version's own document is a plain 200.
 """
 
 from __future__ import annotations
@@ -31,11 +36,6 @@ if TYPE_CHECKING:
         WSGIApplication,
         WSGIEnvironment,
     )
-
-#: Status of ``/``: Senlin's, "multiple choices". keystoneauth and requests
-#: take it for a success: it has no Location, and they follow only 301, 302,
-#: 303, 305, 307 and 308. The major version's own document is a plain 200.
-VERSIONS_STATUS = 300
 
 _HOST = re.compile(
     r'[A-Za-z0-9._~-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?'
@@ -71,7 +71,7 @@ class Discovery:
             return self.app(environ, start_response)
         wanted = (environ, self.policy, environ[MAXIMUM], self.public_url)
         if path in ('', '/'):
-            status = HTTPStatus(VERSIONS_STATUS)
+            status = HTTPStatus(self.policy.versions_status)
             document = versions_document(*wanted)
         else:
             status = HTTPStatus.OK
@@ -145,18 +145,21 @@ def _version(
     public_url: str,
 ) -> dict[str, Any]:
     base = public_url.rstrip('/') or base_url(environ)
-    kind = f'application/vnd.openstack.{policy.service_type}-{policy.major}'
+    highest = str(policy.limit(maximum).version)
     document: dict[str, Any] = {
         'id': policy.major,
         'status': 'CURRENT',
         'min_version': str(policy.minimum),
-        'max_version': str(policy.limit(maximum).version),
-        'media-types': [{'base': 'application/json', 'type': f'{kind}+json'}],
+        **dict.fromkeys(policy.maximum_keys, highest),
         'links': [
             {'rel': 'self', 'href': f'{base}/{policy.major}/'},
             {'rel': 'help', 'href': policy.help_url},
         ],
     }
+    if policy.media_type:
+        document['media-types'] = [
+            {'base': 'application/json', 'type': policy.media_type}
+        ]
     if policy.updated:
         document['updated'] = policy.updated
     return document

@@ -7,6 +7,7 @@
     └── ApiError                   has status, code, title, detail
         ├── NegotiationError       about the version of a request
         │   ├── MalformedVersion        400  header is not SERVICE X.Y
+        │   ├── OtherService            400  header names others only
         │   ├── UnsupportedVersion      406  outside minimum and maximum
         │   └── MethodNotAtVersion      404  other versions have it
         └── InputError             about what a request says
@@ -17,9 +18,12 @@
 
 A :class:`~vobjects.microversions.policy.Policy` may give the negotiation
 errors another status. The body (:func:`document`) follows the API-SIG errors
-guideline; beside ``errors`` it has the keys that Senlin's own server answers,
-so that openstacksdk and python-senlinclient, which read ``error.message``,
-print the same text as keystoneauth.
+guideline; beside ``errors`` it has what the service's own clients read, see
+:mod:`vobjects.microversions.bodies`.
+
+Of what another version has, the error says which one: in its detail, and in
+the properties ``available_from`` or ``removed_in`` of its item. If even that
+one is not served now, it says what is, and why.
 """
 
 from __future__ import annotations
@@ -28,11 +32,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from vobjects import exceptions
+from vobjects.microversions import availability, bodies
+from vobjects.microversions.availability import Range as Range
+from vobjects.microversions.availability import Spans
 from vobjects.microversions.policy import Maximum, Policy
 from vobjects.versions import Version
-
-#: A range of versions; the second None means that it has no end.
-Range = tuple[Version, Version | None]
 
 
 class ApiError(exceptions.VobjectsError):
@@ -45,6 +49,8 @@ class ApiError(exceptions.VobjectsError):
     :ivar detail: this occurrence: what was wrong, where, and what would do
     :ivar extra: more properties of the error item
     :ivar headers: more headers of the response
+    :ivar needs: the API version that has what this request's lacks; or None
+    :ivar removed: the API version that took it away; or None
     """
 
     status: ClassVar[int] = 400
@@ -52,6 +58,8 @@ class ApiError(exceptions.VobjectsError):
     title: ClassVar[str] = 'Bad request'
     type_name: ClassVar[str] = 'BadRequest'
     headers: tuple[tuple[str, str], ...] = ()
+    needs: Version | None = None
+    removed: Version | None = None
 
     def __init__(
         self, detail: str, extra: Mapping[str, str] | None = None
@@ -60,31 +68,73 @@ class ApiError(exceptions.VobjectsError):
         self.extra = dict(extra or {})
         super().__init__(detail)
 
+    def is_of(self, spans: Spans, asked: Version) -> None:
+        """Note which versions have what the request's version lacks."""
+        self.needs = availability.needed(spans, asked)
+        if self.needs:
+            self.extra['available_from'] = str(self.needs)
+        else:
+            self.removed = availability.removed(spans, asked)
+            if self.removed:
+                self.extra['removed_in'] = str(self.removed)
+
+    @property
+    def is_about_versions(self) -> bool:
+        """Whether another version would have been served."""
+        return self.needs is not None or self.removed is not None
+
+    def detail_under(self, maximum: Maximum | None) -> str:
+        """Return the detail, and why even the version it names would fail.
+
+        :param maximum: highest version served now; None: not known
+        """
+        if not self.needs or not maximum or self.needs <= maximum.version:
+            return self.detail
+        because = f', because {maximum.reason}' if maximum.reason else ''
+        return (
+            f'{self.detail} Version {self.needs} is not served now: the'
+            f' maximum is {maximum.version}{because}.'
+        )
+
     def status_under(self, policy: Policy) -> int:
         """Return the HTTP status this service answers with."""
         return self.status
 
-    def message_under(self, policy: Policy) -> str:
+    def message_under(self, policy: Policy, detail: str) -> str:
         """Return what Senlin's clients print."""
-        return self.detail
+        return detail
 
-    def document(self, policy: Policy, request_id: str = '') -> dict[str, Any]:
-        """Return the body of the response; see :func:`document`."""
+    def document(
+        self,
+        policy: Policy,
+        request_id: str = '',
+        maximum: Maximum | None = None,
+    ) -> dict[str, Any]:
+        """Return the body of the response; see :func:`document`.
+
+        :param maximum: highest version served now, if it is known
+        """
+        detail = self.detail_under(maximum)
         return document(
             policy,
             status=self.status_under(policy),
             code=self.code,
             title=self.title,
-            detail=self.detail,
+            detail=detail,
             type_name=self.type_name,
-            message=self.message_under(policy),
+            message=self.message_under(policy, detail),
             request_id=request_id,
+            about_versions=self.is_about_versions,
             extra=self.extra,
         )
 
 
 class NegotiationError(ApiError):
     """A request's version cannot be served."""
+
+    @property
+    def is_about_versions(self) -> bool:
+        return True
 
 
 class MalformedVersion(NegotiationError):
@@ -96,6 +146,17 @@ class MalformedVersion(NegotiationError):
 
     def status_under(self, policy: Policy) -> int:
         return policy.malformed_status
+
+
+class OtherService(NegotiationError):
+    """The header asks something of other services, and nothing of us."""
+
+    code = 'microversion-of-other-service'
+    title = 'Requested microversion is of another service'
+    type_name = 'InvalidAPIVersionString'
+
+    def status_under(self, policy: Policy) -> int:
+        return policy.other_service_status or self.status
 
 
 class UnsupportedVersion(NegotiationError):
@@ -148,15 +209,14 @@ class MethodNotAtVersion(NegotiationError):
     ) -> None:
         self.version = version
         self.ranges = ranges
-        super().__init__(
-            f"{name} is not available at API version '{version}'; it is"
-            f' available {_in_words(ranges)}.'
-        )
+        spans = availability.spans_of(ranges)
+        super().__init__(availability.sentence(name, spans, version) + '.')
+        self.is_of(spans, version)
 
     def status_under(self, policy: Policy) -> int:
         return policy.method_missing_status
 
-    def message_under(self, policy: Policy) -> str:
+    def message_under(self, policy: Policy, detail: str) -> str:
         # Who asks for Senlin's 400 asks for its text too: its tempest
         # plug-in compares the whole sentence.
         if self.status_under(policy) == 400:
@@ -164,7 +224,7 @@ class MethodNotAtVersion(NegotiationError):
                 f"API version '{self.version}' is not supported on this"
                 ' method.'
             )
-        return self.detail
+        return detail
 
 
 class InputError(ApiError):
@@ -198,18 +258,15 @@ class ValidationError(InputError):
     """A value is not what the request's version asks for.
 
     :ivar path: where, for example ``body.cluster.nodes[2]``
-    :ivar needs: the API version that has the field, when an older one was
-        asked for; else None
+    :ivar problem: what, without a full stop
     """
 
     code = 'validation-failed'
     title = 'Request is not valid'
 
-    def __init__(
-        self, path: str, problem: str, needs: Version | None = None
-    ) -> None:
+    def __init__(self, path: str, problem: str) -> None:
         self.path = path
-        self.needs = needs
+        self.problem = problem
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
 
@@ -225,6 +282,7 @@ def document(
     message: str = '',
     request_id: str = '',
     help_url: str = '',
+    about_versions: bool = False,
     extra: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the body of an error response.
@@ -237,38 +295,20 @@ def document(
     :param message: Senlin's dialect of ``detail``, if it must differ
     :param request_id: the response's ``X-OpenStack-Request-ID``
     :param help_url: better help than the policy's
+    :param about_versions: whether to link the policy's history
     :param extra: more properties of the error item
     """
+    links = [{'rel': 'help', 'href': help_url or policy.help_url}]
+    if about_versions and policy.history_url:
+        links.append({'rel': 'history', 'href': policy.history_url})
     item: dict[str, Any] = {
         'code': f'{policy.service_type}.{code}',
         'status': status,
         'title': title,
         'detail': detail,
-        'links': [{'rel': 'help', 'href': help_url or policy.help_url}],
+        'links': links,
         **(extra or {}),
     }
     if request_id:
         item['request_id'] = request_id
-    return {
-        'errors': [item],
-        'code': status,
-        'title': title,
-        'explanation': detail,
-        'error': {
-            'code': status,
-            'message': message or detail,
-            'type': type_name,
-        },
-    }
-
-
-def _in_words(ranges: tuple[Range, ...]) -> str:
-    return ' and '.join(_range_in_words(*item) for item in ranges)
-
-
-def _range_in_words(first: Version, last: Version | None) -> str:
-    if last is None:
-        return f"from '{first}' on"
-    if first == last:
-        return f"at '{first}' only"
-    return f"from '{first}' to '{last}'"
+    return policy.body(bodies.Problem(item, type_name, message or detail))

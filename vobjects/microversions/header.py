@@ -4,10 +4,11 @@
 The rules (API-SIG microversion specification; where it is silent, ours)::
 
     clustering 1.7                  that version
-    clustering latest               the highest served now; any case
+    clustering latest               the highest served now
     compute 2.1, clustering 1.7     ours counts, in any place
-    compute 2.1                     nothing asked of us: the minimum
-    (no header, or empty)           the minimum
+    compute 2.1                     nothing asked of us: the default, or
+                                    refused, as the policy says
+    (no header, or empty)           the default
     clustering 1.7, clustering 1.7  said twice
     clustering 1.7, clustering 1.8  malformed: a contradiction
     clustering                      malformed: no version
@@ -17,14 +18,13 @@ The rules (API-SIG microversion specification; where it is silent, ours)::
 
 Several header lines are one line joined by commas (RFC 9110, 5.3). Around an
 item, spaces and tabs are free; an empty item is skipped; what is said to
-other services is not judged. Reading is cached on the raw header, because
-clients repeat it. The maximum is applied after the cache, because it moves
-during a rolling upgrade.
+other services is not judged. Answers are kept by the raw header, because
+clients repeat it, for as long as the maximum stays the same: it moves during
+a rolling upgrade.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -38,12 +38,14 @@ from vobjects.versions import MAX_DIGITS, NULL, Version
 MAX_LENGTH = 8192
 
 #: Longer headers are read anew each time: nobody fills memory with them.
-MAX_CACHED_LENGTH = 256
+MAX_KEPT_LENGTH = 256
+
+#: Answers kept; then all are forgotten.
+MAX_KEPT = 1024
 
 LATEST = 'latest'
 
 _NUMBERS = re.compile(r'([1-9][0-9]*)\.([1-9][0-9]*|0)', re.ASCII)
-_BLANKS = re.compile(r'[ \t]+')
 _WHITE = ' \t'
 
 #: Stands for numbers too long to be anybody's version.
@@ -63,108 +65,160 @@ class Requested(NamedTuple):
 
 NOTHING = Requested()
 
+#: A header, and the values of the legacy headers if there are any.
+_Key = str | tuple[str, ...]
 
-def requested(
-    header: str | Sequence[str], policy: Policy, legacy: Sequence[str] = ()
-) -> Requested:
-    """Read what the headers ask of the service.
 
-    :param header: ``OpenStack-API-Version``, one line or several
+class Negotiator:
+    """Reads the headers of one service; made once, used by all threads.
+
     :param policy: names the service; its legacy headers are the caller's to
         collect
-    :param legacy: values of the policy's legacy headers, most wanted first;
-        they count when ``header`` asks nothing of us
-    :raises vobjects.microversions.errors.MalformedVersion: see the module
     """
-    text = header if isinstance(header, str) else ','.join(header)
-    if len(text) <= MAX_CACHED_LENGTH:
-        asked = _read_cached(text, policy.service_types)
-    else:
-        asked = _read(text, policy.service_types)
-    if asked is NOTHING and legacy:
-        return _legacy(legacy)
-    return asked
 
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._names = frozenset(policy.service_types)
+        self._versions: dict[str, Requested] = {}
+        # Replaced as one, so that no thread sees one's answers with the
+        # other's maximum.
+        self._kept: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
 
-def negotiate(
-    header: str | Sequence[str],
-    policy: Policy,
-    maximum: Maximum,
-    legacy: Sequence[str] = (),
-) -> Version:
-    """Return the version to serve.
+    def negotiate(
+        self,
+        header: str | Sequence[str],
+        maximum: Maximum,
+        legacy: Sequence[str] = (),
+    ) -> Version:
+        """Return the version to serve.
 
-    :param maximum: highest version served now
-    :raises vobjects.microversions.errors.MalformedVersion: see the module
-    :raises vobjects.microversions.errors.UnsupportedVersion: out of range
-    """
-    return settle(requested(header, policy, legacy), policy, maximum)
+        :param header: ``OpenStack-API-Version``, one line or several
+        :param maximum: highest version served now
+        :param legacy: values of the policy's legacy headers, most wanted
+            first; they count when ``header`` asks nothing of us
+        :raises vobjects.microversions.errors.MalformedVersion: see the
+            module
+        :raises vobjects.microversions.errors.OtherService: only others are
+            named, and the policy refuses that
+        :raises vobjects.microversions.errors.UnsupportedVersion: out of range
+        """
+        text = header if isinstance(header, str) else ','.join(header)
+        key = (text, *legacy) if legacy else text
+        known, answers = self._kept
+        if maximum is not known:
+            answers = answers if maximum == known else {}
+            self._kept = (maximum, answers)
+        version = answers.get(key)
+        if version is None:
+            asked = self.requested(text, legacy)
+            version = settle(asked, self.policy, maximum)
+            if sum(map(len, legacy), len(text)) <= MAX_KEPT_LENGTH:
+                if len(answers) >= MAX_KEPT:
+                    answers.clear()
+                answers[key] = version
+        return version
+
+    def requested(
+        self, header: str | Sequence[str], legacy: Sequence[str] = ()
+    ) -> Requested:
+        """Read what the headers ask of the service.
+
+        Parameters and errors are those of :meth:`negotiate`.
+        """
+        text = header if isinstance(header, str) else ','.join(header)
+        _check_length(text)
+        asked, others = self._read(text)
+        if asked is NOTHING and legacy:
+            asked = self._read_legacy(legacy)
+        if asked is NOTHING and others and self.policy.other_service_status:
+            raise errors.OtherService(
+                f'{HEADER} names other services only; this one is'
+                f' {self.policy.service_type!r}.'
+            )
+        return asked
+
+    def _read(self, text: str) -> tuple[Requested, bool]:
+        """Return what is asked of us, and whether others are named."""
+        if '\t' in text:
+            text = text.replace('\t', ' ')
+        asked, others, names = NOTHING, False, self._names
+        for item in text.split(','):
+            name, _, rest = item.strip(' ').partition(' ')
+            if name not in names and name.lower() not in names:
+                if name:
+                    others = True
+                    if not rest and self._version(name) is not None:
+                        raise self._malformed(item, 'names no service')
+                continue
+            rest = rest.lstrip(' ')
+            if not rest:
+                raise self._malformed(item, 'has no version')
+            found = self._version(rest)
+            if found is None:
+                raise self._malformed(rest, 'is not a version')
+            asked = _agreeing(asked, found)
+        return asked, others
+
+    def _read_legacy(self, values: Sequence[str]) -> Requested:
+        """Read the first legacy header there is; it may have many lines."""
+        value = next((value for value in values if value.strip(_WHITE)), '')
+        _check_length(value)
+        asked = NOTHING
+        for item in value.split(','):
+            if text := item.strip(_WHITE):
+                found = self._version(text)
+                if found is None:
+                    raise errors.MalformedVersion(
+                        f'{exceptions.cut(text)} is not a version; write'
+                        " MAJOR.MINOR, for example '1.10', or 'latest'."
+                    )
+                asked = _agreeing(asked, found)
+        return asked
+
+    def _version(self, text: str) -> Requested | None:
+        found = self._versions.get(text)
+        if found is None:
+            found = self._read_version(text)
+            if found is not None and len(text) < 2 * MAX_DIGITS:
+                if len(self._versions) >= MAX_KEPT:
+                    self._versions.clear()
+                self._versions[text] = found
+        return found
+
+    def _read_version(self, text: str) -> Requested | None:
+        match = _NUMBERS.fullmatch(text)
+        if match is None:
+            if self.policy.latest_any_case:
+                text = text.lower()
+            return Requested(LATEST) if text == LATEST else None
+        if max(len(match[1]), len(match[2])) > MAX_DIGITS:
+            return Requested(text, _BEYOND)
+        return Requested(text, Version(int(match[1]), int(match[2])))
+
+    def _malformed(self, value: str, problem: str) -> errors.MalformedVersion:
+        name = self.policy.service_type
+        return errors.MalformedVersion(
+            f'{HEADER}: {exceptions.cut(value.strip(_WHITE))} {problem};'
+            f" write '{name} MAJOR.MINOR', for example '{name} 1.10', or"
+            f" '{name} {LATEST}'."
+        )
 
 
 def settle(asked: Requested, policy: Policy, maximum: Maximum) -> Version:
     """Return the version to serve for what was asked.
 
+    :param maximum: highest version served now
     :raises vobjects.microversions.errors.UnsupportedVersion: out of range
     """
     text, version = asked
-    if not text:
-        return policy.minimum
-    highest = maximum.version
-    if policy.minimum <= version <= highest <= policy.maximum:
-        return version
     limit = policy.limit(maximum)
+    if not text:
+        return policy.default_under(limit)
     if text == LATEST:
         return limit.version
     if policy.minimum <= version <= limit.version:
         return version
     raise errors.UnsupportedVersion(text, policy.minimum, limit)
-
-
-def _read(text: str, service_types: tuple[str, ...]) -> Requested:
-    _check_length(text)
-    asked = NOTHING
-    for item in text.split(','):
-        name, *versions = _BLANKS.split(item.strip(_WHITE), maxsplit=1)
-        if name.lower() not in service_types:
-            if not versions and _is_version(name):
-                raise _malformed(item, 'names no service', service_types[0])
-            continue
-        if not versions:
-            raise _malformed(item, 'has no version', service_types[0])
-        found = _version(versions[0])
-        if found is None:
-            raise _malformed(versions[0], 'is not a version', service_types[0])
-        asked = _agreeing(asked, found)
-    return asked
-
-
-_read_cached = functools.lru_cache(maxsize=1024)(_read)
-
-
-def _legacy(values: Sequence[str]) -> Requested:
-    """Read the first legacy header that is there; it may have many lines."""
-    value = next((value for value in values if value.strip(_WHITE)), '')
-    _check_length(value)
-    asked = NOTHING
-    for item in value.split(','):
-        if text := item.strip(_WHITE):
-            found = _version(text)
-            if found is None:
-                raise errors.MalformedVersion(
-                    f'{exceptions.cut(text)} is not a version; write'
-                    " MAJOR.MINOR, for example '1.10', or 'latest'."
-                )
-            asked = _agreeing(asked, found)
-    return asked
-
-
-def _version(text: str) -> Requested | None:
-    match = _NUMBERS.fullmatch(text)
-    if match is None:
-        return Requested(LATEST) if text.lower() == LATEST else None
-    if max(len(match[1]), len(match[2])) > MAX_DIGITS:
-        return Requested(text, _BEYOND)
-    return Requested(text, Version(int(match[1]), int(match[2])))
 
 
 def _check_length(text: str) -> None:
@@ -173,10 +227,6 @@ def _check_length(text: str) -> None:
             f'The version header has {len(text)} characters; {MAX_LENGTH}'
             ' are read.'
         )
-
-
-def _is_version(text: str) -> bool:
-    return _version(text) is not None
 
 
 def _agreeing(before: Requested, now: Requested) -> Requested:
@@ -189,13 +239,3 @@ def _agreeing(before: Requested, now: Requested) -> Requested:
             ' send one version.'
         )
     return now
-
-
-def _malformed(
-    value: str, problem: str, service_type: str
-) -> errors.MalformedVersion:
-    return errors.MalformedVersion(
-        f'{HEADER}: {exceptions.cut(value.strip(_WHITE))} {problem}; write'
-        f" '{service_type} MAJOR.MINOR', for example"
-        f" '{service_type} 1.10', or '{service_type} {LATEST}'."
-    )

@@ -8,9 +8,10 @@
 Plain WSGI; it needs no framework. For each request it reads the maximum once,
 negotiates, and puts ``policy.MICROVERSION`` and ``policy.MAXIMUM`` into the
 environ. Every response, the application's errors included, leaves with
-``OpenStack-API-Version`` and ``Vary``; caches would otherwise serve one
-version's answer to another. A version that is being retired says so too, but
-for discovery, which is read before a version is chosen.
+``OpenStack-API-Version``, what else the policy shows, and ``Vary``; caches
+would otherwise serve one version's answer to another. A version that is being
+retired says so too, but for discovery, which is read before a version is
+chosen.
 
 An :class:`~vobjects.microversions.errors.ApiError` that the application lets
 through is answered as the document it is: controllers raise, and no framework
@@ -21,8 +22,8 @@ The version that the response header shows:
 =================  =====================================================
 served             the negotiated one
 unsupported (406)  the requested one, as the specification's example does
-malformed (400)    the minimum: nothing that can be repeated was asked
-discovery          the negotiated one; the minimum when it cannot be
+malformed (400)    the default: nothing that can be repeated was asked
+discovery          the negotiated one; the default when it cannot be
                    served. Discovery never fails for a version: a client
                    that sent a wrong one needs it most
 =================  =====================================================
@@ -32,7 +33,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +82,17 @@ class Microversions:
         self.app = app
         self.policy = policy
         self.maximum = maximum or policy.limit
+        self._negotiate = header.Negotiator(policy).negotiate
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(_environ_key, policy.legacy_headers))
-        self._names = (HEADER, *policy.legacy_headers)
-        self._lower = frozenset(name.lower() for name in self._names)
+        self._varies = (HEADER, *policy.legacy_headers)
+        self._vary = ', '.join(self._varies)
+        shown = (HEADER, *(name for name, _ in policy.response_headers))
+        self._replaced = frozenset(name.lower() for name in (*shown, 'Vary'))
+        # What is shown for a version, while the maximum stays the same;
+        # replaced as one, see header.Negotiator.
+        self._shown: tuple[Maximum | None, dict[Version, Headers]]
+        self._shown = (None, {})
         self._retired = retirement.headers(
             policy.retired, policy.service_type, policy.help_url
         )
@@ -92,34 +100,35 @@ class Microversions:
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        policy = self.policy
-        maximum = environ[MAXIMUM] = policy.limit(self.maximum())
+        maximum = environ[MAXIMUM] = self.policy.limit(self.maximum())
         raw = environ.get('HTTP_OPENSTACK_API_VERSION', '')
         legacy = [environ[key] for key in self._legacy if key in environ]
-        refused: errors.NegotiationError | None = None
         try:
-            version = header.negotiate(raw, policy, maximum, legacy)
+            version = self._negotiate(raw, maximum, legacy)
         except errors.NegotiationError as error:
-            version, refused = policy.minimum, error
-        environ[MICROVERSION] = version
-        if refused and environ.get('PATH_INFO', '') not in self._discovery:
-            text = self._shown(refused)
-            return self._answer(refused, environ, start_response, text)
-
-        text = str(version)
-        retired = self._retired_at(environ, version)
+            version = self.policy.default_under(maximum)
+            environ[MICROVERSION] = version
+            if environ.get('PATH_INFO', '') not in self._discovery:
+                ours = self._shown_for(error, version, maximum)
+                return self._answer(error, environ, start_response, ours)
+        else:
+            environ[MICROVERSION] = version
+        ours = self._shown_to(environ, version, maximum)
+        begun = False
 
         def started(
             status: str, headers: Headers, exc_info: Any = None, /
         ) -> Callable[[bytes], object]:
+            nonlocal begun
+            begun = True
             return start_response(
-                status, self._marked(headers, text, retired), exc_info
+                status, self._marked(headers, ours), exc_info
             )
 
         try:
             return self.app(environ, started)
         except errors.ApiError as error:
-            return self._answer(error, environ, start_response, text, retired)
+            return self._answer(error, environ, start_response, ours, begun)
 
     def marked(self, headers: Headers, environ: WSGIEnvironment) -> Headers:
         """Return the headers of a response, with ours.
@@ -129,38 +138,29 @@ class Microversions:
 
         :param environ: of the request, when this middleware has seen it
         """
-        version = environ.get(MICROVERSION, self.policy.minimum)
-        retired = self._retired_at(environ, version)
-        return self._marked(headers, str(version), retired)
-
-    def _retired_at(
-        self, environ: WSGIEnvironment, version: Version
-    ) -> Sequence[tuple[str, str]]:
-        found = self._retired.get(version, ())
-        if found and environ.get('PATH_INFO', '') in self._discovery:
-            return ()
-        return found
-
-    def _shown(self, refused: errors.NegotiationError) -> str:
-        """Return the version that the answer to a refused one shows."""
-        if (
-            isinstance(refused, errors.UnsupportedVersion)
-            and len(refused.text) <= MAX_SHOWN
-        ):
-            return refused.text
-        return str(self.policy.minimum)
+        maximum = environ.get(MAXIMUM) or self.policy.limit()
+        version = environ.get(MICROVERSION)
+        if version is None:
+            version = self.policy.default_under(maximum)
+        ours = self._shown_to(environ, version, maximum)
+        return self._marked(headers, ours)
 
     def _answer(
         self,
         error: errors.ApiError,
         environ: WSGIEnvironment,
         start_response: StartResponse,
-        text: str,
-        retired: Sequence[tuple[str, str]] = (),
+        ours: Headers,
+        begun: bool = False,
     ) -> Iterable[bytes]:
+        """Answer an error, which is being handled, as its document.
+
+        :param begun: whether the application had begun its own response
+        """
         environ[REFUSED] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
-        body = json.dumps(error.document(self.policy, request_id)).encode()
+        document = error.document(self.policy, request_id, environ[MAXIMUM])
+        body = json.dumps(document).encode()
         status = HTTPStatus(error.status_under(self.policy))
         headers = [
             ('Content-Type', 'application/json'),
@@ -169,31 +169,86 @@ class Microversions:
         ]
         start_response(
             f'{status.value} {status.phrase}',
-            self._marked(headers, text, retired),
-            sys.exc_info() if error.__traceback__ else None,
+            self._marked(headers, ours),
+            # For who began another response, PEP 3333 wants it.
+            sys.exc_info() if begun else None,
         )
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
-    def _marked(
-        self, headers: Headers, text: str, retired: Sequence[tuple[str, str]]
+    def _shown_for(
+        self,
+        error: errors.NegotiationError,
+        version: Version,
+        maximum: Maximum,
     ) -> Headers:
+        """Return what the answer to a refused version shows."""
+        if (
+            isinstance(error, errors.UnsupportedVersion)
+            and len(error.text) <= MAX_SHOWN
+        ):
+            return self._render(error.text, maximum)
+        return self._shown_at(version, maximum)
+
+    def _shown_to(
+        self, environ: WSGIEnvironment, version: Version, maximum: Maximum
+    ) -> Headers:
+        """Return what the answer to a request of a version shows."""
+        shown = self._shown_at(version, maximum)
+        retired = self._retired.get(version)
+        if retired and environ.get('PATH_INFO', '') not in self._discovery:
+            return [*shown, *retired]
+        return shown
+
+    def _shown_at(self, version: Version, maximum: Maximum) -> Headers:
+        known, shown = self._shown
+        if maximum is not known:
+            shown = shown if maximum == known else {}
+            self._shown = (maximum, shown)
+        found = shown.get(version)
+        if found is None:
+            found = shown[version] = self._render(str(version), maximum)
+        return found
+
+    def _render(self, text: str, maximum: Maximum) -> Headers:
+        values = {
+            'service': self.policy.service_type,
+            'version': text,
+            'minimum': str(self.policy.minimum),
+            'maximum': str(maximum.version),
+            'experimental': (
+                ', experimental' if self.policy.experimental else ''
+            ),
+        }
+        return [
+            (HEADER, f'{self.policy.service_type} {text}'),
+            *(
+                (name, template.format_map(values))
+                for name, template in self.policy.response_headers
+            ),
+        ]
+
+    def _marked(self, headers: Headers, ours: Headers) -> Headers:
         """Return the headers with ours; an application's own give way."""
         kept: Headers = []
-        varies: list[str] = []
-        for name, value in headers:
-            lower = name.lower()
-            if lower == 'vary':
-                varies += [part.strip() for part in value.split(',')]
-            elif lower not in self._lower:
-                kept.append((name, value))
-        if '*' not in varies:
-            varies = [v for v in varies if v and v.lower() not in self._lower]
-            varies += self._names
-        kept.append((HEADER, f'{self.policy.service_type} {text}'))
-        kept += [(name, text) for name in self.policy.legacy_headers]
-        kept.append(('Vary', ', '.join(varies)))
-        kept += retired
+        vary = self._vary
+        for pair in headers:
+            lower = pair[0].lower()
+            if lower not in self._replaced:
+                kept.append(pair)
+            elif lower == 'vary':
+                vary = self._joined(vary, pair[1])
+        kept += ours
+        kept.append(('Vary', vary))
         return kept
+
+    def _joined(self, ours: str, theirs: str) -> str:
+        """Return one Vary for two, ours last."""
+        names = [name.strip() for name in f'{ours},{theirs}'.split(',')]
+        if '*' in names:
+            return '*'
+        own = {name.lower() for name in self._varies}
+        others = [name for name in names if name and name.lower() not in own]
+        return ', '.join((*others, *self._varies))
 
 
 def _environ_key(name: str) -> str:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields
-from vobjects.microversions import acceptance, errors
+from vobjects import exceptions, fields, history
+from vobjects.microversions import acceptance, availability, errors
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
@@ -112,10 +112,74 @@ def _check(
             raise unknown(cls, microversion, names, name, where)
     for name in compiled.required:
         if name not in values:
-            raise errors.ValidationError(where, f'{name!r} is required')
+            raise _missing(cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
-        raise _refusal(fault, where, nulls)
+        refusal = _refusal(fault, where, nulls)
+        raise _elsewhere(refusal, fault, cls, microversion, names, values)
+
+
+def _elsewhere(
+    refusal: errors.ValidationError,
+    fault: jsonschema.ValidationError,
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    values: Mapping[str, Any],
+) -> errors.ValidationError:
+    """Return the refusal, and which version takes the value if one does.
+
+    A new member of an enum, a wider range, another type: each came, or went,
+    with a version, and only the type's older and newer schemas tell.
+    """
+    if not fault.absolute_path:
+        return refusal
+    name = str(fault.absolute_path[0])
+    hashable: Any = cls
+
+    def accepts(version: str) -> bool:
+        compiled = _compiled(hashable, version, tuple(names))
+        shape = compiled.properties.get(name)
+        if shape is None:
+            return False
+        validator = compiled.validator.evolve(schema=shape)
+        return bool(validator.is_valid(values[name]))
+
+    spans = availability.along(cls, accepts)
+    if not spans:
+        return refusal
+    shown = _shown(fault.instance)
+    also = availability.sentence(shown, spans, microversion)
+    better = errors.ValidationError(refusal.path, f'{refusal.problem}; {also}')
+    better.is_of(spans, microversion)
+    return better
+
+
+def _missing(
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    name: str,
+    where: str,
+) -> errors.ValidationError:
+    """Return the error for a name that was not given, and had to be."""
+    hashable: Any = cls
+    spans = availability.along(
+        cls,
+        lambda version: (
+            name not in _compiled(hashable, version, tuple(names)).required
+        ),
+    )
+    problem = f'{name!r} is required'
+    until = availability.needed(spans, microversion)
+    since = availability.removed(spans, microversion)
+    if until:
+        problem += f' before API version {until}'
+    elif since:
+        problem += f' from API version {since} on'
+    if until or since:
+        problem += f'; this request asked for {microversion}'
+    return errors.ValidationError(where, problem)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -233,22 +297,16 @@ def unknown(
 ) -> errors.ValidationError:
     """Return the error for a name that the version does not have."""
     path = _path(where, [name])
-    shown = exceptions.cut(name)
     if name in names:
-        later, ended = _elsewhere(cls, microversion, name)
-        if later is not None:
-            return errors.ValidationError(
-                path,
-                f'{shown} needs API version {later} or later; this request'
-                f' asked for {microversion}',
-                needs=later,
-            )
-        if ended is not None:
-            return errors.ValidationError(
-                path,
-                f'{shown} is no longer there from API version {ended} on;'
-                f' this request asked for {microversion}',
-            )
+        spans = availability.along(
+            cls, lambda version: name in cls.fields_at(version)
+        )
+        shown = exceptions.cut(name)
+        problem = availability.sentence(shown, spans, microversion)
+        problem += _other_name(cls, microversion, name)
+        error = errors.ValidationError(path, problem)
+        error.is_of(spans, microversion)
+        return error
     known = sorted(compiled_at(cls, microversion, names).properties)
     return errors.ValidationError(path, f'unknown; {_advice(name, known)}')
 
@@ -264,22 +322,16 @@ def _advice(name: str, known: list[str]) -> str:
     return f'known here: {listed}{more}'
 
 
-def _elsewhere(
-    cls: RequestType, microversion: Version, name: str
-) -> tuple[Version | None, Version | None]:
-    """Return since when a field will be there, and since when it is gone."""
-    ended: Version | None = None
-    was_there = cls.introduced() is None and name in cls.fields_at('1.0')
-    for text, object_version in cls.VERSION_MAP.items():
-        at = Version.parse(text)
-        is_there = name in cls.fields_at(object_version)
-        if at > microversion:
-            if is_there:
-                return at, None
-        elif was_there and not is_there:
-            ended = at
-        was_there = is_there
-    return None, ended
+def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
+    """Return what a renamed field is called at a version, as a clause."""
+    for newest, field in cls.fields.items():
+        called = {newest}
+        called |= {change.old_name for change in history.changes_of(field)}
+        if name in called:
+            object_version = cls.version_at(microversion) or str(NULL)
+            for other in called & cls.fields_at(object_version).keys():
+                return f', where it is called {exceptions.cut(other)}'
+    return ''
 
 
 def _is_required(field: ovo_fields.Field[Any]) -> bool:

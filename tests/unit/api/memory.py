@@ -22,7 +22,8 @@ from vobjects.clustering.requests import (
     profiles,
     services,
 )
-from vobjects.microversions.policy import SENLIN, Maximum
+from vobjects.microversions.policy import Maximum
+from vobjects.microversions.presets import SENLIN
 
 #: Importing it registered the types of the service.
 TYPES = clustering_types

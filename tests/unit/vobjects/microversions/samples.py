@@ -52,6 +52,38 @@ class SampleCreateRequest(Request):
     }
 
 
+def _mode(*values):
+    return fields.EnumField(valid_values=list(values), nullable=True)
+
+
+@register
+class SampleModeRequest(Request):
+    """An enum that gains a value and loses it, and a required field renamed.
+
+    Its conversions matter to nobody here.
+    """
+
+    VERSION = '1.2'
+    VERSION_MAP = {'1.4': '1.1', '1.6': '1.2'}
+
+    fields = {
+        'mode': changed(
+            '1.2',
+            changed(
+                '1.1',
+                _mode('hot'),
+                _mode('hot', 'cold', 'warm'),
+                up=str,
+                down=str,
+            ),
+            _mode('hot', 'cold'),
+            up=str,
+            down=str,
+        ),
+        'new': renamed('1.1', 'old', fields.StringField()),
+    }
+
+
 @register
 class SampleLateRequest(Request):
     """A type that came with 1.9."""
@@ -128,5 +160,6 @@ for _type in (
     SampleEveryRequest,
     SampleLateRequest,
     SampleListRequest,
+    SampleModeRequest,
 ):
     del ovo_base.VersionedObjectRegistry()._obj_classes[_type.__name__]

@@ -12,7 +12,7 @@ from keystoneauth1 import adapter, discover, noauth, session
 from keystoneauth1 import exceptions as keystone_exceptions
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import discovery, policy
+from vobjects.microversions import discovery, policy, presets
 from vobjects.testing import api_sig
 from vobjects.versions import Version
 
@@ -34,7 +34,7 @@ def environ_of(path='/', **changes):
 
 def self_link(environ, public_url=''):
     document = discovery.version_document(
-        environ, policy.SENLIN, MAXIMUM, public_url
+        environ, presets.SENLIN, MAXIMUM, public_url
     )
     return next(
         link['href']
@@ -46,8 +46,8 @@ def self_link(environ, public_url=''):
 def test_documents_conform_and_say_what_is_served_now():
     environ = environ_of('/', HTTP_HOST='api.example.org:8777')
 
-    versions = discovery.versions_document(environ, policy.SENLIN, MAXIMUM)
-    version = discovery.version_document(environ, policy.SENLIN, MAXIMUM)
+    versions = discovery.versions_document(environ, presets.SENLIN, MAXIMUM)
+    version = discovery.version_document(environ, presets.SENLIN, MAXIMUM)
 
     api_sig.assert_versions_document(versions)
     api_sig.assert_version_document(version)
@@ -79,7 +79,7 @@ def test_maximum_in_documents_stays_within_the_policy():
     environ = environ_of('/')
     newer = policy.Maximum(Version(1, 99))
 
-    found = discovery.version_document(environ, policy.SENLIN, newer)
+    found = discovery.version_document(environ, presets.SENLIN, newer)
 
     assert found['version']['max_version'] == '1.14'
 
@@ -203,7 +203,7 @@ def test_keystoneauth_adapter_finds_the_endpoint(url, client, path, wanted):
 def test_keystoneauth_sees_the_maximum_rise(url, service, client):
     service.maximum = MAXIMUM
     first = discover.Discover(client, url).version_data()
-    service.maximum = policy.SENLIN.limit()
+    service.maximum = presets.SENLIN.limit()
     second = discover.Discover(client, url).version_data()
 
     assert first[0]['max_microversion'] == (1, 8)
@@ -224,7 +224,7 @@ def test_keystoneauth_when_version_is_refused_shows_the_reason(
                 endpoint_filter={'service_type': 'clustering'},
             )
     finally:
-        service.maximum = policy.SENLIN.limit()
+        service.maximum = presets.SENLIN.limit()
 
 
 # The SDK calls parts of itself that it wants to be rid of.
@@ -263,7 +263,7 @@ def test_middleware_serves_documents_to_get_and_head_only(path):
 
 
 def test_middleware_links_to_the_public_url():
-    app = discovery.Discovery(wsgi.echo, policy.SENLIN, 'https://c.org/x/')
+    app = discovery.Discovery(wsgi.echo, presets.SENLIN, 'https://c.org/x/')
 
     answer = wsgi.call(app, '/v1', **{policy.MAXIMUM: MAXIMUM})
 

@@ -13,7 +13,7 @@ import types
 import pytest
 
 from vobjects import exceptions
-from vobjects.microversions import dispatch, errors, policy
+from vobjects.microversions import dispatch, errors, policy, presets
 from vobjects.microversions.dispatch import api_version
 from vobjects.versions import Version
 
@@ -71,14 +71,22 @@ def test_method_when_called_is_the_one_of_the_version(version, expected):
     assert Controller().show(at(version), 'x') == expected
 
 
-@pytest.mark.parametrize('version', ['1.0', '1.1', '1.10', '1.99', '2.0'])
-def test_method_when_missing_says_which_versions_have_it(version):
+@pytest.mark.parametrize(
+    ('version', 'words'),
+    [
+        ('1.0', 'needs API version 1.2 to 1.9'),
+        ('1.1', 'needs API version 1.2 to 1.9'),
+        ('1.10', 'was removed in API version 1.10'),
+        ('1.99', 'was removed in API version 1.10'),
+        ('2.0', 'was removed in API version 1.10'),
+    ],
+)
+def test_method_when_missing_says_which_versions_have_it(version, words):
     with pytest.raises(errors.MethodNotAtVersion) as caught:
         Controller().show(at(version), 'x')
 
     assert caught.value.detail == (
-        f"show is not available at API version '{version}'; it is available"
-        " from '1.2' to '1.9'."
+        f'show {words}; this request asked for {version}.'
     )
 
 
@@ -94,9 +102,9 @@ def test_method_when_open_ended_serves_every_later_version():
 @pytest.mark.parametrize(
     ('ranges', 'words'),
     [
-        ([('1.3', None)], "from '1.3' on"),
-        ([('1.3', '1.3')], "at '1.3' only"),
-        ([('1.3', '1.5')], "from '1.3' to '1.5'"),
+        ([('1.3', None)], 'version 1.3 or later;'),
+        ([('1.3', '1.3')], 'version 1.3;'),
+        ([('1.3', '1.5')], 'version 1.3 to 1.5;'),
     ],
 )
 def test_missing_method_says_ranges_in_words(ranges, words):
@@ -281,7 +289,9 @@ def test_declaration_after_a_refused_one_starts_afresh():
 
 
 def test_check_when_all_is_reachable_passes():
-    dispatch.check(policy.SENLIN, Controller().show, Controller.index, listing)
+    dispatch.check(
+        presets.SENLIN, Controller().show, Controller.index, listing
+    )
 
 
 @pytest.mark.parametrize('low', ['1.15', '2.0'])
@@ -295,7 +305,7 @@ def test_check_when_a_range_is_beyond_the_service_names_it(low):
         function.api_version(low)(lambda: None)
 
     with pytest.raises(exceptions.DeclarationError, match='never reached'):
-        dispatch.check(policy.SENLIN, function)
+        dispatch.check(presets.SENLIN, function)
 
 
 LOST = {
@@ -320,7 +330,7 @@ def test_check_when_a_function_is_hidden_names_it(kind, tmp_path, monkeypatch):
     handler = imported(LOST[kind], tmp_path, monkeypatch).handler
 
     with pytest.raises(exceptions.DeclarationError, match='hidden') as caught:
-        dispatch.check(policy.SENLIN, handler)
+        dispatch.check(presets.SENLIN, handler)
 
     assert 'show' in str(caught.value)
 
@@ -338,7 +348,7 @@ def test_module_when_reloaded_starts_afresh(tmp_path, monkeypatch):
 
     assert module.show(at('1.4')) == 'old'
     assert module.show(at('1.5')) == 'new'
-    dispatch.check(policy.SENLIN, module.show)
+    dispatch.check(presets.SENLIN, module.show)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from openstack import exceptions as sdk_exceptions
 from senlinclient.common import exc as senlin_exceptions
 
 from vobjects import exceptions
-from vobjects.microversions import errors, policy
+from vobjects.microversions import errors, policy, presets
 from vobjects.testing import api_sig
 from vobjects.versions import Version
 
@@ -33,11 +33,11 @@ EVERY_ERROR = [
 
 @pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
 def test_document_of_every_error_conforms(error):
-    body = error.document(policy.SENLIN, 'req-1')
+    body = error.document(presets.SENLIN, 'req-1')
 
     api_sig.assert_error_document(
         body,
-        error.status_under(policy.SENLIN),
+        error.status_under(presets.SENLIN),
         {'X-OpenStack-Request-ID': 'req-1'},
     )
     assert json.loads(json.dumps(body)) == body
@@ -58,7 +58,7 @@ def test_document_of_unsupported_version_has_everything():
         " maximum is '1.7', because engine-2 speaks no newer."
     )
 
-    assert error.document(policy.SENLIN, 'req-1') == {
+    assert error.document(presets.SENLIN, 'req-1') == {
         'errors': [
             {
                 'request_id': 'req-1',
@@ -73,7 +73,12 @@ def test_document_of_unsupported_version_has_everything():
                         'rel': 'help',
                         'href': 'https://docs.openstack.org/api-ref/'
                         'clustering/',
-                    }
+                    },
+                    {
+                        'rel': 'history',
+                        'href': 'https://docs.openstack.org/senlin/latest/'
+                        'contributor/api_microversion.html',
+                    },
                 ],
             }
         ],
@@ -89,14 +94,14 @@ def test_document_of_unsupported_version_has_everything():
 
 
 def test_document_without_request_id_has_no_such_key():
-    body = errors.MalformedBody('x').document(policy.SENLIN)
+    body = errors.MalformedBody('x').document(presets.SENLIN)
 
     assert 'request_id' not in body['errors'][0]
 
 
 def test_document_for_an_applications_own_error_conforms():
     body = errors.document(
-        policy.SENLIN,
+        presets.SENLIN,
         status=404,
         code='cluster-not-found',
         title='Cluster not found',
@@ -116,18 +121,18 @@ def test_document_for_an_applications_own_error_conforms():
 @pytest.mark.parametrize('status', [404, 406, 400])
 def test_missing_method_status_is_the_policys(status):
     configured = dataclasses.replace(
-        policy.SENLIN, method_missing_status=status
+        presets.SENLIN, method_missing_status=status
     )
     error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
 
     body = error.document(configured)
 
     api_sig.assert_error_document(body, status)
-    assert "from '1.2' to '1.4'" in body['errors'][0]['detail']
+    assert 'needs API version 1.2 to 1.4' in body['errors'][0]['detail']
 
 
 def test_missing_method_at_400_says_what_senlin_said():
-    configured = dataclasses.replace(policy.SENLIN, method_missing_status=400)
+    configured = dataclasses.replace(presets.SENLIN, method_missing_status=400)
     error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
 
     assert error.document(configured)['error'] == {
@@ -165,9 +170,9 @@ def test_keystoneauth_prints_the_detail(error):
 def response_of(error):
     """Return a response as requests would have read it."""
     response = requests.Response()
-    response.status_code = error.status_under(policy.SENLIN)
+    response.status_code = error.status_under(presets.SENLIN)
     response.headers['Content-Type'] = 'application/json'
     response.url = 'http://localhost/v1/clusters'
     response.request = requests.Request('GET', response.url).prepare()
-    response._content = json.dumps(error.document(policy.SENLIN)).encode()
+    response._content = json.dumps(error.document(presets.SENLIN)).encode()
     return response

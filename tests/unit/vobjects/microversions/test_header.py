@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vobjects.microversions import samples
-from vobjects.microversions import errors, header, policy
+from vobjects.microversions import errors, header, policy, presets
 from vobjects.versions import Version
 
 MAXIMUM = policy.Maximum(Version(1, 14))
+SENLIN = header.Negotiator(presets.SENLIN)
 SEVERAL_NAMES = policy.Policy(
     service_types=('container-infrastructure-management', 'container-infra'),
     minimum=Version(1, 1),
@@ -30,7 +31,7 @@ WITH_LEGACY = policy.Policy(
 
 
 def negotiate(value, maximum=MAXIMUM):
-    return str(header.negotiate(value, policy.SENLIN, maximum))
+    return str(SENLIN.negotiate(value, maximum))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_negotiate_when_malformed_refuses_and_teaches(value):
         negotiate(value)
 
     assert "'clustering 1.10'" in caught.value.detail
-    assert caught.value.status_under(policy.SENLIN) == 400
+    assert caught.value.status_under(presets.SENLIN) == 400
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,9 @@ def test_negotiate_when_out_of_range_gives_minimum_and_maximum(text):
 
 def test_negotiate_when_below_the_minimum_is_unsupported():
     with pytest.raises(errors.UnsupportedVersion):
-        header.negotiate('container-infra 1.0', SEVERAL_NAMES, MAXIMUM)
+        header.Negotiator(SEVERAL_NAMES).negotiate(
+            'container-infra 1.0', MAXIMUM
+        )
 
 
 def test_negotiate_when_fleet_is_older_says_why():
@@ -189,7 +192,7 @@ def test_negotiate_when_nothing_is_served_still_gives_the_minimum():
     'name', ['container-infra', 'container-infrastructure-management']
 )
 def test_requested_knows_each_name_of_the_service(name):
-    asked = header.requested(f'{name} 1.3', SEVERAL_NAMES)
+    asked = header.Negotiator(SEVERAL_NAMES).requested(f'{name} 1.3')
 
     assert asked.version == (1, 3)
 
@@ -218,8 +221,8 @@ def test_requested_when_long_but_good_is_read():
 def test_legacy_header_counts_when_the_standard_one_is_silent(
     value, legacy, expected
 ):
-    found = header.negotiate(
-        value, WITH_LEGACY, WITH_LEGACY.limit(), legacy=legacy
+    found = header.Negotiator(WITH_LEGACY).negotiate(
+        value, WITH_LEGACY.limit(), legacy=legacy
     )
 
     assert str(found) == expected
@@ -230,14 +233,14 @@ def test_legacy_header_counts_when_the_standard_one_is_silent(
 )
 def test_legacy_header_when_malformed_is_refused(value):
     with pytest.raises(errors.MalformedVersion):
-        header.requested('', WITH_LEGACY, [value])
+        header.Negotiator(WITH_LEGACY).requested('', [value])
 
 
 def test_malformed_status_is_the_policys():
-    lenient = dataclasses.replace(policy.SENLIN, malformed_status=406)
+    lenient = dataclasses.replace(presets.SENLIN, malformed_status=406)
 
     with pytest.raises(errors.MalformedVersion) as caught:
-        header.requested('clustering pony', lenient)
+        header.Negotiator(lenient).requested('clustering pony')
 
     assert caught.value.status_under(lenient) == 406
 
@@ -253,12 +256,12 @@ ITEM = st.one_of(
 
 @given(st.one_of(ITEM, st.lists(ITEM, max_size=5)))
 def test_negotiate_for_any_text_gives_a_served_version_or_a_refusal(value):
-    answer = samples.outcome(header.negotiate, value, policy.SENLIN, MAXIMUM)
+    answer = samples.outcome(SENLIN.negotiate, value, MAXIMUM)
 
     if isinstance(answer, Version):
-        assert policy.SENLIN.minimum <= answer <= MAXIMUM.version
+        assert presets.SENLIN.minimum <= answer <= MAXIMUM.version
     else:
-        assert answer.status_under(policy.SENLIN) in {400, 406}
+        assert answer.status_under(presets.SENLIN) in {400, 406}
 
 
 @given(
@@ -271,7 +274,7 @@ def test_negotiate_for_any_text_gives_a_served_version_or_a_refusal(value):
 def test_requested_for_canonical_text_gives_it_back(major, minor, form):
     text = f'{major}.{minor}'
 
-    asked = header.requested(form.format(f'clustering {text}'), policy.SENLIN)
+    asked = SENLIN.requested(form.format(f'clustering {text}'))
 
     assert asked.text == str(asked.version) == text
     assert asked.version == (major, minor)

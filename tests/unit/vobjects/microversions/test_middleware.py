@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import errors, middleware, policy
+from vobjects.microversions import errors, middleware, policy, presets
 from vobjects.testing import api_sig
 from vobjects.versions import Version
 
@@ -87,7 +87,7 @@ def test_malformed_version_is_400_and_shows_the_minimum(service):
 
 def test_refusals_status_is_the_policys():
     lenient = dataclasses.replace(
-        policy.SENLIN, malformed_status=406, unsupported_status=400
+        presets.SENLIN, malformed_status=406, unsupported_status=400
     )
     service = wsgi.Service(lenient)
 
@@ -148,7 +148,7 @@ def test_api_error_of_the_application_is_answered_as_its_document():
             'show', environ[policy.MICROVERSION], ((Version(1, 9), None),)
         )
 
-    service = middleware.Microversions(app, policy.SENLIN)
+    service = middleware.Microversions(app, presets.SENLIN)
     answer = wsgi.call(service, headers={HEADER: 'clustering 1.7'})
     head = wsgi.call(service, method='HEAD')
 
@@ -165,14 +165,14 @@ def test_api_error_after_the_start_takes_its_place():
         start_response('200 OK', [('Content-Type', 'text/plain')])
         raise errors.ValidationError('body', 'is wrong')
 
-    answer = wsgi.call(middleware.Microversions(app, policy.SENLIN))
+    answer = wsgi.call(middleware.Microversions(app, presets.SENLIN))
 
     assert answer.status == 400
     api_sig.assert_error_document(answer.json, 400)
 
 
 def test_maximum_when_nobody_gives_it_is_the_policys():
-    service = middleware.Microversions(wsgi.echo, policy.SENLIN)
+    service = middleware.Microversions(wsgi.echo, presets.SENLIN)
 
     answer = wsgi.call(service, headers={HEADER: 'clustering latest'})
 
@@ -191,7 +191,7 @@ def test_maximum_is_read_once_a_request_and_given_on():
         seen.append(environ[policy.MAXIMUM])
         return wsgi.echo(environ, start_response)
 
-    wsgi.call(middleware.Microversions(app, policy.SENLIN, maximum))
+    wsgi.call(middleware.Microversions(app, presets.SENLIN, maximum))
 
     assert len(calls) == 1
     assert seen == [policy.Maximum(Version(1, 14))]
@@ -203,7 +203,7 @@ def answering(headers):
         return [b'']
 
     return middleware.Microversions(
-        app, policy.SENLIN, lambda: policy.SENLIN.limit()
+        app, presets.SENLIN, lambda: presets.SENLIN.limit()
     )
 
 
@@ -253,7 +253,7 @@ def test_second_start_after_an_error_has_the_headers_too():
 
     answer = wsgi.call(
         middleware.Microversions(
-            app, policy.SENLIN, lambda: policy.SENLIN.limit()
+            app, presets.SENLIN, lambda: presets.SENLIN.limit()
         )
     )
 
@@ -267,6 +267,7 @@ LEGACY = policy.Policy(
     maximum=Version(2, 104),
     help_url='https://docs.example.org/',
     legacy_headers=('X-OpenStack-Nova-API-Version',),
+    response_headers=(('X-OpenStack-Nova-API-Version', '{version}'),),
 )
 
 

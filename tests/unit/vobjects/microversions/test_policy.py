@@ -7,21 +7,21 @@ import dataclasses
 
 import pytest
 
-from vobjects.microversions import policy
+from vobjects.microversions import policy, presets
 from vobjects.versions import Version
 
 
 def test_senlin_policy_is_the_clustering_service_from_1_0_to_1_14():
-    assert policy.SENLIN.service_type == 'clustering'
-    assert policy.SENLIN.major == 'v1'
-    assert str(policy.SENLIN.minimum) == '1.0'
-    assert str(policy.SENLIN.maximum) == '1.14'
-    assert policy.SENLIN.method_missing_status == 404
+    assert presets.SENLIN.service_type == 'clustering'
+    assert presets.SENLIN.major == 'v1'
+    assert str(presets.SENLIN.minimum) == '1.0'
+    assert str(presets.SENLIN.maximum) == '1.14'
+    assert presets.SENLIN.method_missing_status == 404
 
 
 def test_policies_with_equal_values_are_equal():
-    assert dataclasses.replace(policy.SENLIN) == policy.SENLIN
-    assert len({dataclasses.replace(policy.SENLIN), policy.SENLIN}) == 1
+    assert dataclasses.replace(presets.SENLIN) == presets.SENLIN
+    assert len({dataclasses.replace(presets.SENLIN), presets.SENLIN}) == 1
 
 
 @pytest.mark.parametrize(
@@ -37,23 +37,23 @@ def test_policies_with_equal_values_are_equal():
 )
 def test_policy_when_contradictory_is_refused(values, words):
     with pytest.raises(ValueError, match=words):
-        dataclasses.replace(policy.SENLIN, **values)
+        dataclasses.replace(presets.SENLIN, **values)
 
 
 def test_limit_without_fleet_is_the_newest_of_this_build():
-    assert policy.SENLIN.limit() == policy.Maximum(Version(1, 14))
+    assert presets.SENLIN.limit() == policy.Maximum(Version(1, 14))
 
 
 def test_limit_when_fleet_is_newer_is_the_newest_of_this_build():
     newer = policy.Maximum(Version(1, 20), 'of something')
 
-    assert policy.SENLIN.limit(newer) == policy.Maximum(Version(1, 14))
+    assert presets.SENLIN.limit(newer) == policy.Maximum(Version(1, 14))
 
 
 def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
     none = policy.Maximum(Version(0, 0), 'no engine is alive')
 
-    assert policy.SENLIN.limit(none) == policy.Maximum(
+    assert presets.SENLIN.limit(none) == policy.Maximum(
         Version(1, 0), 'no engine is alive'
     )
 
@@ -61,4 +61,4 @@ def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
 def test_limit_when_fleet_is_older_is_the_fleets():
     older = policy.Maximum(Version(1, 7), 'engine-2 is older')
 
-    assert policy.SENLIN.limit(older) is older
+    assert presets.SENLIN.limit(older) is older

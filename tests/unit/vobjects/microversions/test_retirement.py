@@ -13,11 +13,11 @@ import requests.utils
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
-from vobjects.microversions import errors, middleware, policy, retirement
+from vobjects.microversions import errors, middleware, presets, retirement
 from vobjects.microversions.retirement import retire
 from vobjects.versions import Version
 
-HELP = policy.SENLIN.help_url
+HELP = presets.SENLIN.help_url
 END_OF_2 = retire(
     '1.2',
     deprecated='2023-06-30T23:59:59Z',
@@ -27,7 +27,7 @@ END_OF_2 = retire(
 
 
 def retiring(*retired):
-    return wsgi.Service(dataclasses.replace(policy.SENLIN, retired=retired))
+    return wsgi.Service(dataclasses.replace(presets.SENLIN, retired=retired))
 
 
 def ask(service, version, path='/v1/clusters'):
@@ -107,7 +107,7 @@ def test_links_of_the_application_stay():
         start_response('200 OK', headers)
         return [b'']
 
-    versions = dataclasses.replace(policy.SENLIN, retired=(END_OF_2,))
+    versions = dataclasses.replace(presets.SENLIN, retired=(END_OF_2,))
     answer = wsgi.call(
         middleware.Microversions(app, versions),
         headers={'OpenStack-API-Version': 'clustering 1.2'},
@@ -201,7 +201,7 @@ def test_policy_refuses_what_its_versions_do_not_allow(retired, says):
     )
 
     with pytest.raises(ValueError, match=says):
-        dataclasses.replace(policy.SENLIN, retired=made)
+        dataclasses.replace(presets.SENLIN, retired=made)
 
 
 def test_line_is_read_as_the_call_it_stands_for():
@@ -260,7 +260,7 @@ def test_api_error_let_through_is_answered_and_marked():
     def app(environ, start_response):
         raise errors.ValidationError('body.x', 'is wrong')
 
-    versions = dataclasses.replace(policy.SENLIN, retired=(END_OF_2,))
+    versions = dataclasses.replace(presets.SENLIN, retired=(END_OF_2,))
     answer = wsgi.call(
         middleware.Microversions(app, versions),
         headers={'OpenStack-API-Version': 'clustering 1.2'},

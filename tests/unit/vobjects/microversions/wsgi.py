@@ -10,7 +10,7 @@ import wsgiref.simple_server
 import wsgiref.util
 import wsgiref.validate
 
-from vobjects.microversions import discovery, middleware, policy
+from vobjects.microversions import discovery, middleware, policy, presets
 
 
 class Answer:
@@ -74,7 +74,7 @@ class Service:
     :ivar maximum: what is served now; a test may change it
     """
 
-    def __init__(self, service_policy=policy.SENLIN):
+    def __init__(self, service_policy=presets.SENLIN):
         self.policy = service_policy
         self.maximum = service_policy.limit()
         self.app = middleware.Microversions(
