@@ -37,6 +37,15 @@ class Method:
         default_factory=dict
     )
 
+    @property
+    def handlers(self) -> list[handler.Handler]:
+        """Everything it does."""
+        return [self.plain] if self.plain else list(self.by_key.values())
+
+    def is_at(self, version: Version) -> bool:
+        """Tell whether it does anything at a microversion."""
+        return any(one.is_at(version) for one in self.handlers)
+
 
 @dataclasses.dataclass(slots=True)
 class Node:
@@ -100,14 +109,14 @@ class Dispatcher:
         if page is not None:
             request.environ[ROUTE] = path
             return self._show(page, request, path)
-        method, names = self._find(request.method, path)
-        request.environ[ROUTE] = method.path
         version: Version = request.environ[MICROVERSION]
+        method, names = self._find(request.method, path, version)
+        request.environ[ROUTE] = method.path
         if method.plain is not None:
             method.plain.require(version)
             content = self._content(request, method.plain.route.given)
             return method.plain(request, names, content)
-        chosen, content = self._select(request, method)
+        chosen, content = self._select(request, method, version)
         chosen.require(version)
         return chosen(request, names, content)
 
@@ -127,19 +136,27 @@ class Dispatcher:
             ],
         )
 
-    def _find(self, verb: str, path: str) -> tuple[Method, dict[str, str]]:
+    def _find(
+        self, verb: str, path: str, version: Version
+    ) -> tuple[Method, dict[str, str]]:
         wanted = routes.GET if verb == HEAD else verb
-        allowed: set[str] = set()
+        others: dict[str, Method] = {}
         if path.startswith('/') and path.count('/') <= self._max_slashes:
             for node, values in self._root.walk(path.split('/')[1:]):
                 found = node.methods.get(wanted)
                 if found is not None:
                     return found, dict(zip(node.names, values, strict=True))
-                allowed |= node.methods.keys()
-        if not allowed:
+                others |= node.methods
+        if not others:
             raise errors.NotFound(
                 f'There is nothing at {exceptions.cut(path)}.'
             )
+        allowed = {
+            name for name, method in others.items() if method.is_at(version)
+        }
+        if not allowed:
+            # At this version the path is not there at all.
+            next(iter(others.values())).handlers[0].require(version)
         if routes.GET in allowed:
             allowed.add(HEAD)
         raise errors.MethodNotAllowed(verb, path, ', '.join(sorted(allowed)))
@@ -155,11 +172,15 @@ class Dispatcher:
         return _below(found, given.key) if given.key else found
 
     def _select(
-        self, request: webob.Request, method: Method
+        self, request: webob.Request, method: Method, version: Version
     ) -> tuple[handler.Handler, Any]:
         """Return the handler of the one action that the body names."""
         found = _object(self._body(request))
-        known = ', '.join(map(repr, method.by_key))
+        known = ', '.join(
+            repr(key)
+            for key, one in method.by_key.items()
+            if one.is_at(version)
+        )
         if len(found) != 1:
             raise api_errors.ValidationError(
                 'body',

@@ -114,12 +114,16 @@ class Handler:
         answer = self._send(caller, asked, version, shown)
         return self._respond(environ, self.route.render(answer, shown))
 
+    def is_at(self, version: Version) -> bool:
+        """Tell whether a microversion has this method."""
+        return self._type.version_at(version) is not None
+
     def require(self, version: Version) -> None:
         """Refuse a microversion that does not have this method.
 
         :raises vobjects.microversions.errors.MethodNotAtVersion: since when
         """
-        if self._type.version_at(version) is None:
+        if not self.is_at(version):
             since = self._type.introduced() or self._service.versions.minimum
             key = self.route.given.key if self.route.given.selects else ''
             name = f'{self.route.method} {self.route.path}' + (

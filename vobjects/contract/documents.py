@@ -12,7 +12,6 @@ from typing import Any
 
 from vobjects.contract.registry import Operation, Shape
 from vobjects.contract.shapes import Schema, closed
-from vobjects.microversions import discovery
 from vobjects.microversions.policy import Policy
 from vobjects.versions import PATTERN, Version
 
@@ -92,7 +91,7 @@ def discovery_operations(policy: Policy) -> list[Operation]:
     return [
         _page(
             '/',
-            discovery.VERSIONS_STATUS,
+            policy.versions_status,
             closed(root, ['versions']),
             'List the versions of the API',
         ),

@@ -57,6 +57,8 @@ Import the modules, not names from here. In the order a request meets them::
         error.document(policy, request_id='', maximum=None) -> dict
         document(policy, *, status, code, title, detail, ...) -> dict
 
+    compat      the functions of microversion-parse, and its middleware
+
 ``names`` are the fields of a request type that come from the body (or from
 the query): every name the type had at any version; the version decides which
 of them are there.

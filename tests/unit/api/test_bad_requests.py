@@ -192,7 +192,8 @@ def test_path_when_unknown_is_404(
 def test_method_when_the_path_lacks_it_is_405_with_allow(
     api: http.Api, route: routes.Route, method: str
 ) -> None:
-    answer = api.bare(method, path_of(route), {})
+    environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {LATEST}'}
+    answer = api.bare(method, path_of(route), environ)
     assert answer.status == 405
     assert route.method in answer.headers['allow'].split(', ')
 

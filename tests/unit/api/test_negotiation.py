@@ -137,3 +137,72 @@ def test_retired_version_says_so_in_answers_and_errors_alike(
         assert 'title="clustering 1.7"' in answer.headers['link']
         assert 'sunset' not in api('GET', path, version='1.3').headers
     assert 'sunset' not in api('GET', '/').headers
+
+
+@pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
+def test_path_when_the_version_lacks_all_its_methods_says_since_when(
+    api: http.Api, verb: str
+) -> None:
+    early = api(verb, '/v1/services', version='1.6')
+    late = api(verb, '/v1/services', version='1.7')
+
+    assert early.status == 404
+    assert early.detail == (
+        'GET /v1/services needs API version 1.7 or later; this request asked'
+        ' for 1.6.'
+    )
+    assert late.status == 405
+    assert late.headers['allow'] == 'GET, HEAD'
+
+
+DELETE_BY_FORCE = ('DELETE', '/v1/clusters/c1', {'force': True})
+NEEDS_1_8 = "'force' needs API version 1.8 or later; this request asked for"
+
+
+def test_error_when_its_version_is_served_tells_it_and_links_the_history(
+    api: http.Api,
+) -> None:
+    answer = api(*DELETE_BY_FORCE, version='1.2')
+
+    assert answer.status == 400
+    assert answer.detail == f'body.force: {NEEDS_1_8} 1.2.'
+    item = answer.json['errors'][0]
+    assert item['available_from'] == '1.8'
+    assert {link['rel'] for link in item['links']} == {'help', 'history'}
+
+
+@pytest.mark.parametrize(
+    ('request_', 'needs'),
+    [
+        (DELETE_BY_FORCE, '1.8'),
+        (('GET', '/v1/actions?cluster_id=c1', None), '1.14'),
+        (('GET', '/v1/services', None), '1.7'),
+        (('PUT', '/v1/services', None), '1.7'),
+    ],
+)
+def test_error_when_its_version_is_not_served_tells_the_maximum_and_why(
+    api: http.Api,
+    fleet: memory.Fleet,
+    request_: tuple[str, str, dict[str, bool] | None],
+    needs: str,
+) -> None:
+    fleet.served = Maximum(Version(1, 5), 'engine-2 (0.1.0) is older')
+
+    answer = api(*request_, version='1.2')
+
+    assert f'needs API version {needs} or later' in answer.detail
+    assert answer.detail.endswith(
+        f'Version {needs} is not served now: the maximum is 1.5, because'
+        ' engine-2 (0.1.0) is older.'
+    )
+    assert answer.json['error']['message'] == answer.detail
+
+
+def test_error_when_no_other_version_helps_links_no_history(
+    api: http.Api,
+) -> None:
+    answer = api('DELETE', '/v1/clusters/c1', {'farce': True}, version='1.2')
+
+    assert answer.status == 400
+    item = answer.json['errors'][0]
+    assert [link['rel'] for link in item['links']] == ['help']

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
 from vobjects.cli import usage
-from vobjects.microversions import policy
+from vobjects.microversions import policy, presets
 from vobjects.microversions import usage as counting
 from vobjects.versions import Version
 
@@ -29,7 +29,7 @@ def who(*arguments: str) -> int:
 
 def counted(*asked, since=0.0):
     """Return an API that has served (version, agent, times)."""
-    found = counting.Usage(policy.SENLIN, clock=lambda: since)
+    found = counting.Usage(presets.SENLIN, clock=lambda: since)
     for version, agent, times in asked:
         for _ in range(times):
             environ = {

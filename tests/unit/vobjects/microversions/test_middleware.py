@@ -154,7 +154,7 @@ def test_api_error_of_the_application_is_answered_as_its_document():
 
     assert answer.status == 404
     api_sig.assert_error_document(answer.json, 404)
-    assert "available from '1.9' on" in answer.json['error']['message']
+    assert 'needs API version 1.9 or later' in answer.json['error']['message']
     assert answer.headers[HEADER] == 'clustering 1.7'
     assert answer.headers['vary'] == 'OpenStack-API-Version'
     assert (head.status, head.body) == (404, b'')

@@ -342,6 +342,7 @@ def test_senlin_at_400_says_what_its_tempest_plugin_compares():
 def as_requests(answer):
     response = requests.Response()
     response.status_code = answer.status_int
+    response.reason = answer.status.partition(' ')[2]
     response.headers.update(answer.headers)
     response.url = 'http://localhost/things'
     response.request = requests.Request('GET', response.url).prepare()

@@ -16,6 +16,7 @@ from vobjects.microversions import (
     errors,
     middleware,
     policy,
+    presets,
     usage,
 )
 
@@ -38,10 +39,10 @@ class Service:
     """An application that counts."""
 
     def __init__(self, **options):
-        self.usage = usage.Usage(policy.SENLIN, clock=lambda: 77.0, **options)
-        inner = discovery.Discovery(routed, policy.SENLIN)
+        self.usage = usage.Usage(presets.SENLIN, clock=lambda: 77.0, **options)
+        inner = discovery.Discovery(routed, presets.SENLIN)
         self.app = usage.Counting(
-            middleware.Microversions(inner, policy.SENLIN), self.usage
+            middleware.Microversions(inner, presets.SENLIN), self.usage
         )
 
     def ask(self, path='/v1/things/a', version='1.2', agent='', **extra):

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The middleware of microversion-parse, with no web framework under it.
+
+It takes a list of versions, which may have gaps and several majors, where
+:class:`~vobjects.microversions.middleware.Microversions` takes a policy.
+Version and Vary are on every response, also on what the application raises
+when that is a WSGI application itself, as the exceptions of WebOb and
+Werkzeug are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from vobjects.microversions import compat
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+#: Linked from the errors.
+HELP_URL = (
+    'https://specs.openstack.org/openstack/api-sig/guidelines/'
+    'microversion_specification.html'
+)
+
+Formatter = Callable[..., Any]
+
+
+class MicroversionMiddleware:
+    """Negotiates; the application finds ``SERVICE_TYPE.microversion``.
+
+    :param versions: every version served, oldest first
+    :param json_error_formatter: makes the body of an error of ``body``,
+        ``status``, ``title`` and ``environ``, as WebOb's formatters do
+    """
+
+    def __init__(
+        self,
+        application: WSGIApplication,
+        service_type: str,
+        versions: Sequence[str],
+        json_error_formatter: Formatter | None = None,
+    ) -> None:
+        self.application = application
+        self.service_type = service_type
+        self.microversion_environ = f'{service_type}.microversion'
+        self.versions = versions
+        self.json_error_formatter = json_error_formatter
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        shown = self.versions[0]
+
+        def started(
+            status: str,
+            headers: list[tuple[str, str]],
+            exc_info: Any = None,
+            /,
+        ) -> Callable[[bytes], object]:
+            name = compat.STANDARD_HEADER
+            headers = [
+                *headers,
+                (name, f'{self.service_type} {shown}'),
+                ('vary', name),
+            ]
+            return start_response(status, headers, exc_info)
+
+        try:
+            version = compat.extract_version(
+                compat.headers_from_wsgi_environ(environ),
+                self.service_type,
+                self.versions,
+            )
+        except ValueError as error:
+            return self._refuse(406, error, environ, started)
+        except TypeError as error:
+            return self._refuse(400, error, environ, started)
+        environ[self.microversion_environ] = version
+        shown = str(version)
+        try:
+            return self.application(environ, started)
+        except Exception as error:
+            if not callable(error):
+                raise
+            answer: Iterable[bytes] = error(environ, started)
+            return answer
+
+    def _refuse(
+        self,
+        code: int,
+        error: Exception,
+        environ: WSGIEnvironment,
+        started: StartResponse,
+    ) -> Iterable[bytes]:
+        status = HTTPStatus(code)
+        line = f'{status.value} {status.phrase}'
+        detail = f'Invalid microversion: {error}'
+        if self.json_error_formatter is None:
+            document = self._document(status, detail)
+        else:
+            document = self.json_error_formatter(
+                body=detail, status=line, title=status.phrase, environ=environ
+            )
+        body = json.dumps(document).encode()
+        started(
+            line,
+            [
+                ('Content-Type', 'application/json'),
+                ('Content-Length', str(len(body))),
+            ],
+        )
+        return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
+
+    def _document(self, status: HTTPStatus, detail: str) -> dict[str, Any]:
+        unsupported = status == HTTPStatus.NOT_ACCEPTABLE
+        kind = 'unsupported' if unsupported else 'malformed'
+        return {
+            'errors': [
+                {
+                    'code': f'{self.service_type}.microversion-{kind}',
+                    'status': status.value,
+                    'title': f'Requested microversion is {kind}',
+                    'detail': detail,
+                    'min_version': self.versions[0],
+                    'max_version': self.versions[-1],
+                    'links': [{'rel': 'help', 'href': HELP_URL}],
+                }
+            ]
+        }
