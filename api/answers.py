@@ -106,6 +106,14 @@ def _nothing(answer: Any, shown: Manifest) -> Rendered:
     return Rendered(None)
 
 
+def _operations(answer: Any, shown: Manifest) -> Rendered:
+    return Rendered(base.plain(answer, shown))
+
+
+def _operations_schema(version: Version) -> shapes.Schema | None:
+    return shapes.resource(resources.ProfileTypeOperations, version)
+
+
 def _build_info(answer: resources.BuildInfo, shown: Manifest) -> Rendered:
     both = base.plain(answer, shown)
     # What this process runs; the engine cannot know it.
@@ -121,6 +129,9 @@ location = Render(_location, _no_schema, starts_action=True)
 
 #: No body at all.
 nothing = Render(_nothing, _no_schema)
+
+#: What can be done to nodes of a profile type.
+operations = Render(_operations, _operations_schema)
 
 #: Both sides' builds.
 build_info = Render(

@@ -169,6 +169,8 @@ class Dispatcher:
         if content is inputs.NO_BODY and given.optional:
             return content
         found = _object(content)
+        if given.names:
+            return _named(found, given)
         return _below(found, given.key) if given.key else found
 
     def _select(
@@ -194,6 +196,9 @@ class Dispatcher:
                 f'body[{exceptions.cut(key)}]',
                 f'is no action; known here: {known}',
             )
+        whole = chosen.route.given.whole
+        if whole:
+            content = {whole: _map(content, f'body.{key}')}
         return chosen, content
 
     def _body(self, request: webob.Request) -> Any:
@@ -238,14 +243,36 @@ def _below(found: dict[str, Any], key: str) -> Any:
     return found[key]
 
 
+def _named(found: dict[str, Any], given: routes.Given) -> dict[str, Any]:
+    """Return the fields of a body whose one key is a field itself."""
+    if len(found) != 1:
+        raise api_errors.ValidationError(
+            'body', f'must name one {given.names}, not {len(found) or "none"}'
+        )
+    ((name, content),) = found.items()
+    content = _map(content, f'body[{exceptions.cut(name)}]')
+    if given.whole:
+        return {given.names: name, given.whole: content}
+    if given.names in content:
+        raise api_errors.ValidationError(
+            f'body[{exceptions.cut(name)}].{given.names}',
+            f'unknown; {name!r} is the {given.names}',
+        )
+    return {given.names: name, **content}
+
+
 def _object(content: Any) -> dict[str, Any]:
     if content is inputs.NO_BODY:
         raise api_errors.MalformedBody(
             'The request body is empty; a JSON object is expected.'
         )
+    return _map(content, 'body')
+
+
+def _map(content: Any, where: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise api_errors.ValidationError(
-            'body', f'must be a JSON object, not {_json(content)}'
+            where, f'must be a JSON object, not {_json(content)}'
         )
     return content
 

@@ -79,12 +79,14 @@ class Handler:
             name
             for name in routes.all_names(self._type)
             if name not in route.in_path
+            and name not in dict(route.given.implied)
         )
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')
         self._check()
         self._envelopes: dict[Version, Mapping[str, str]] = {}
+        self._implied: dict[Version, Mapping[str, Any]] = {}
         for version in service.every_version():
             object_version = self._type.version_at(version)
             if object_version is not None:
@@ -92,6 +94,12 @@ class Handler:
                 self._envelopes[version] = _envelope(
                     self._type, object_version
                 )
+                known = self._type.fields_at(object_version)
+                self._implied[version] = {
+                    name: value
+                    for name, value in route.given.implied
+                    if name in known
+                }
 
     def __call__(
         self, request: webob.Request, path: Mapping[str, str], content: Any
@@ -144,7 +152,7 @@ class Handler:
         :raises vobjects.microversions.errors.InputError: what is wrong
         """
         given, names = self.route.given, self._others
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = dict(self._implied[version])
         for name, identity in path.items():
             inputs.check_identity(name, identity)
             values[name] = identity

@@ -9,6 +9,7 @@ fields of the type; :class:`Given` says where the others come from.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from api import answers
 from vobjects import base
@@ -16,6 +17,7 @@ from vobjects.clustering import resources
 from vobjects.clustering.requests import (
     actions,
     clusters,
+    events,
     nodes,
     profiles,
     services,
@@ -31,6 +33,11 @@ class Given:
     :ivar key: the object is below this key
     :ivar selects: the key tells routes of the same path apart
     :ivar optional: the object may be missing
+    :ivar names: the object has one key, which is this field; the fields are
+        in the object below it
+    :ivar whole: the object is itself this field
+    :ivar implied: fields that no client gives: every request has them, from
+        the microversion on that has them
     """
 
     query: bool = False
@@ -38,9 +45,19 @@ class Given:
     key: str = ''
     selects: bool = False
     optional: bool = False
+    names: str = ''
+    whole: str = ''
+    implied: tuple[tuple[str, Any], ...] = ()
 
 
 QUERY = Given(query=True)
+#: As in ``{"reboot": {"type": "HARD"}}``.
+NODE_OPERATION = Given(body=True, names='operation', whole='params')
+#: As in ``{"reboot": {"params": {...}, "filters": {...}}}``.
+CLUSTER_OPERATION = Given(body=True, names='operation')
+FLAT = Given(body=True)
+#: ``{"action": {"status": "CANCELLED"}}`` and ``?force=true``.
+CANCEL = Given(query=True, body=True, key='action')
 #: As Senlin deletes: by default, or by ``?force=true``, or by a flat body.
 EITHER = Given(query=True, body=True, optional=True)
 
@@ -50,9 +67,15 @@ def inside(key: str) -> Given:
     return Given(body=True, key=key)
 
 
-def action(key: str) -> Given:
+def action(key: str, *, whole: str = '', **implied: Any) -> Given:
     """Return: from the object below the action's name."""
-    return Given(body=True, key=key, selects=True)
+    return Given(
+        body=True,
+        key=key,
+        selects=True,
+        whole=whole,
+        implied=tuple(implied.items()),
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,6 +142,10 @@ ROUTES: tuple[Route, ...] = (
           QUERY, 200,
           item('profile_type', resources.ProfileType), 'profile_types:get'),
 
+    Route(GET, '/v1/profile-types/{identity}/ops',
+          profiles.ProfileTypeOpsRequest,
+          QUERY, 200, answers.operations, 'profile_types:ops'),
+
     Route(GET, '/v1/profiles', profiles.ProfileListRequest,
           QUERY, 200, items('profiles', resources.Profile), 'profiles:index'),
     Route(POST, '/v1/profiles', profiles.ProfileCreateRequest,
@@ -150,19 +177,41 @@ ROUTES: tuple[Route, ...] = (
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
           action('resize'), 202, answers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleInRequest,
-          action('scale_in'), 202, answers.action, 'clusters:action'),
+          action('scale_in', refuse_conflict=True), 202, answers.action,
+          'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleOutRequest,
-          action('scale_out'), 202, answers.action, 'clusters:action'),
+          action('scale_out', refuse_conflict=True), 202, answers.action,
+          'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterAddNodesRequest,
+          action('add_nodes'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterDelNodesRequest,
+          action('del_nodes'), 202, answers.action, 'clusters:action'),
+    Route(POST, CLUSTER_ACTIONS, clusters.ClusterReplaceNodesRequest,
+          action('replace_nodes'), 202, answers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCheckRequest,
-          action('check'), 202, answers.action, 'clusters:action'),
+          action('check', whole='params'), 202, answers.action,
+          'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterRecoverRequest,
           action('recover'), 202, answers.action, 'clusters:action'),
+    Route(POST, '/v1/clusters/{identity}/ops',
+          clusters.ClusterOperationRequest,
+          CLUSTER_OPERATION, 202, answers.action, 'clusters:operation'),
+    Route(GET, '/v1/clusters/{identity}/attrs/{path}',
+          clusters.ClusterCollectRequest,
+          QUERY, 200,
+          items('cluster_attributes', resources.ClusterAttribute),
+          'clusters:collect'),
 
     Route(GET, '/v1/nodes', nodes.NodeListRequest,
           QUERY, 200, items('nodes', resources.Node), 'nodes:index'),
     Route(POST, '/v1/nodes', nodes.NodeCreateRequest,
           inside('node'), 202,
           started('node', resources.Node), 'nodes:create'),
+    Route(POST, '/v1/nodes/adopt', nodes.NodeAdoptRequest,
+          FLAT, 200, item('node', resources.Node), 'nodes:adopt'),
+    Route(POST, '/v1/nodes/adopt-preview', nodes.NodeAdoptPreviewRequest,
+          FLAT, 200,
+          item('node_preview', resources.NodePreview), 'nodes:adopt-preview'),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
           QUERY, 200, item('node', resources.Node), 'nodes:get'),
     Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,
@@ -171,13 +220,23 @@ ROUTES: tuple[Route, ...] = (
     Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
           EITHER, 202, answers.location, 'nodes:delete'),
     Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
-          action('check'), 202, answers.action, 'nodes:action'),
+          action('check', whole='params'), 202, answers.action,
+          'nodes:action'),
     Route(POST, NODE_ACTIONS, nodes.NodeRecoverRequest,
           action('recover'), 202, answers.action, 'nodes:action'),
+    Route(POST, '/v1/nodes/{identity}/ops', nodes.NodeOperationRequest,
+          NODE_OPERATION, 202, answers.action, 'nodes:operation'),
 
     Route(GET, '/v1/actions', actions.ActionListRequest,
           QUERY, 200, items('actions', resources.Action), 'actions:index'),
     Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
           QUERY, 200, item('action', resources.Action), 'actions:get'),
+    Route(PATCH, '/v1/actions/{identity}', actions.ActionUpdateRequest,
+          CANCEL, 202, answers.location, 'actions:update'),
+
+    Route(GET, '/v1/events', events.EventListRequest,
+          QUERY, 200, items('events', resources.Event), 'events:index'),
+    Route(GET, '/v1/events/{identity}', events.EventGetRequest,
+          QUERY, 200, item('event', resources.Event), 'events:get'),
 )
 # fmt: on

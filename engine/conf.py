@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's options: ``[engine]`` and ``[simulated]``.
+"""The engine's options: ``[engine]``, ``[events]`` and ``[simulated]``.
 
 ``[database]`` is oslo.db's.
 """
@@ -112,6 +112,29 @@ SIMULATED_OPTIONS = [
     ),
 ]
 
+EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')
+
+EVENTS_OPTIONS = [
+    cfg.ListOpt(
+        'dispatchers',
+        default=['database'],
+        help='Where events go: entry points of the group'
+        ' "vobjects.dispatchers". Without "database" the API has none.',
+    ),
+    cfg.StrOpt(
+        'priority',
+        default='info',
+        choices=['critical', 'error', 'warn', 'info', 'debug'],
+        help='The lowest level of an event that is recorded.',
+    ),
+    cfg.BoolOpt(
+        'exclude_derived_actions',
+        default=True,
+        help='Whether only actions that users asked for have events, and not'
+        ' those that other actions derive.',
+    ),
+]
+
 
 def register(conf: cfg.ConfigOpts) -> None:
     """Make the engine's options known to ``conf``; harmless when repeated."""
@@ -127,4 +150,8 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
     Those of ``[database]`` are listed by oslo.db itself.
     """
-    return [(ENGINE, ENGINE_OPTIONS), (SIMULATED, SIMULATED_OPTIONS)]
+    return [
+        (ENGINE, ENGINE_OPTIONS),
+        (EVENTS, EVENTS_OPTIONS),
+        (SIMULATED, SIMULATED_OPTIONS),
+    ]

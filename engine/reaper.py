@@ -120,6 +120,7 @@ class Reaper:
                 return False
             times = orphan.deaths + 1
             return endings.abandon(
+                self._run,
                 session,
                 orphan,
                 'FAILED',
@@ -144,7 +145,7 @@ class Reaper:
             LOG.warning('Action %s took too long', action_id)
 
             def body(session: orm.Session, id_: str = action_id) -> bool:
-                return endings.end(session, id_, 'TIMEOUT')
+                return endings.end(self._run, session, id_, 'TIMEOUT')
 
             woken |= self._run.database.write(body)
         return woken

@@ -194,7 +194,7 @@ class Scheduler:
         woken = False
         if table.is_forced(request):
             woken = endings.supersede(
-                session, actions.in_the_way(session, action)
+                self.run, session, actions.in_the_way(session, action)
             )
         blocked_on = locks.acquire(
             session, action.id, kind.wants(action, request)
@@ -207,7 +207,8 @@ class Scheduler:
                 blocked_on=blocked_on,
             )
             return None, woken
-        actions.start(session, action)
+        if actions.start(session, action):
+            self.run.events.started(session, action)
         job = work.Work(self.run, kind, claim, action, request)
         return job, woken
 

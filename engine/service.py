@@ -19,7 +19,17 @@ from engine import conf as engine_conf
 from engine import reaper, scheduler
 from engine.actions import runtime
 from engine.db import database, migrations, services
-from engine.handlers import actions, clusters, nodes, profiles
+from engine.events import recorder
+from engine.handlers import (
+    actions,
+    adoption,
+    clusters,
+    events,
+    members,
+    nodes,
+    operations,
+    profiles,
+)
 from engine.handlers import services as service_handlers
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
@@ -36,8 +46,12 @@ BINARY = 'vobjects-engine'
 #: Classes of the request handlers.
 HANDLERS = (
     actions.ActionHandlers,
+    adoption.AdoptionHandlers,
     clusters.ClusterHandlers,
+    events.EventHandlers,
+    members.MemberHandlers,
     nodes.NodeHandlers,
+    operations.OperationHandlers,
     profiles.ProfileHandlers,
     service_handlers.ServiceHandlers,
 )
@@ -80,6 +94,7 @@ class Engine:
             database=self.database,
             provider=providers.load(conf, self.database),
             profile_types=profile_types.Registry.load(),
+            events=recorder.load(conf),
             cap=self._cap,
             speaks=speaks,
             wake=self._wake,

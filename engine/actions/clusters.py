@@ -15,7 +15,7 @@ from sqlalchemy import orm
 from engine import names, sizes
 from engine.actions import nodes as node_actions
 from engine.actions import work
-from engine.db import clusters, models, nodes
+from engine.db import actions, clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
@@ -38,14 +38,13 @@ def in_transaction(step: Step) -> work.Stage:
 
 def create(job: work.Work, session: orm.Session) -> None:
     """Make the nodes."""
-    cluster = _cluster(job, session)
-    clusters.set_status(cluster, 'CREATING', 'Creation in progress')
+    cluster = begin(job, session, 'CREATING', 'Creation in progress')
     _grow(job, session, cluster, cluster.desired_capacity, created)
 
 
 def created(job: work.Work, session: orm.Session) -> None:
     """See how many nodes there are."""
-    _finish(job, session, 'Cluster creation succeeded.', 'creating')
+    finish(job, session, 'Cluster creation succeeded.', 'creating')
 
 
 # CLUSTER_UPDATE
@@ -53,9 +52,8 @@ def created(job: work.Work, session: orm.Session) -> None:
 
 def update(job: work.Work, session: orm.Session) -> None:
     """Change properties, and the nodes' profile."""
-    cluster = _cluster(job, session)
+    cluster = begin(job, session, 'UPDATING', 'Update in progress')
     request = job.request
-    clusters.set_status(cluster, 'UPDATING', 'Update in progress')
     for field, column in (
         ('name', 'name'),
         ('metadata', 'meta'),
@@ -79,15 +77,15 @@ def update(job: work.Work, session: orm.Session) -> None:
             for node in nodes.of_cluster(session, cluster.id)
             if node.profile_id != profile_id
         ]
-    _wait(job, session, children, updated)
+    wait(job, session, children, updated)
 
 
 def updated(job: work.Work, session: orm.Session) -> None:
     """Take the profile over, if the nodes did."""
     profile_id = work.given(job.request, 'profile_id')
     if profile_id is not None and not job.failures(session):
-        _cluster(job, session).profile_id = profile_id
-    _finish(job, session, 'Cluster update completed.', 'updating')
+        locked(job, session).profile_id = profile_id
+    finish(job, session, 'Cluster update completed.', 'updating')
 
 
 # CLUSTER_DELETE
@@ -101,7 +99,7 @@ def delete(job: work.Work, session: orm.Session) -> None:
         return
     clusters.set_status(cluster, 'DELETING', 'Deletion in progress')
     members = nodes.of_cluster(session, cluster.id)
-    _wait(job, session, _deletions(job, members), deleted)
+    wait(job, session, deletions(job, members), deleted)
 
 
 def deleted(job: work.Work, session: orm.Session) -> None:
@@ -110,7 +108,7 @@ def deleted(job: work.Work, session: orm.Session) -> None:
     if cluster is None:
         job.succeed(session, 'The cluster was gone already.')
     elif nodes.count_of_cluster(session, cluster.id):
-        _finish(job, session, '', 'deleting')
+        finish(job, session, '', 'deleting')
     else:
         session.delete(cluster)
         session.flush()
@@ -144,12 +142,12 @@ def scale_out(job: work.Work, session: orm.Session) -> None:
 
 def resized(job: work.Work, session: orm.Session) -> None:
     """See how many nodes there are."""
-    _finish(job, session, 'Cluster resize succeeded.', 'resizing')
+    finish(job, session, 'Cluster resize succeeded.', 'resizing')
 
 
 def scaled(job: work.Work, session: orm.Session) -> None:
     """See how many nodes there are."""
-    _finish(job, session, 'Cluster scaling succeeded.', 'scaling')
+    finish(job, session, 'Cluster scaling succeeded.', 'scaling')
 
 
 def resize_of(request: object) -> sizes.Resize:
@@ -168,7 +166,7 @@ def resize_of(request: object) -> sizes.Resize:
 def _resize(
     job: work.Work, session: orm.Session, change: sizes.Resize
 ) -> None:
-    cluster = _cluster(job, session)
+    cluster = locked(job, session)
     members = nodes.of_cluster(session, cluster.id)
     bounds = sizes.Bounds(
         cluster.min_size, cluster.max_size, job.run.node_limit()
@@ -181,7 +179,7 @@ def _resize(
     surplus = len(members) - size
     if surplus > 0:
         leaving = nodes.victims(members, surplus)
-        _wait(job, session, _deletions(job, leaving), after)
+        wait(job, session, deletions(job, leaving), after)
     else:
         _grow(job, session, cluster, -surplus, after)
 
@@ -191,22 +189,22 @@ def _resize(
 
 def check(job: work.Work, session: orm.Session) -> None:
     """Look whether the nodes are well."""
-    cluster = _cluster(job, session)
-    clusters.set_status(cluster, 'CHECKING', 'Check in progress')
-    _wait(job, session, _checks(job, session), checked)
+    if (work.given(job.request, 'params') or {}).get('delete_check_action'):
+        actions.forget(session, job.action.target, 'CLUSTER_CHECK')
+    begin(job, session, 'CHECKING', 'Check in progress')
+    wait(job, session, _checks(job, session), checked)
 
 
 def checked(job: work.Work, session: orm.Session) -> None:
     """See how many nodes are well."""
-    _finish(job, session, 'Cluster checking completed.', 'checking')
+    finish(job, session, 'Cluster checking completed.', 'checking')
 
 
 def recover(job: work.Work, session: orm.Session) -> None:
     """Look whether the nodes are well first, if asked to."""
-    cluster = _cluster(job, session)
-    clusters.set_status(cluster, 'RECOVERING', 'Recovery in progress')
+    begin(job, session, 'RECOVERING', 'Recovery in progress')
     checks = _checks(job, session) if work.given(job.request, 'check') else []
-    _wait(job, session, checks, repair)
+    wait(job, session, checks, repair)
 
 
 def repair(job: work.Work, session: orm.Session) -> None:
@@ -226,12 +224,27 @@ def repair(job: work.Work, session: orm.Session) -> None:
         for node in nodes.of_cluster(session, job.action.target)
         if node.status != 'ACTIVE'
     ]
-    _wait(job, session, children, recovered)
+    wait(job, session, children, refit)
+
+
+def refit(job: work.Work, session: orm.Session) -> None:
+    """Make or delete nodes until there are as many as there should be."""
+    if not work.given(job.request, 'check_capacity') or job.failures(session):
+        recovered(job, session)
+        return
+    cluster = locked(job, session)
+    members = nodes.of_cluster(session, cluster.id)
+    surplus = len(members) - cluster.desired_capacity
+    if surplus > 0:
+        leaving = nodes.victims(members, surplus)
+        wait(job, session, deletions(job, leaving), recovered)
+    else:
+        _grow(job, session, cluster, -surplus, recovered)
 
 
 def recovered(job: work.Work, session: orm.Session) -> None:
     """See how many nodes are well."""
-    _finish(job, session, 'Cluster recovery succeeded.', 'recovering')
+    finish(job, session, 'Cluster recovery succeeded.', 'recovering')
 
 
 # Ends
@@ -247,13 +260,22 @@ def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
     session.flush()
 
 
-def _finish(
-    job: work.Work, session: orm.Session, success: str, doing: str
+def finish(
+    job: work.Work,
+    session: orm.Session,
+    success: str,
+    doing: str,
+    *,
+    counts: bool = False,
 ) -> None:
-    """End the action by what became of its nodes."""
-    cluster = clusters.lock(session, job.action.target)
-    if cluster is None:
-        raise _gone(job)
+    """End the action by what became of its nodes.
+
+    :param counts: whether there are to be as many nodes as there are now
+    """
+    cluster = locked(job, session)
+    if counts:
+        session.flush()
+        cluster.desired_capacity = nodes.count_of_cluster(session, cluster.id)
     node_actions.evaluate(
         session, cluster, job.action.action, job.run.node_limit()
     )
@@ -268,7 +290,20 @@ def _finish(
 # Parts of the steps
 
 
-def _cluster(job: work.Work, session: orm.Session) -> models.Cluster:
+def begin(
+    job: work.Work, session: orm.Session, status: str, reason: str
+) -> models.Cluster:
+    """Say what is about to be done, and return the cluster."""
+    cluster = locked(job, session)
+    clusters.set_status(cluster, status, reason)
+    return cluster
+
+
+def locked(job: work.Work, session: orm.Session) -> models.Cluster:
+    """Return the cluster, which nobody else changes before we commit.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: it is gone
+    """
     cluster = clusters.lock(session, job.action.target)
     if cluster is None:
         raise _gone(job)
@@ -279,7 +314,7 @@ def _gone(job: work.Work) -> errors.ResourceNotFound:
     return errors.ResourceNotFound(f'The cluster {job.action.target} is gone.')
 
 
-def _wait(
+def wait(
     job: work.Work,
     session: orm.Session,
     children: Sequence[models.Action],
@@ -322,7 +357,7 @@ def _grow(
                 ),
             )
         )
-    _wait(job, session, children, then)
+    wait(job, session, children, then)
 
 
 def add_node(
@@ -351,9 +386,10 @@ def add_node(
     return node
 
 
-def _deletions(
+def deletions(
     job: work.Work, members: Sequence[models.Node]
 ) -> list[models.Action]:
+    """Return actions that delete nodes."""
     return [
         job.child(
             'NODE_DELETE',

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import orm
 
-from engine.actions import table
+from engine.actions import runtime, table
 from engine.db import actions, dependencies, models
 from vobjects.clustering import consts
 
@@ -23,7 +23,9 @@ CAUSES = {
 }
 
 
-def end(session: orm.Session, action_id: str, cause: str) -> bool:
+def end(
+    run: runtime.Runtime, session: orm.Session, action_id: str, cause: str
+) -> bool:
     """End an action and everything it waits for.
 
     :param cause: a key of :data:`CAUSES`
@@ -34,14 +36,18 @@ def end(session: orm.Session, action_id: str, cause: str) -> bool:
         return False
     woken = False
     for child in dependencies.unfinished_children(session, action_id):
-        woken |= end(session, child, cause)
+        woken |= end(run, session, child, cause)
     status, reason = CAUSES[cause]
     reason = reason.format(timeout=action.timeout)
-    return abandon(session, action, status, reason) or woken
+    return abandon(run, session, action, status, reason) or woken
 
 
 def abandon(
-    session: orm.Session, action: models.Action, status: str, reason: str
+    run: runtime.Runtime,
+    session: orm.Session,
+    action: models.Action,
+    status: str,
+    reason: str,
 ) -> bool:
     """End an action that has no unfinished children.
 
@@ -50,22 +56,28 @@ def abandon(
     kind = table.KINDS.get(action.action)
     if kind is not None:
         kind.abandon(session, action, reason)
-    _, woken = actions.end(
+    ended, woken = actions.end(
         session,
         action.id,
         models.Action.status.not_in(consts.ACTION_ENDS),
         status,
         reason,
     )
+    if ended:
+        run.events.ended(session, action, status, reason)
     return woken
 
 
-def supersede(session: orm.Session, others: Iterable[models.Action]) -> bool:
+def supersede(
+    run: runtime.Runtime,
+    session: orm.Session,
+    others: Iterable[models.Action],
+) -> bool:
     """End actions that stand in the way of a forced deletion.
 
     :returns: whether another action became ready by it
     """
     woken = False
     for action in others:
-        woken |= end(session, action.id, 'SUPERSEDE')
+        woken |= end(run, session, action.id, 'SUPERSEDE')
     return woken

@@ -35,19 +35,19 @@ PLAIN_FIELDS = {
 
 def create(job: work.Work) -> None:
     """NODE_CREATE: make the node's object."""
-    view, profile = _begin(job, 'CREATING', 'Creation in progress')
+    view, profile = begin(job, 'CREATING', 'Creation in progress')
     kind = job.run.profile_types.get(profile.type)
     try:
         physical_id = kind.create(job.run.provider, view, _properties(profile))
     except providers.ProviderError as error:
-        _fail(job, str(error))
+        fail(job, str(error))
         return
 
     def done(session: orm.Session) -> None:
-        node = _node(job, session)
+        node = existing(job, session)
         node.physical_id = physical_id
         nodes.set_status(node, 'ACTIVE', 'Creation succeeded')
-        _look_at_cluster(job, session, node.cluster_id, counts=True)
+        look_at_cluster(job, session, node.cluster_id, counts=True)
         job.succeed(session, 'Node created successfully.')
 
     try:
@@ -60,7 +60,7 @@ def create(job: work.Work) -> None:
 def update(job: work.Work) -> None:
     """NODE_UPDATE: change properties, and the object if the profile does."""
     request = job.request
-    view, old = _begin(job, 'UPDATING', 'Update in progress')
+    view, old = begin(job, 'UPDATING', 'Update in progress')
     new_id = work.given(request, 'profile_id')
     if new_id is not None and new_id != old.id:
         new = _profile(job, new_id)
@@ -70,11 +70,11 @@ def update(job: work.Work) -> None:
                 job.run.provider, view, _properties(old), _properties(new)
             )
         except providers.ProviderError as error:
-            _fail(job, str(error))
+            fail(job, str(error))
             return
 
     def done(session: orm.Session) -> None:
-        node = _node(job, session)
+        node = existing(job, session)
         if new_id is not None:
             node.profile_id = new_id
         for field, column in PLAIN_FIELDS.items():
@@ -82,7 +82,7 @@ def update(job: work.Work) -> None:
             if value is not None:
                 setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
-        _look_at_cluster(job, session, node.cluster_id)
+        look_at_cluster(job, session, node.cluster_id)
         job.succeed(session, 'Node updated successfully.')
 
     job.write(done)
@@ -91,7 +91,7 @@ def update(job: work.Work) -> None:
 def delete(job: work.Work) -> None:
     """NODE_DELETE: remove the object, then the node."""
 
-    def begin(
+    def mark(
         session: orm.Session,
     ) -> tuple[profiles.NodeView, models.Profile] | None:
         node = nodes.get(session, job.action.target)
@@ -103,14 +103,14 @@ def delete(job: work.Work) -> None:
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
         return _view(node), _profile_in(session, node.profile_id)
 
-    begun = job.write(begin)
+    begun = job.write(mark)
     if begun is None:
         return
     view, profile = begun
     try:
         job.run.profile_types.get(profile.type).delete(job.run.provider, view)
     except providers.ProviderError as error:
-        _fail(job, str(error))
+        fail(job, str(error))
         return
 
     def done(session: orm.Session) -> None:
@@ -119,7 +119,7 @@ def delete(job: work.Work) -> None:
             cluster_id = node.cluster_id
             session.delete(node)
             session.flush()
-            _look_at_cluster(job, session, cluster_id, counts=True)
+            look_at_cluster(job, session, cluster_id, counts=True)
         job.succeed(session, 'Node deleted successfully.')
 
     job.write(done)
@@ -127,18 +127,18 @@ def delete(job: work.Work) -> None:
 
 def check(job: work.Work) -> None:
     """NODE_CHECK: look whether the object is well."""
-    view, profile = _begin(job)
+    view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     try:
         trouble = kind.check(job.run.provider, view)
     except providers.ProviderError as error:
-        _fail(job, str(error))
+        fail(job, str(error))
         return
 
     def done(session: orm.Session) -> None:
-        node = _node(job, session)
+        node = existing(job, session)
         _set_health(node, trouble)
-        _look_at_cluster(job, session, node.cluster_id)
+        look_at_cluster(job, session, node.cluster_id)
         job.succeed(session, 'Node check completed.')
 
     job.write(done)
@@ -147,7 +147,7 @@ def check(job: work.Work) -> None:
 def recover(job: work.Work) -> None:
     """NODE_RECOVER: bring the object back, by RECREATE if nothing is said."""
     request = job.request
-    view, profile = _begin(job)
+    view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     properties = _properties(profile)
     operation = work.given(request, 'operation') or 'RECREATE'
@@ -159,22 +159,22 @@ def recover(job: work.Work) -> None:
         if is_well:
             physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
         else:
-            _begin(job, 'RECOVERING', 'Recovery in progress')
+            begin(job, 'RECOVERING', 'Recovery in progress')
             physical_id = kind.recover(
                 job.run.provider, view, properties, operation, parameters
             )
             reason = 'Recovery succeeded'
     except providers.ProviderError as error:
-        _fail(job, str(error))
+        fail(job, str(error))
         return
 
     def done(session: orm.Session) -> None:
-        node = _node(job, session)
+        node = existing(job, session)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id
         nodes.set_status(node, 'ACTIVE', reason)
-        _look_at_cluster(job, session, node.cluster_id)
+        look_at_cluster(job, session, node.cluster_id)
         job.succeed(session, 'Node recovered successfully.')
 
     try:
@@ -213,7 +213,7 @@ def check_may_leave(
 # Parts of the stages
 
 
-def _begin(
+def begin(
     job: work.Work, status: str | None = None, reason: str = ''
 ) -> tuple[profiles.NodeView, models.Profile]:
     """Say what is about to be done; return the node and its profile."""
@@ -221,7 +221,7 @@ def _begin(
     def body(
         session: orm.Session,
     ) -> tuple[profiles.NodeView, models.Profile]:
-        node = _node(job, session)
+        node = existing(job, session)
         if status is not None:
             nodes.set_status(node, status, reason)
         return _view(node), _profile_in(session, node.profile_id)
@@ -229,17 +229,23 @@ def _begin(
     return job.write(body)
 
 
-def _fail(job: work.Work, reason: str) -> None:
+def fail(job: work.Work, reason: str) -> None:
+    """End the action badly, and leave the node in ERROR."""
+
     def body(session: orm.Session) -> None:
-        node = _node(job, session)
+        node = existing(job, session)
         nodes.set_status(node, 'ERROR', reason)
-        _look_at_cluster(job, session, node.cluster_id)
+        look_at_cluster(job, session, node.cluster_id)
         job.fail(session, reason)
 
     job.write(body)
 
 
-def _node(job: work.Work, session: orm.Session) -> models.Node:
+def existing(job: work.Work, session: orm.Session) -> models.Node:
+    """Return the node.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: it is gone
+    """
     node = nodes.get(session, job.action.target)
     if node is None:
         raise errors.ResourceNotFound(f'The node {job.action.target} is gone.')
@@ -277,7 +283,7 @@ def _set_health(node: models.Node, trouble: str) -> None:
         nodes.set_status(node, 'ACTIVE', 'Check: Node is ACTIVE.')
 
 
-def _look_at_cluster(
+def look_at_cluster(
     job: work.Work,
     session: orm.Session,
     cluster_id: str | None,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from oslo_config import cfg
 
 from engine.db import database, models
+from engine.events import recorder
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects.manifest import Manifest
@@ -28,6 +29,7 @@ class Runtime:
     database: database.Database
     provider: providers.Provider
     profile_types: profiles.Registry
+    events: recorder.Recorder
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None

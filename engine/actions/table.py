@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.actions import clusters, nodes
-from engine.actions.work import Kind, Stage, given
+from sqlalchemy import orm
+
+from engine.actions import clusters, members, nodes, operations
+from engine.actions.work import Abandon, Kind, Stage, given
 from engine.db import locks, models
 from vobjects.clustering import consts
 
@@ -43,8 +45,12 @@ def _cluster_kind(*steps: clusters.Step) -> Kind:
     )
 
 
-def _node_kind(stage: Stage) -> Kind:
-    return Kind({'start': stage}, _node_locks, nodes.abandon)
+def _node_kind(stage: Stage, abandon: Abandon = nodes.abandon) -> Kind:
+    return Kind({'start': stage}, _node_locks, abandon)
+
+
+def keep(session: orm.Session, action: models.Action, reason: str) -> None:
+    """Leave a node as it is, whose object nothing was done to."""
 
 
 #: A cluster's steps in their order, a node's only one.
@@ -57,11 +63,25 @@ KINDS: dict[str, Kind] = {
     'CLUSTER_SCALE_OUT': _cluster_kind(clusters.scale_out, clusters.scaled),
     'CLUSTER_CHECK': _cluster_kind(clusters.check, clusters.checked),
     'CLUSTER_RECOVER': _cluster_kind(
-        clusters.recover, clusters.repair, clusters.recovered
+        clusters.recover,
+        clusters.repair,
+        clusters.refit,
+        clusters.recovered,
+    ),
+    'CLUSTER_ADD_NODES': _cluster_kind(members.add, members.added),
+    'CLUSTER_DEL_NODES': _cluster_kind(members.remove, members.removed),
+    'CLUSTER_REPLACE_NODES': _cluster_kind(
+        members.replace, members.refill, members.replaced
+    ),
+    'CLUSTER_OPERATION': _cluster_kind(
+        operations.operate_all, operations.operated
     ),
     'NODE_CREATE': _node_kind(nodes.create),
     'NODE_UPDATE': _node_kind(nodes.update),
     'NODE_DELETE': _node_kind(nodes.delete),
     'NODE_CHECK': _node_kind(nodes.check),
     'NODE_RECOVER': _node_kind(nodes.recover),
+    'NODE_OPERATION': _node_kind(operations.operate),
+    'NODE_JOIN': _node_kind(clusters.in_transaction(members.join), keep),
+    'NODE_LEAVE': _node_kind(clusters.in_transaction(members.leave), keep),
 }

@@ -40,6 +40,9 @@ PASSING = (exceptions.FleetError, oslo_db_exception.DBConnectionError)
 
 Stage = Callable[['Work'], None]
 
+#: Leaves an action's target in a state that tells what happened (a reason).
+Abandon = Callable[[orm.Session, models.Action, str], None]
+
 
 def given(request: Any, field: str) -> Any:
     """Return the value of a request's field; None if it was not given."""
@@ -58,7 +61,7 @@ class Kind:
 
     stages: Mapping[str, Stage]
     wants: Callable[[models.Action, base.Request], list[locks.Want]]
-    abandon: Callable[[orm.Session, models.Action, str], None]
+    abandon: Abandon
 
 
 class Work:
@@ -195,6 +198,7 @@ class Work:
         )
         if not ended:
             raise actions.ClaimLostError(self.action.id)
+        self.run.events.ended(session, self.action, status, reason)
         self._settled = True
 
     # Other ends

@@ -137,14 +137,16 @@ def claim(
     return Claim(action_id, owner, action.claims), action
 
 
-def start(session: orm.Session, action: models.Action) -> None:
-    """Let an action's time run, if it does not run yet."""
-    if action.start_time is None:
-        now = clock.now(session)
-        action.start_time = now.timestamp()
-        if action.deadline is None:
-            action.deadline = _later(now, action.timeout)
-        session.flush()
+def start(session: orm.Session, action: models.Action) -> bool:
+    """Let an action's time run; tell whether it did not run yet."""
+    if action.start_time is not None:
+        return False
+    now = clock.now(session)
+    action.start_time = now.timestamp()
+    if action.deadline is None:
+        action.deadline = _later(now, action.timeout)
+    session.flush()
+    return True
 
 
 def _is_due() -> sqlalchemy.ColumnElement[bool]:
@@ -312,6 +314,18 @@ def claims_of(session: orm.Session, owner: str) -> list[Claim]:
         )
     )
     return [Claim(id_, owner, number) for id_, number in rows]
+
+
+def forget(session: orm.Session, target: str, kind: str) -> None:
+    """Delete what is recorded of ended actions of a kind on a target."""
+    statements.change(
+        session,
+        sqlalchemy.delete(models.Action).where(
+            models.Action.target == target,
+            models.Action.action == kind,
+            models.Action.status.in_(('SUCCEEDED', 'FAILED')),
+        ),
+    )
 
 
 # For the reaper

@@ -14,7 +14,12 @@ from vobjects import exceptions
 from vobjects.clustering import errors
 
 Row = TypeVar(
-    'Row', models.Profile, models.Cluster, models.Node, models.Action
+    'Row',
+    models.Profile,
+    models.Cluster,
+    models.Node,
+    models.Action,
+    models.Event,
 )
 
 #: What may be the beginning of an ID: as much as clients show, or more.
@@ -31,7 +36,8 @@ def find(
 ) -> Row:
     """Return the one row that ``identity`` means.
 
-    :param identity: an ID, else a name, else the beginning of an ID
+    :param identity: an ID, else a name (events have none), else the
+        beginning of an ID
     :param project: whose rows count
     :param any_project_by_id: whether a full ID may be another project's
     :raises vobjects.clustering.errors.ResourceNotFound: there is none
@@ -42,8 +48,10 @@ def find(
         model.id == identity
         if any_project_by_id
         else sqlalchemy.and_(model.id == identity, mine),
-        sqlalchemy.and_(model.name == identity, mine),
     ]
+    name = getattr(model, 'name', None)
+    if name is not None:
+        attempts.append(sqlalchemy.and_(name == identity, mine))
     if SHORT_ID.fullmatch(identity):
         prefix = identity.lower()
         attempts.append(sqlalchemy.and_(model.id.startswith(prefix), mine))

@@ -5,6 +5,7 @@
 
     profiles  <-  clusters  <-  nodes        what users have
     actions, action_dependencies             what engines do with it
+    events                                   what came of it
     locks                                    which action works on what
     services, ledger_state                   which engines and APIs live
     simulated_servers                        the simulated cloud
@@ -229,6 +230,34 @@ class ActionDependency(Base):
     dependent: orm.Mapped[str] = orm.mapped_column(
         ForeignKey('actions.id', ondelete='CASCADE'), primary_key=True
     )
+
+
+class Event(Owned, Base):
+    """What happened to a cluster or a node.
+
+    No foreign key leads from here: an event outlives what it is about.
+    """
+
+    __tablename__ = 'events'
+    __table_args__ = (
+        Index(None, 'project', 'timestamp'),
+        Index(None, 'cluster_id', 'timestamp'),
+        Index(None, 'oid', 'timestamp'),
+        Index(None, 'timestamp'),
+        TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = _id()
+    timestamp: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    level: orm.Mapped[int]
+    oid: orm.Mapped[str] = orm.mapped_column(String(36))
+    oname: orm.Mapped[str] = orm.mapped_column(String(255))
+    otype: orm.Mapped[str] = orm.mapped_column(String(32))
+    cluster_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
+    action: orm.Mapped[str] = orm.mapped_column(String(64))
+    status: orm.Mapped[str] = orm.mapped_column(String(32))
+    status_reason: orm.Mapped[str | None] = _reason()
+    meta_data: orm.Mapped[dict[str, Any]] = _json()
 
 
 class Lock(Base):

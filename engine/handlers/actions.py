@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions, to be looked at."""
+"""Actions, to be looked at and cancelled."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import sqlalchemy
+from oslo_utils import strutils
+from sqlalchemy import orm
 
-from engine.db import dependencies, find, models
+from engine.actions import endings
+from engine.db import actions, dependencies, find, models
 from engine.handlers import common
-from vobjects import base
-from vobjects.clustering import errors, resources
+from vobjects import base, exceptions
+from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
 
@@ -37,7 +40,7 @@ class ActionHandlers(common.Handlers):
             if identities:
                 query = query.where(
                     ACTION.cluster_id.in_(
-                        _cluster_ids(session, context, identities)
+                        common.cluster_ids(session, context, identities)
                     )
                 )
             rows = common.listed(
@@ -62,20 +65,39 @@ class ActionHandlers(common.Handlers):
             row = common.shown(session, ACTION, context, request.identity)
             return _resources(session, [row])[0]
 
+    @handles(requests.ActionUpdateRequest)
+    def update(self, context: Any, request: Any) -> resources.Accepted:
+        """Cancel an action, with everything that it waits for.
 
-def _cluster_ids(session: Any, context: Any, identities: Any) -> set[str]:
-    """Return the IDs of clusters; one that is gone is known by its ID."""
-    ids = set()
-    for identity in identities:
-        try:
-            row = find.find(
-                session, models.Cluster, identity, context.project_id
+        What a worker has begun with the cloud is not called back; its
+        outcome is looked at no more. So there is nothing left to force.
+        """
+        if request.status != 'CANCELLED':
+            raise errors.BadRequest(
+                f'Unknown status {exceptions.cut(request.status)} for action'
+                f' {exceptions.cut(request.identity)}; it can become'
+                ' CANCELLED.'
             )
-            ids.add(row.id)
-        except errors.ResourceNotFound:
-            if find.is_storable(identity):
-                ids.add(identity)
-    return ids
+
+        def body(session: orm.Session) -> tuple[str, bool]:
+            row = find.find(
+                session, ACTION, request.identity, context.project_id
+            )
+            current = actions.lock(session, row.id)
+            if current is None:
+                raise find.not_found(ACTION, request.identity)
+            if current.status in consts.ACTION_ENDS:
+                raise errors.ActionConflict(
+                    f'Action ({row.id[:8]}) is in status ({current.status})'
+                    ' while expected status must be one of'
+                    f' ({", ".join(actions.UNFINISHED)}).'
+                )
+            return row.id, endings.end(self.run, session, row.id, 'CANCEL')
+
+        action_id, woken = self.run.database.write(body)
+        if woken:
+            self.run.wake()
+        return resources.Accepted(action=action_id, cluster=None, node=None)
 
 
 def _resources(
@@ -118,8 +140,11 @@ def _inputs(row: models.Action) -> dict[str, Any]:
     It may be newer than what this engine reads, so it is not read.
     """
     data = row.inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
-    return {
+    shown = {
         name: value
         for name, value in data.items()
-        if value is not None and name != 'identity'
+        if value is not None and name not in ('identity', 'refuse_conflict')
     }
+    # An operation may have been told a password.
+    masked: dict[str, Any] = strutils.mask_dict_password(shown)
+    return masked

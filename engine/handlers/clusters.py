@@ -31,7 +31,59 @@ SORT_KEYS = {
 Check = Callable[[orm.Session, models.Cluster], None]
 
 
-class ClusterHandlers(common.Handlers):
+class ClusterQueue(common.Handlers):
+    """What handlers need that queue actions on clusters."""
+
+    def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
+        """Return how many nodes a cluster may have."""
+        return sizes.Bounds(
+            cluster.min_size, cluster.max_size, self.run.node_limit()
+        )
+
+    def queued(
+        self,
+        context: Any,
+        kind: str,
+        request: Any,
+        check: Check = lambda session, cluster: None,
+    ) -> resources.Accepted:
+        """Queue an action on the cluster that a request names.
+
+        :param check: refuses what cannot be done
+        """
+
+        def body(session: orm.Session) -> resources.Accepted:
+            cluster = common.locked_cluster(session, context, request.identity)
+            check(session, cluster)
+            return self.accepted(session, context, kind, cluster, request)
+
+        return self.write(body)
+
+    def accepted(
+        self,
+        session: orm.Session,
+        context: Any,
+        kind: str,
+        cluster: models.Cluster,
+        request: Any,
+    ) -> resources.Accepted:
+        """Queue an action on a cluster whose row we have locked."""
+        action = self.queue(
+            session, context, kind, cluster, request, cluster=cluster
+        )
+        shown = common.cluster_resources(session, [cluster])[0]
+        return resources.Accepted(action=action.id, cluster=shown, node=None)
+
+    def write(
+        self, body: Callable[[orm.Session], resources.Accepted]
+    ) -> resources.Accepted:
+        """Run what queues an action in a transaction, and say so."""
+        accepted = self.run.database.write(body)
+        self.run.wake()
+        return accepted
+
+
+class ClusterHandlers(ClusterQueue):
     """See the module's docstring."""
 
     @handles(requests.ClusterListRequest)
@@ -93,11 +145,11 @@ class ClusterHandlers(common.Handlers):
             )
             session.add(cluster)
             session.flush()
-            return self._accept(
+            return self.accepted(
                 session, context, 'CLUSTER_CREATE', cluster, request
             )
 
-        return self._write(body)
+        return self.write(body)
 
     @handles(requests.ClusterUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Accepted:
@@ -129,7 +181,7 @@ class ClusterHandlers(common.Handlers):
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
 
-        return self._queue(context, 'CLUSTER_UPDATE', request, check)
+        return self.queued(context, 'CLUSTER_UPDATE', request, check)
 
     @handles(requests.ClusterDeleteRequest)
     def delete(self, context: Any, request: Any) -> resources.Accepted:
@@ -139,7 +191,7 @@ class ClusterHandlers(common.Handlers):
             if not common.given(request, 'force'):
                 common.refuse_deletion(session, cluster)
 
-        return self._queue(context, 'CLUSTER_DELETE', request, check)
+        return self.queued(context, 'CLUSTER_DELETE', request, check)
 
     @handles(requests.ClusterResizeRequest)
     def resize(self, context: Any, request: Any) -> resources.Accepted:
@@ -149,9 +201,9 @@ class ClusterHandlers(common.Handlers):
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             present = nodes.count_of_cluster(session, cluster.id)
-            change.apply(present, self._bounds(cluster))
+            change.apply(present, self.bounds(cluster))
 
-        return self._queue(context, 'CLUSTER_RESIZE', request, check)
+        return self.queued(context, 'CLUSTER_RESIZE', request, check)
 
     @handles(requests.ClusterScaleInRequest)
     def scale_in(self, context: Any, request: Any) -> resources.Accepted:
@@ -160,9 +212,9 @@ class ClusterHandlers(common.Handlers):
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             present = nodes.count_of_cluster(session, cluster.id)
-            self._bounds(cluster).check_size(max(present - count, 0))
+            self.bounds(cluster).check_size(max(present - count, 0))
 
-        return self._queue(context, 'CLUSTER_SCALE_IN', request, check)
+        return self.queued(context, 'CLUSTER_SCALE_IN', request, check)
 
     @handles(requests.ClusterScaleOutRequest)
     def scale_out(self, context: Any, request: Any) -> resources.Accepted:
@@ -171,24 +223,19 @@ class ClusterHandlers(common.Handlers):
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             present = nodes.count_of_cluster(session, cluster.id)
-            self._bounds(cluster).check_size(present + count)
+            self.bounds(cluster).check_size(present + count)
 
-        return self._queue(context, 'CLUSTER_SCALE_OUT', request, check)
+        return self.queued(context, 'CLUSTER_SCALE_OUT', request, check)
 
     @handles(requests.ClusterCheckRequest)
     def check(self, context: Any, request: Any) -> resources.Accepted:
         """Look whether a cluster's nodes are well."""
-        return self._queue(context, 'CLUSTER_CHECK', request)
+        return self.queued(context, 'CLUSTER_CHECK', request)
 
     @handles(requests.ClusterRecoverRequest)
     def recover(self, context: Any, request: Any) -> resources.Accepted:
         """Bring a cluster's nodes back to health."""
-        return self._queue(context, 'CLUSTER_RECOVER', request)
-
-    def _bounds(self, cluster: models.Cluster) -> sizes.Bounds:
-        return sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.run.node_limit()
-        )
+        return self.queued(context, 'CLUSTER_RECOVER', request)
 
     def _check_quota(self, session: orm.Session, context: Any) -> None:
         limit = self.run.conf.engine.max_clusters_per_project
@@ -197,41 +244,6 @@ class ClusterHandlers(common.Handlers):
             raise errors.RequestLimitExceeded(
                 f'The project has {present} clusters; it may have {limit}.'
             )
-
-    def _queue(
-        self,
-        context: Any,
-        kind: str,
-        request: Any,
-        check: Check = lambda session, cluster: None,
-    ) -> resources.Accepted:
-        def body(session: orm.Session) -> resources.Accepted:
-            cluster = common.locked_cluster(session, context, request.identity)
-            check(session, cluster)
-            return self._accept(session, context, kind, cluster, request)
-
-        return self._write(body)
-
-    def _accept(
-        self,
-        session: orm.Session,
-        context: Any,
-        kind: str,
-        cluster: models.Cluster,
-        request: Any,
-    ) -> resources.Accepted:
-        action = self.queue(
-            session, context, kind, cluster, request, cluster=cluster
-        )
-        shown = common.cluster_resources(session, [cluster])[0]
-        return resources.Accepted(action=action.id, cluster=shown, node=None)
-
-    def _write(
-        self, body: Callable[[orm.Session], resources.Accepted]
-    ) -> resources.Accepted:
-        accepted = self.run.database.write(body)
-        self.run.wake()
-        return accepted
 
 
 def refuse_other_type(

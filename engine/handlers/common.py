@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlalchemy
@@ -19,8 +19,10 @@ from engine.db import (
     paging,
     statements,
 )
+from engine.profiles import base as profiles
+from engine.providers import base as providers
 from vobjects import exceptions
-from vobjects.clustering import errors, resources
+from vobjects.clustering import consts, errors, resources
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
 BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
@@ -57,7 +59,7 @@ class Handlers:
         """
         if 'identity' in request.fields:
             request.identity = target.id
-        if not kind.endswith('_DELETE'):
+        if _conflicts(kind, request):
             refuse_conflict(session, kind, target)
         action = queue.from_request(
             self.run, context, kind, target, request, cluster=cluster
@@ -65,6 +67,13 @@ class Handlers:
         session.add(action)
         session.flush()
         return action
+
+
+def _conflicts(kind: str, request: Any) -> bool:
+    """Tell whether an action is refused while another one is on its way."""
+    if kind in consts.SCALING_ACTIONS:
+        return bool(given(request, 'refuse_conflict'))
+    return not kind.endswith('_DELETE')
 
 
 def refuse_conflict(
@@ -214,6 +223,23 @@ def listed(
     return list(paging.rows(session, query, page, keys))
 
 
+def cluster_ids(
+    session: orm.Session, context: Any, identities: Iterable[str]
+) -> set[str]:
+    """Return the IDs of clusters; one that is gone is known by its ID."""
+    ids = set()
+    for identity in identities:
+        try:
+            row = find.find(
+                session, models.Cluster, identity, context.project_id
+            )
+            ids.add(row.id)
+        except errors.ResourceNotFound:
+            if find.is_storable(identity):
+                ids.add(identity)
+    return ids
+
+
 def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
     """Return the names of profiles by their IDs."""
     names: dict[str, str] = {}
@@ -225,6 +251,20 @@ def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
         )
         names.update((id_, name) for id_, name in rows)
     return names
+
+
+def details(
+    run: runtime.Runtime, row: models.Node, profile: models.Profile
+) -> dict[str, Any]:
+    """Return what a node's cloud says of it, or why it says nothing."""
+    if not row.physical_id:
+        return {}
+    kind = run.profile_types.get(profile.type)
+    view = profiles.NodeView(row.id, row.name, row.physical_id, row.meta)
+    try:
+        return kind.details(run.provider, view)
+    except providers.ProviderError as error:
+        return {'Error': {'message': str(error)}}
 
 
 def owned(row: models.Owned) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes
 from engine.handlers import common
 from engine.handlers.clusters import refuse_other_type
-from engine.profiles import base as profiles
-from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
@@ -75,7 +73,7 @@ class NodeHandlers(common.Handlers):
             profile = session.get(models.Profile, row.profile_id)
             node = common.node_resources(session, [row])[0]
         if common.given(request, 'show_details') and profile is not None:
-            node.details = self._details(row, profile)
+            node.details = common.details(self.run, row, profile)
         return node
 
     @handles(requests.NodeCreateRequest)
@@ -152,17 +150,20 @@ class NodeHandlers(common.Handlers):
 
         return self._queue(context, 'NODE_RECOVER', request, check)
 
-    def _details(
-        self, row: models.Node, profile: models.Profile
-    ) -> dict[str, Any]:
-        if not row.physical_id:
-            return {}
-        kind = self.run.profile_types.get(profile.type)
-        view = profiles.NodeView(row.id, row.name, row.physical_id, row.meta)
-        try:
-            return kind.details(self.run.provider, view)
-        except providers.ProviderError as error:
-            return {'Error': {'message': str(error)}}
+    @handles(requests.NodeOperationRequest)
+    def operate(self, context: Any, request: Any) -> resources.Accepted:
+        """Do something to a node that its profile type offers."""
+
+        def check(session: orm.Session, node: models.Node) -> None:
+            profile = session.get(models.Profile, node.profile_id)
+            assert profile is not None  # a foreign key says so
+            self.run.profile_types.check_operation(
+                profile.type,
+                request.operation,
+                common.given(request, 'params') or {},
+            )
+
+        return self._queue(context, 'NODE_OPERATION', request, check)
 
     def _room_in(
         self, session: orm.Session, context: Any, identity: str

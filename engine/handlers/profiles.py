@@ -53,6 +53,16 @@ class ProfileHandlers(common.Handlers):
             support_status=dict(kind.support_status),
         )
 
+    @handles(requests.ProfileTypeOpsRequest)
+    def list_operations(
+        self, context: Any, request: Any
+    ) -> resources.ProfileTypeOperations:
+        """Return what can be done to nodes of a type."""
+        kind = self.run.profile_types.get(request.identity)
+        return resources.ProfileTypeOperations(
+            operations=schema.render_operations(kind.operations)
+        )
+
     @handles(requests.ProfileListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Profile]:
         """Return the caller's profiles."""

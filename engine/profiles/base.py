@@ -43,6 +43,8 @@ class ProfileType(Protocol):
     #: version -> [{'status': ..., 'since': ...}]
     support_status: Mapping[str, list[dict[str, str]]]
     properties: schema.Schema
+    #: What users may have done to a node.
+    operations: Mapping[str, schema.Operation]
 
     def create(
         self,
@@ -80,10 +82,30 @@ class ProfileType(Protocol):
         :param operation: one of ``consts.RECOVERY_OPERATIONS``
         """
 
+    def operate(
+        self,
+        provider: providers.Provider,
+        node: NodeView,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Do something to the object.
+
+        :param operation: one of :attr:`operations`
+        """
+
     def details(
         self, provider: providers.Provider, node: NodeView
     ) -> dict[str, Any]:
         """Return what the cloud says about the object."""
+
+    def adopt(
+        self, provider: providers.Provider, physical_id: str, *, snapshot: bool
+    ) -> dict[str, Any]:
+        """Return properties by which an object that is there could be made.
+
+        :param snapshot: whether its image is to be made of what it is now
+        """
 
 
 class Registry:
@@ -127,6 +149,25 @@ class Registry:
                 f'The profile_type {exceptions.cut(type_name)} could not be'
                 ' found.'
             ) from None
+
+    def check_operation(
+        self, type_name: str, operation: str, parameters: Mapping[str, Any]
+    ) -> ProfileType:
+        """Return the type of a name, which offers an operation.
+
+        :raises vobjects.clustering.errors.BadRequest: it does not, or the
+            parameters do not fit
+        """
+        kind = self.get(type_name)
+        offered = kind.operations.get(operation)
+        if offered is None:
+            raise errors.BadRequest(
+                f'The requested operation {exceptions.cut(operation)} is'
+                f" not supported by the profile type '{type_name}'; there are"
+                f' {", ".join(kind.operations) or "none"}.'
+            )
+        schema.validate(offered.parameters, parameters, 'params')
+        return kind
 
     def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
         """Return the type of a spec that fits it.

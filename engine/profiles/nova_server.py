@@ -126,6 +126,57 @@ PROPERTIES: schema.Schema = {
 }
 
 
+OPERATIONS: Mapping[str, schema.Operation] = {
+    'reboot': schema.Operation(
+        'Reboot the server.',
+        {
+            'type': Property(
+                'String',
+                "Type of reboot, which can be 'SOFT' or 'HARD'.",
+                default='SOFT',
+                allowed=('SOFT', 'HARD'),
+            )
+        },
+    ),
+    'rebuild': schema.Operation(
+        'Rebuild the server with its image and password.'
+    ),
+    'change_password': schema.Operation(
+        "Change the administrator's password.",
+        {
+            'admin_pass': Property(
+                'String', 'New password of the administrator.'
+            )
+        },
+    ),
+    'pause': schema.Operation('Pause the server.'),
+    'unpause': schema.Operation('Let a paused server run again.'),
+    'suspend': schema.Operation('Suspend the server.'),
+    'resume': schema.Operation('Resume a suspended server.'),
+    'lock': schema.Operation('Lock the server.'),
+    'unlock': schema.Operation('Unlock the server.'),
+    'start': schema.Operation('Start the server.'),
+    'stop': schema.Operation('Stop the server.'),
+    'rescue': schema.Operation(
+        'Start the server from a rescue image.',
+        {'image_ref': Property('String', 'Name or ID of the image.')},
+    ),
+    'unrescue': schema.Operation('Start the server from its own image.'),
+    'evacuate': schema.Operation(
+        'Make the server anew on another host.',
+        {
+            'host': Property('String', 'Name of the host.'),
+            'force': Property(
+                'String', 'Whether the scheduler is not asked about the host.'
+            ),
+        },
+    ),
+}
+
+#: What a server that is there says of the properties it was made with.
+ADOPTED = ('flavor', 'image', 'key_name', 'metadata', 'name', 'networks')
+
+
 class NovaServer:
     """See :class:`engine.profiles.base.ProfileType`."""
 
@@ -135,6 +186,7 @@ class NovaServer:
         '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
     }
     properties = PROPERTIES
+    operations = OPERATIONS
 
     def create(
         self,
@@ -202,6 +254,28 @@ class NovaServer:
             return provider.servers.rebuild(_known_id(node)).id
         self.delete(provider, node)
         return self.create(provider, node, properties)
+
+    def operate(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Do something to the server."""
+        provider.servers.operate(_known_id(node), operation, parameters)
+
+    def adopt(
+        self, provider: providers.Provider, physical_id: str, *, snapshot: bool
+    ) -> dict[str, Any]:
+        """Return properties by which the server could be made."""
+        details = provider.servers.get(physical_id).details
+        found = {name: details[name] for name in ADOPTED if details.get(name)}
+        if snapshot:
+            found['image'] = provider.servers.snapshot(
+                physical_id, f'snapshot-{physical_id}'
+            )
+        return found
 
     def details(
         self, provider: providers.Provider, node: base.NodeView

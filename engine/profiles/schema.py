@@ -54,6 +54,37 @@ class Property:
     allowed: Sequence[Any] | None = None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that can be done to a node.
+
+    :ivar parameters: what it may be told
+    """
+
+    description: str
+    parameters: Schema = dataclasses.field(default_factory=dict)
+
+
+def render_operations(
+    operations: Mapping[str, Operation],
+) -> dict[str, Any]:
+    """Return operations as users are shown them."""
+    return {
+        name: {
+            'description': operation.description,
+            'parameters': {
+                parameter: _without_updatable(shown)
+                for parameter, shown in render(operation.parameters).items()
+            },
+        }
+        for name, operation in operations.items()
+    }
+
+
+def _without_updatable(shown: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in shown.items() if key != 'updatable'}
+
+
 def render(schema: Schema) -> dict[str, Any]:
     """Return a schema as users are shown it."""
     return {name: _render(prop) for name, prop in schema.items()}

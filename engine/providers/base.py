@@ -88,6 +88,22 @@ class Servers(Protocol):
         :raises ServerNotFound: there is none
         """
 
+    def operate(
+        self, server_id: str, operation: str, parameters: Mapping[str, Any]
+    ) -> Server:
+        """Do something to a server.
+
+        :param operation: a key of
+            :data:`engine.profiles.nova_server.OPERATIONS`
+        :raises ServerNotFound: there is none
+        """
+
+    def snapshot(self, server_id: str, name: str) -> str:
+        """Make an image of a server and return its ID.
+
+        :raises ServerNotFound: there is none
+        """
+
 
 class Provider(Protocol):
     """A cloud."""

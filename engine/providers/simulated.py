@@ -22,6 +22,22 @@ from sqlalchemy import orm
 from engine.db import clock, database, models
 from engine.providers import base
 
+#: What an operation leads to, and from which status it can be done; None:
+#: from any.
+TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
+    'reboot': (None, 'ACTIVE'),
+    'rebuild': (None, 'ACTIVE'),
+    'evacuate': (None, 'ACTIVE'),
+    'start': ('SHUTOFF', 'ACTIVE'),
+    'stop': ('ACTIVE', 'SHUTOFF'),
+    'pause': ('ACTIVE', 'PAUSED'),
+    'unpause': ('PAUSED', 'ACTIVE'),
+    'suspend': ('ACTIVE', 'SUSPENDED'),
+    'resume': ('SUSPENDED', 'ACTIVE'),
+    'rescue': ('ACTIVE', 'RESCUE'),
+    'unrescue': ('RESCUE', 'ACTIVE'),
+}
+
 
 class SimulatedProvider:
     """See the module's docstring."""
@@ -114,6 +130,26 @@ class SimulatedServers:
     def rebuild(self, server_id: str) -> base.Server:
         """Make a server anew, keeping its ID."""
         return self._change(server_id, 'rebuild', status='ACTIVE')
+
+    def operate(
+        self, server_id: str, operation: str, parameters: Mapping[str, Any]
+    ) -> base.Server:
+        """Do something to a server: it gets another status, or none."""
+        if operation not in TRANSITIONS:
+            return self._change(server_id, operation)
+        before, after = TRANSITIONS[operation]
+        status = self.get(server_id).status
+        # Somebody who died may have done it already.
+        if before is not None and status not in (before, after):
+            raise base.ProviderError(
+                f'cannot {operation} server {server_id} while it is {status}'
+            )
+        return self._change(server_id, operation, status=after)
+
+    def snapshot(self, server_id: str, name: str) -> str:
+        """Return the name: the simulated cloud keeps no images."""
+        self._change(server_id, 'snapshot')
+        return name
 
     def _change(
         self, server_id: str, operation: str, **values: Any

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -130,7 +131,10 @@ def test_sdk_leads_a_cluster_through_its_life(
     answer = clustering.scale_out_cluster(cluster.name, 1)
     _ended(clustering, answer['action'])
     _ended(clustering, clustering.check_cluster(cluster.id)['action'])
-    _ended(clustering, clustering.recover_cluster(cluster.id)['action'])
+    answer = clustering.recover_cluster(
+        cluster.id, check=True, check_capacity=True
+    )
+    _ended(clustering, answer['action'])
 
     clustering.update_cluster(
         cluster, name=cluster.name + '-2', metadata={'k': 'v'}
@@ -184,6 +188,82 @@ def test_sdk_leads_a_node_through_its_life(
     clustering.delete_profile(profile)
 
 
+def test_sdk_changes_the_members_of_a_cluster(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+    cluster = clustering.create_cluster(
+        name=unique('sdk'), profile_id=profile.id
+    )
+    alone = [
+        clustering.wait_for_status(
+            clustering.create_node(name=unique('m'), profile_id=profile.id),
+            *('ACTIVE', ['ERROR'], 0.2, 60),
+        )
+        for _ in range(3)
+    ]
+    first, second, third = (node.id for node in alone)
+    cluster = clustering.wait_for_status(
+        cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
+    )
+
+    answer = clustering.add_nodes_to_cluster(cluster, [first, second])
+    _ended(clustering, answer['action'])
+    answer = clustering.replace_nodes_in_cluster(cluster, {second: third})
+    _ended(clustering, answer['action'])
+    assert clustering.get_cluster(cluster.id).node_ids == [first, third]
+
+    answer = clustering.perform_operation_on_cluster(
+        cluster, 'reboot', params={'type': 'HARD'}, filters={'role': ''}
+    )
+    _ended(clustering, answer['action'])
+    answer = clustering.perform_operation_on_node(second, 'reboot')
+    _ended(clustering, answer['action'])
+    found = clustering.collect_cluster_attrs(cluster.id, 'details.flavor')
+    assert {(attr.node_id, attr.attr_value) for attr in found} == {
+        (first, 'm1.small'),
+        (third, 'm1.small'),
+    }
+
+    answer = clustering.remove_nodes_from_cluster(
+        cluster, [first], destroy_after_deletion=True
+    )
+    _ended(clustering, answer['action'])
+    assert clustering.get_cluster(cluster.id).node_ids == [third]
+    assert clustering.find_node(first) is None
+    with pytest.raises(exceptions.ConflictException, match='is in status'):
+        clustering.update_action(answer['action'], status='CANCELLED')
+
+    _ended(clustering, clustering.delete_cluster(cluster).id)
+    _ended(clustering, clustering.delete_node(second).id)
+    clustering.delete_profile(profile, ignore_missing=False)
+
+
+def test_sdk_adopts_a_server(
+    connection: openstack.connection.Connection, service: Deployment
+) -> None:
+    clustering = connection.clustering
+    server = str(uuid.uuid4())
+    service.execute(
+        'INSERT INTO simulated_servers'
+        ' (id, node_id, name, status, properties, created_at)'
+        " VALUES (:id, :id, 'srv', 'ACTIVE', :properties, :now)",
+        id=server,
+        properties=json.dumps(SPEC['properties']),
+        now='2026-01-02 03:04:05.000000',
+    )
+    given = {'identity': server, 'type': 'os.nova.server-1.0'}
+
+    shown = clustering.adopt_node(preview=True, **given)
+    assert shown['node_preview']['properties']['flavor'] == 'm1.small'
+    node = clustering.adopt_node(name=unique('sdk'), **given)
+    assert (node.status, node.physical_id) == ('ACTIVE', server)
+    _ended(clustering, clustering.check_node(node)['action'])
+    _ended(clustering, clustering.delete_node(node).id)
+    clustering.delete_profile(node.profile_id, ignore_missing=False)
+
+
 def test_sdk_shows_types_services_and_build(
     connection: openstack.connection.Connection,
 ) -> None:
@@ -194,6 +274,8 @@ def test_sdk_shows_types_services_and_build(
     shown = clustering.get_profile_type('os.nova.server-1.0')
     assert 'flavor' in shown.schema
     assert shown.support_status['1.0'][0]['status'] == 'SUPPORTED'
+    offered = clustering.list_profile_type_operations('os.nova.server-1.0')
+    assert 'reboot' in offered['operations']
     services = list(clustering.services())
     assert len(services) == 2
     assert {service.state for service in services} == {'up'}

@@ -83,6 +83,12 @@ ADJUSTMENT_TYPES = (
     'CHANGE_IN_PERCENTAGE',
 )
 
+#: Cluster actions that wait for another one before 1.11, and conflict since.
+SCALING_ACTIONS = ('CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT')
+
+#: What nodes can be chosen by when a cluster's nodes are operated on.
+OPERATION_FILTERS = ('name', 'profile_id', 'role', 'status')
+
 RECOVERY_OPERATIONS = ('REBOOT', 'REBUILD', 'RECREATE')
 
 CLUSTER_SORT_KEYS = ('name', 'status', 'init_at', 'created_at', 'updated_at')
@@ -96,5 +102,27 @@ NODE_SORT_KEYS = (
 )
 PROFILE_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
 ACTION_SORT_KEYS = ('name', 'target', 'action', 'created_at', 'status')
+EVENT_SORT_KEYS = (
+    'timestamp',
+    'level',
+    'otype',
+    'oname',
+    'action',
+    'status',
+    'oid',
+    'cluster_id',
+)
+
+#: What events are about.
+EVENT_OBJECTS = ('CLUSTER', 'NODE')
+
+#: Levels of events: those of Python's logging.
+EVENT_LEVELS = {
+    'CRITICAL': 50,
+    'ERROR': 40,
+    'WARN': 30,
+    'INFO': 20,
+    'DEBUG': 10,
+}
 
 SUPPORTED = 'SUPPORTED'

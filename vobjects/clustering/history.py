@@ -12,9 +12,16 @@ from vobjects.versions import Version
 HISTORY: dict[str, tuple[str, ...]] = {
     '1.0': ('The initial version of the v1 API.',),
     '1.1': ('Microversions are checked; the API is that of 1.0.',),
-    '1.2': ('Added profile validation.',),
-    '1.3': (),
-    '1.4': (),
+    '1.2': (
+        'Added profile validation.',
+        'Added collecting an attribute of all nodes of a cluster.',
+    ),
+    '1.3': ('Added replacing nodes of a cluster.',),
+    '1.4': (
+        'Added the operations of profile types.',
+        'Added operations on nodes and on clusters.',
+        'Added destroy_after_deletion to deleting nodes from a cluster.',
+    ),
     '1.5': ('Added support_status to profile types, listed and shown.',),
     '1.6': (
         'Added profile_only to cluster update.',
@@ -22,13 +29,18 @@ HISTORY: dict[str, tuple[str, ...]] = {
     ),
     '1.7': (
         'Added config to clusters.',
+        'Added check_capacity to cluster recover.',
+        'Added adopting a node, and the preview of it.',
         'Added the list of services.',
     ),
     '1.8': ('Added force to cluster delete and node delete.',),
     '1.9': (),
     '1.10': (),
-    '1.11': (),
-    '1.12': (),
+    '1.11': (
+        'A cluster that is to be scaled while another action works on it'
+        ' answers 409; before, the action waits.',
+    ),
+    '1.12': ('Added cancelling actions.',),
     '1.13': ('Added tainted to nodes.',),
     '1.14': ('Added cluster_id to actions, shown and as a filter.',),
 }

@@ -65,6 +65,15 @@ class ProfileType(base.Resource):
 
 
 @base.register
+class ProfileTypeOperations(base.Resource):
+    """What can be done to the nodes of a profile type."""
+
+    VERSION_MAP = {'1.4': '1.0'}
+
+    fields = {'operations': fields.JsonField()}
+
+
+@base.register
 class Profile(base.Resource):
     """What the nodes made from it are like."""
 
@@ -156,6 +165,31 @@ class Node(base.Resource):
 
 
 @base.register
+class ClusterAttribute(base.Resource):
+    """What a JSON path found in a node."""
+
+    VERSION_MAP = {'1.2': '1.0'}
+
+    fields = {
+        'id': fields.StringField(),
+        'value': fields.JsonValueField(nullable=True),
+    }
+
+
+@base.register
+class NodePreview(base.Resource):
+    """The spec that an object of the cloud would have as a node."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+    fields = {
+        'type': fields.StringField(),
+        'version': fields.StringField(),
+        'properties': fields.JsonField(),
+    }
+
+
+@base.register
 class Action(base.Resource):
     """A piece of an engine's work. Times are seconds since the epoch."""
 
@@ -183,6 +217,27 @@ class Action(base.Resource):
         'cluster_id': added('1.1', fields.StringField(nullable=True)),
         **_OWNED,
         **_TIMES,
+    }
+
+
+@base.register
+class Event(base.Resource):
+    """What happened to a cluster or a node."""
+
+    fields = {
+        'id': fields.StringField(),
+        'timestamp': fields.DateTimeField(),
+        'level': fields.StringField(),
+        'oid': fields.StringField(),
+        'oname': fields.StringField(nullable=True),
+        'otype': fields.StringField(),
+        'cluster_id': fields.StringField(nullable=True),
+        'action': fields.StringField(),
+        'status': fields.StringField(),
+        'status_reason': fields.StringField(nullable=True),
+        'meta_data': fields.JsonField(nullable=True),
+        'user': fields.StringField(nullable=True),
+        'project': fields.StringField(nullable=True),
     }
 
 

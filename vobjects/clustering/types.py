@@ -7,6 +7,7 @@ from vobjects.clustering import resources
 from vobjects.clustering.requests import (
     actions,
     clusters,
+    events,
     nodes,
     profiles,
     services,
@@ -15,6 +16,7 @@ from vobjects.clustering.requests import (
 __all__ = [
     'actions',
     'clusters',
+    'events',
     'nodes',
     'profiles',
     'resources',

@@ -6,6 +6,7 @@ A new endpoint is tested as soon as it is in the table.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def every(kind) -> Any:
 
 
 def path_of(route: routes.Route, identity: str = 'x') -> str:
-    return route.path.replace('{identity}', identity)
+    return re.sub(r'\{\w+\}', lambda match: identity, route.path)
 
 
 has_body = every(lambda route: route.given.body)
@@ -51,6 +52,8 @@ def send(
 
 def wrapped(route: routes.Route, text: str) -> bytes:
     """Return a body whose fields are ``text``, a JSON value."""
+    if route.given.names:
+        text = f'{{"reboot": {text}}}'
     if route.given.key:
         text = f'{{"{route.given.key}": {text}}}'
     return text.encode()

@@ -18,6 +18,7 @@ from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import (
     actions,
     clusters,
+    events,
     nodes,
     profiles,
     services,
@@ -63,6 +64,7 @@ class Engine:
         self.nodes: dict[str, Any] = {}
         self.profiles: dict[str, Any] = {}
         self.actions: dict[str, Any] = {}
+        self.events: dict[str, Any] = {}
 
     @property
     def asked(self) -> Any:
@@ -134,6 +136,10 @@ class Engine:
         )
 
     @_answer.register
+    def _(self, request: profiles.ProfileTypeOpsRequest) -> Any:
+        return resources.ProfileTypeOperations(operations={'reboot': {}})
+
+    @_answer.register
     def _(self, request: profiles.ProfileListRequest) -> Any:
         return _page(self.profiles, request)
 
@@ -188,11 +194,20 @@ class Engine:
     @_answer.register(clusters.ClusterResizeRequest)
     @_answer.register(clusters.ClusterScaleInRequest)
     @_answer.register(clusters.ClusterScaleOutRequest)
+    @_answer.register(clusters.ClusterAddNodesRequest)
+    @_answer.register(clusters.ClusterDelNodesRequest)
+    @_answer.register(clusters.ClusterReplaceNodesRequest)
+    @_answer.register(clusters.ClusterOperationRequest)
     @_answer.register(clusters.ClusterCheckRequest)
     @_answer.register(clusters.ClusterRecoverRequest)
     def _(self, request: Any) -> Any:
         _find(self.clusters, request.identity, 'cluster')
         return self._accept()
+
+    @_answer.register
+    def _(self, request: clusters.ClusterCollectRequest) -> Any:
+        _find(self.clusters, request.identity, 'cluster')
+        return [resources.ClusterAttribute(id='n', value=request.path)]
 
     @_answer.register
     def _(self, request: nodes.NodeListRequest) -> Any:
@@ -214,10 +229,26 @@ class Engine:
 
     @_answer.register(nodes.NodeDeleteRequest)
     @_answer.register(nodes.NodeCheckRequest)
+    @_answer.register(nodes.NodeOperationRequest)
     @_answer.register(nodes.NodeRecoverRequest)
     def _(self, request: Any) -> Any:
         _find(self.nodes, request.identity, 'node')
         return self._accept()
+
+    @_answer.register
+    def _(self, request: nodes.NodeAdoptRequest) -> Any:
+        return _adopted(request)
+
+    @_answer.register
+    def _(self, request: nodes.NodeAdoptPreviewRequest) -> Any:
+        return resources.NodePreview(
+            type='os.nova.server', version='1.0', properties={}
+        )
+
+    @_answer.register
+    def _(self, request: actions.ActionUpdateRequest) -> Any:
+        found = _find(self.actions, request.identity, 'action')
+        return resources.Accepted(action=found.id, cluster=None, node=None)
 
     @_answer.register
     def _(self, request: actions.ActionListRequest) -> Any:
@@ -226,6 +257,18 @@ class Engine:
     @_answer.register
     def _(self, request: actions.ActionGetRequest) -> Any:
         return _find(self.actions, request.identity, 'action')
+
+    @_answer.register
+    def _(self, request: events.EventListRequest) -> Any:
+        return _page(self.events, request)
+
+    @_answer.register
+    def _(self, request: events.EventGetRequest) -> Any:
+        if request.identity not in self.events:
+            raise errors.ResourceNotFound(
+                f'The event ({request.identity}) could not be found.'
+            )
+        return self.events[request.identity]
 
     def _accept(self, **about: Any) -> Any:
         made = _action()
@@ -325,6 +368,18 @@ def _node(request: Any) -> Any:
         init_at=NOW,
         tainted=False,
         **_OWNER,
+    )
+
+
+def _adopted(request: Any) -> Any:
+    return _node(
+        nodes.NodeCreateRequest(
+            name=_given(request, 'name', 'adopted'),
+            profile_id='p',
+            cluster_id='',
+            role=request.role,
+            metadata=request.metadata,
+        )
     )
 
 

@@ -224,7 +224,7 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
         ({'': {}}, "body['']: is no action"),
         ({'check': None}, 'body.check: must be a JSON object, not null'),
         ({'check': []}, 'body.check: must be a JSON object'),
-        ({'check': {'identity': 'y'}}, 'body.check.identity: unknown'),
+        ({'recover': {'identity': 'y'}}, 'body.recover.identity: unknown'),
         ({'recover': {'operation': 'EXPLODE'}}, 'body.recover.operation:'),
         ({'recover': {'check': 'maybe'}}, 'body.recover.check:'),
     ],

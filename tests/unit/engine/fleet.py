@@ -17,11 +17,10 @@ import sqlalchemy
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine import reaper, scheduler
+from engine import reaper, scheduler, service
 from engine.actions import runtime
 from engine.db import clock, database, models, services
-from engine.handlers import actions, clusters, nodes, profiles
-from engine.handlers import services as service_handlers
+from engine.events import recorder
 from engine.profiles import base as profile_types
 from engine.profiles import nova_server
 from engine.providers import base as providers
@@ -140,6 +139,7 @@ class Engine:
             profile_types=profile_types.Registry(
                 {'os.nova.server-1.0': nova_server.NovaServer()}
             ),
+            events=recorder.load(conf),
             cap=cap,
             speaks=speaks,
             wake=self._wake,
@@ -164,14 +164,7 @@ class Engine:
             interval=0.05,
         )
         self._handlers = server.handlers_of(
-            kind(self.run)
-            for kind in (
-                actions.ActionHandlers,
-                clusters.ClusterHandlers,
-                nodes.NodeHandlers,
-                profiles.ProfileHandlers,
-                service_handlers.ServiceHandlers,
-            )
+            handlers(self.run) for handlers in service.HANDLERS
         )
 
     def _wake(self) -> None:

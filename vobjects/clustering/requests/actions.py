@@ -36,3 +36,16 @@ class ActionGetRequest(base.Request):
     """Show an action."""
 
     fields = {'identity': fields.StringField()}
+
+
+@base.register
+class ActionUpdateRequest(base.Request):
+    """Cancel an action, and those that it waits for."""
+
+    VERSION_MAP = {'1.12': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'status': fields.StringField(),
+        'force': fields.StrictBooleanField(default=False),
+    }

@@ -102,37 +102,103 @@ class ClusterResizeRequest(base.Request):
 
 @base.register
 class ClusterScaleInRequest(base.Request):
-    """Remove nodes; one, when no count is given."""
+    """Remove nodes; one, when no count is given.
+
+    Before 1.11 one that comes while another action is on its way waits.
+    """
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.11': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
         'count': fields.CapacityField(nullable=True),
+        'refuse_conflict': added(
+            '1.1', fields.StrictBooleanField(default=False)
+        ),
     }
 
 
 @base.register
 class ClusterScaleOutRequest(base.Request):
-    """Add nodes; one, when no count is given."""
+    """Add nodes; one, when no count is given.
+
+    Before 1.11 one that comes while another action is on its way waits.
+    """
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.11': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
         'count': fields.CapacityField(nullable=True),
+        'refuse_conflict': added(
+            '1.1', fields.StrictBooleanField(default=False)
+        ),
+    }
+
+
+@base.register
+class ClusterAddNodesRequest(base.Request):
+    """Make nodes that belong to no cluster members."""
+
+    fields = {
+        'identity': fields.StringField(),
+        'nodes': fields.IdentityListField(minimum=1),
+    }
+
+
+@base.register
+class ClusterDelNodesRequest(base.Request):
+    """Have members leave their cluster, or delete them."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.4': '1.1'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'nodes': fields.IdentityListField(minimum=1),
+        'destroy_after_deletion': added(
+            '1.1', fields.StrictBooleanField(nullable=True, default=False)
+        ),
+    }
+
+
+@base.register
+class ClusterReplaceNodesRequest(base.Request):
+    """Put nodes that belong to no cluster in the place of members.
+
+    ``nodes`` has a member as key and what replaces it as value.
+    """
+
+    VERSION_MAP = {'1.3': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'nodes': fields.JsonField(),
     }
 
 
 @base.register
 class ClusterCheckRequest(base.Request):
-    """Look whether the nodes of a cluster are alive."""
+    """Look whether the nodes of a cluster are alive.
 
-    fields = {'identity': fields.StringField()}
+    With ``delete_check_action`` among the parameters, what is recorded of
+    earlier checks goes.
+    """
+
+    fields = {
+        'identity': fields.StringField(),
+        'params': fields.JsonField(nullable=True, default={}),
+    }
 
 
 @base.register
 class ClusterRecoverRequest(base.Request):
     """Bring the nodes of a cluster back to health."""
 
-    VERSION = '1.1'
-    VERSION_MAP = {'1.6': '1.1'}
+    VERSION = '1.2'
+    VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
 
     fields = {
         'identity': fields.StringField(),
@@ -143,4 +209,37 @@ class ClusterRecoverRequest(base.Request):
         'check': added(
             '1.1', fields.StrictBooleanField(nullable=True, default=False)
         ),
+        'check_capacity': added(
+            '1.2', fields.StrictBooleanField(nullable=True, default=False)
+        ),
+    }
+
+
+@base.register
+class ClusterOperationRequest(base.Request):
+    """Do something that the profile type offers to some or all nodes.
+
+    :data:`vobjects.clustering.consts.OPERATION_FILTERS` are the keys of
+    ``filters``; the value of each is what the node has, or a list of it.
+    """
+
+    VERSION_MAP = {'1.4': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'operation': fields.StringField(),
+        'params': fields.JsonField(nullable=True, default={}),
+        'filters': fields.JsonField(nullable=True, default={}),
+    }
+
+
+@base.register
+class ClusterCollectRequest(base.Request):
+    """Collect one attribute of each node, named by a JSON path."""
+
+    VERSION_MAP = {'1.2': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'path': fields.StringField(),
     }

@@ -82,7 +82,10 @@ class NodeDeleteRequest(base.Request):
 class NodeCheckRequest(base.Request):
     """Look whether a node is alive."""
 
-    fields = {'identity': fields.StringField()}
+    fields = {
+        'identity': fields.StringField(),
+        'params': fields.JsonField(nullable=True, default={}),
+    }
 
 
 @base.register
@@ -102,3 +105,64 @@ class NodeRecoverRequest(base.Request):
             '1.1', fields.StrictBooleanField(nullable=True, default=False)
         ),
     }
+
+
+@base.register
+class NodeOperationRequest(base.Request):
+    """Do something to a node that its profile type offers."""
+
+    VERSION_MAP = {'1.4': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'operation': fields.StringField(),
+        'params': fields.JsonField(nullable=True, default={}),
+    }
+
+
+class _Adoption(base.Request):
+    """What is adopted, and as what."""
+
+    fields = {
+        'identity': fields.StringField(),
+        'type': fields.StringField(),
+        'overrides': fields.JsonField(nullable=True, default={}),
+        'snapshot': fields.StrictBooleanField(nullable=True, default=False),
+    }
+
+
+@base.register
+class NodeAdoptPreviewRequest(_Adoption):
+    """Show the spec that an object of the cloud would have as a node."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+
+@base.register
+class NodeAdoptRequest(_Adoption):
+    """Make a node of an object that the cloud has already."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+    fields = {
+        'name': fields.NameField(nullable=True),
+        'role': fields.StringField(nullable=True, default=''),
+        'metadata': fields.JsonField(nullable=True, default={}),
+    }
+
+
+@base.register
+class NodeJoinRequest(base.Request):
+    """Make a node a member; asked by an action on its cluster."""
+
+    fields = {
+        'identity': fields.StringField(),
+        'cluster_id': fields.StringField(),
+    }
+
+
+@base.register
+class NodeLeaveRequest(base.Request):
+    """Make a node no member any more; asked by an action on its cluster."""
+
+    fields = {'identity': fields.StringField()}

@@ -21,6 +21,15 @@ class ProfileTypeGetRequest(base.Request):
 
 
 @base.register
+class ProfileTypeOpsRequest(base.Request):
+    """List the operations that nodes of a profile type offer."""
+
+    VERSION_MAP = {'1.4': '1.0'}
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
 class ProfileListRequest(common.ListRequest):
     """List profiles."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
@@ -91,3 +92,83 @@ def test_services_are_the_live_engines(
 def test_build_info_names_the_release(engine: fleet.Engine) -> None:
     found = engine.ask(service_requests.BuildInfoRequest())
     assert found.engine['revision']
+
+
+def cancel(engine: fleet.Engine, identity: str, **more: Any) -> Any:
+    request = actions.ActionUpdateRequest(
+        identity=identity, status='CANCELLED', **more
+    )
+    return engine.ask(request)
+
+
+@pytest.mark.parametrize('force', [True, False])
+def test_cancel_ends_an_action_and_what_it_waits_for(
+    any_world: fleet.World, force: bool
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 3, run=False)
+    engine.work(2)
+    (creation,) = (
+        row
+        for row in any_world.rows(models.Action)
+        if row.action == 'CLUSTER_CREATE'
+    )
+    assert cancel(engine, creation.id, force=force).action == creation.id
+    assert engine.work() == 0
+    assert any_world.statuses('CLUSTER_CREATE') == ['CANCELLED']
+    assert any_world.statuses('NODE_CREATE') == [
+        'CANCELLED',
+        'CANCELLED',
+        'SUCCEEDED',
+    ]
+    any_world.assert_at_rest()
+
+
+def test_cancel_of_what_has_ended_is_a_conflict(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    (creation,) = world.rows(models.Action)
+    with pytest.raises(errors.ActionConflict, match=r'is in status \(SUCC'):
+        cancel(engine, creation.id)
+
+
+def test_only_the_own_projects_actions_are_cancelled(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0, run=False, context=fleet.caller('theirs'))
+    (creation,) = world.rows(models.Action)
+    with pytest.raises(errors.ResourceNotFound):
+        cancel(engine, creation.id)
+    assert world.statuses('CLUSTER_CREATE') == ['READY']
+
+
+def test_no_other_status_can_be_asked_for(world: fleet.World) -> None:
+    request = actions.ActionUpdateRequest(identity='x', status='FAILED')
+    with pytest.raises(errors.BadRequest, match='Unknown status'):
+        world.engine().ask(request)
+
+
+@pytest.mark.parametrize('refuse', [True, False])
+def test_scaling_beside_another_action_waits_unless_it_is_to_be_refused(
+    world: fleet.World, refuse: bool
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+
+    def scale() -> None:
+        engine.ask(
+            clusters.ClusterScaleOutRequest(
+                identity='c', refuse_conflict=refuse
+            )
+        )
+
+    if refuse:
+        with pytest.raises(errors.ActionConflict):
+            scale()
+    else:
+        scale()
+    engine.work()
+    assert world.count(models.Node) == (1 if refuse else 2)
+    world.assert_at_rest()

@@ -93,8 +93,8 @@ ACTIONS = [
     clusters.ClusterUpdateRequest(identity='c', name='new'),
     clusters.ClusterDeleteRequest(identity='c'),
     clusters.ClusterResizeRequest(identity='c', min_size=0),
-    clusters.ClusterScaleInRequest(identity='c'),
-    clusters.ClusterScaleOutRequest(identity='c'),
+    clusters.ClusterScaleInRequest(identity='c', refuse_conflict=True),
+    clusters.ClusterScaleOutRequest(identity='c', refuse_conflict=True),
     clusters.ClusterCheckRequest(identity='c'),
     clusters.ClusterRecoverRequest(identity='c'),
 ]

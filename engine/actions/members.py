@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Members of a cluster: joining it, leaving it, replacing one another."""
+
+from __future__ import annotations
+
+from sqlalchemy import orm
+
+from engine.actions import clusters as steps
+from engine.actions import work
+from engine.db import clusters, models, nodes
+from vobjects.clustering import errors
+from vobjects.clustering.requests import nodes as requests
+
+# NODE_JOIN, NODE_LEAVE
+
+
+def join(job: work.Work, session: orm.Session) -> None:
+    """Make a node a member of a cluster."""
+    cluster = clusters.lock(session, job.request.cluster_id)
+    node = nodes.lock(session, job.action.target)
+    if cluster is None or node is None:
+        raise errors.ResourceNotFound('The node or the cluster is gone.')
+    if node.cluster_id not in (None, cluster.id):
+        raise errors.ResourceInUse(
+            f'Nodes {[node.id]} already owned by some cluster.'
+        )
+    if node.cluster_id is None:
+        node.cluster_id = cluster.id
+        node.index = cluster.next_index
+        cluster.next_index += 1
+        nodes.set_status(node, node.status, 'Node joined a cluster')
+    job.succeed(session, 'Node successfully joined cluster.')
+
+
+def leave(job: work.Work, session: orm.Session) -> None:
+    """Make a node a member no more."""
+    node = nodes.lock(session, job.action.target)
+    if node is None:
+        raise errors.ResourceNotFound('The node is gone.')
+    if node.cluster_id == job.action.cluster_id:
+        node.cluster_id = None
+        node.index = -1
+        nodes.set_status(node, node.status, 'Node left its cluster')
+    job.succeed(session, 'Node successfully left cluster.')
+
+
+# CLUSTER_ADD_NODES
+
+
+def add(job: work.Work, session: orm.Session) -> None:
+    """Have the nodes join."""
+    cluster = steps.begin(job, session, 'RESIZING', 'Adding nodes')
+    steps.wait(job, session, _joins(job, cluster.id, job.request.nodes), added)
+
+
+def added(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    steps.finish(
+        job, session, 'Completed adding nodes.', 'adding', counts=True
+    )
+
+
+# CLUSTER_DEL_NODES
+
+
+def remove(job: work.Work, session: orm.Session) -> None:
+    """Have the nodes leave, or delete them."""
+    cluster = steps.begin(job, session, 'RESIZING', 'Removing nodes')
+    wanted = set(job.request.nodes)
+    members = [
+        node
+        for node in nodes.of_cluster(session, cluster.id)
+        if node.id in wanted
+    ]
+    if work.given(job.request, 'destroy_after_deletion'):
+        children = steps.deletions(job, members)
+    else:
+        children = [_leave(job, node.id) for node in members]
+    steps.wait(job, session, children, removed)
+
+
+def removed(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    steps.finish(
+        job, session, 'Completed deleting nodes.', 'deleting', counts=True
+    )
+
+
+# CLUSTER_REPLACE_NODES
+
+
+def replace(job: work.Work, session: orm.Session) -> None:
+    """Have the old nodes leave."""
+    cluster = steps.begin(job, session, 'RESIZING', 'Replacing nodes')
+    leaving = [
+        _leave(job, node.id)
+        for node in nodes.of_cluster(session, cluster.id)
+        if node.id in job.request.nodes
+    ]
+    steps.wait(job, session, leaving, refill)
+
+
+def refill(job: work.Work, session: orm.Session) -> None:
+    """Have nodes join in the place of those that have left."""
+    failures = job.failures(session)
+    if failures:
+        steps.finish(job, session, '', 'replacing')
+        return
+    joining = list(job.request.nodes.values())
+    steps.wait(job, session, _joins(job, job.action.target, joining), replaced)
+
+
+def replaced(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes there are."""
+    steps.finish(job, session, 'Completed replacing nodes.', 'replacing')
+
+
+def _joins(
+    job: work.Work, cluster_id: str, node_ids: list[str]
+) -> list[models.Action]:
+    return [
+        job.child(
+            'NODE_JOIN',
+            node_id,
+            requests.NodeJoinRequest(identity=node_id, cluster_id=cluster_id),
+        )
+        for node_id in node_ids
+    ]
+
+
+def _leave(job: work.Work, node_id: str) -> models.Action:
+    return job.child(
+        'NODE_LEAVE', node_id, requests.NodeLeaveRequest(identity=node_id)
+    )

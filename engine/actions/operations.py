@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that profile types offer: on a node, on a cluster's nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.actions import clusters as steps
+from engine.actions import nodes as node_steps
+from engine.actions import work
+from engine.db import find, models, nodes
+from engine.providers import base as providers
+from vobjects.clustering.requests import nodes as requests
+
+# NODE_OPERATION
+
+
+def operate(job: work.Work) -> None:
+    """Do something to a node's object."""
+    request = job.request
+    view, profile = node_steps.begin(
+        job, 'OPERATING', f"Operation '{request.operation}' in progress"
+    )
+    parameters = work.given(request, 'params') or {}
+    try:
+        kind = job.run.profile_types.check_operation(
+            profile.type, request.operation, parameters
+        )
+        kind.operate(job.run.provider, view, request.operation, parameters)
+    except providers.ProviderError as error:
+        node_steps.fail(job, str(error))
+        return
+
+    def done(session: orm.Session) -> None:
+        node = node_steps.existing(job, session)
+        nodes.set_status(
+            node, 'ACTIVE', f"Operation '{request.operation}' succeeded"
+        )
+        node_steps.look_at_cluster(job, session, node.cluster_id)
+        job.succeed(
+            session, f"Node operation '{request.operation}' succeeded."
+        )
+
+    job.write(done)
+
+
+# CLUSTER_OPERATION
+
+
+def operate_all(job: work.Work, session: orm.Session) -> None:
+    """Do something to the nodes that the filters let through."""
+    request = job.request
+    cluster = steps.begin(
+        job,
+        session,
+        'OPERATING',
+        f"Operation '{request.operation}' in progress",
+    )
+    children = [
+        job.child(
+            'NODE_OPERATION',
+            node_id,
+            requests.NodeOperationRequest(
+                identity=node_id,
+                operation=request.operation,
+                params=work.given(request, 'params') or {},
+            ),
+        )
+        for node_id in chosen(
+            session, cluster.id, work.given(request, 'filters') or {}
+        )
+    ]
+    steps.wait(job, session, children, operated)
+
+
+def operated(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes are well."""
+    operation = job.request.operation
+    steps.finish(
+        job,
+        session,
+        f"Cluster operation '{operation}' completed.",
+        f"operation '{operation}' on",
+    )
+
+
+def chosen(
+    session: orm.Session, cluster_id: str, filters: dict[str, Any]
+) -> list[str]:
+    """Return the IDs of the members that filters let through.
+
+    :param filters: of ``consts.OPERATION_FILTERS``: what the node has, or a
+        list of what it may have
+    """
+    query = (
+        sqlalchemy.select(models.Node.id)
+        .where(models.Node.cluster_id == cluster_id)
+        .order_by(models.Node.index, models.Node.id)
+    )
+    for name, wanted in filters.items():
+        values = wanted if isinstance(wanted, list) else [wanted]
+        column = getattr(models.Node, name)
+        query = query.where(
+            column.in_([text for text in values if find.is_storable(text)])
+        )
+    return list(session.scalars(query))

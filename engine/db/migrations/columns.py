@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of new tables, as revisions after the first one write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+from engine.db import types
+
+OPTIONS: dict[str, Any] = {
+    'mysql_engine': 'InnoDB',
+    'mysql_charset': 'utf8mb4',
+    'mysql_collate': 'utf8mb4_bin',
+    'mariadb_engine': 'InnoDB',
+    'mariadb_charset': 'utf8mb4',
+    'mariadb_collate': 'utf8mb4_bin',
+}
+
+
+def id_() -> sa.Column[Any]:
+    """Return the column of a random UUID."""
+    return sa.Column('id', sa.String(36), nullable=False)
+
+
+def text(name: str, length: int, *, nullable: bool = False) -> sa.Column[Any]:
+    """Return a column of short text."""
+    return sa.Column(name, sa.String(length), nullable=nullable)
+
+
+def long_text(name: str) -> sa.Column[Any]:
+    """Return a column of text of any length, or NULL."""
+    return sa.Column(name, types.LongText, nullable=True)
+
+
+def number(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    """Return a column of integers."""
+    return sa.Column(name, sa.Integer(), nullable=nullable)
+
+
+def time(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    """Return a column of times in UTC."""
+    return sa.Column(name, types.UtcDateTime(), nullable=nullable)
+
+
+def json(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    """Return a column of JSON values."""
+    return sa.Column(name, types.Json(), nullable=nullable)
+
+
+def owned() -> list[sa.Column[Any]]:
+    """Return the columns that say whose a row is."""
+    return [
+        text(name, 64, nullable=True) for name in ('user', 'project', 'domain')
+    ]
+
+
+def indices(table: str, *keys: tuple[str, ...]) -> None:
+    """Create indices of a table."""
+    for names in keys:
+        op.create_index(f'ix_{table}_{"_".join(names)}', table, list(names))

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dispatcher ``database``: events as rows, which the API lists."""
+
+from __future__ import annotations
+
+from sqlalchemy import orm
+
+from engine.db import models
+
+
+def dispatch(session: orm.Session, event: models.Event) -> None:
+    """Keep an event."""
+    session.add(event)
+    session.flush()

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Members of clusters: adding, removing and replacing them.
+
+Everything that is wrong with the nodes of a request is said at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import orm
+
+from engine.db import find, models, nodes
+from engine.handlers import clusters
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import clusters as requests
+from vobjects.rpc.server import handles
+
+
+class MemberHandlers(clusters.ClusterQueue):
+    """See the module's docstring."""
+
+    @handles(requests.ClusterAddNodesRequest)
+    def add(self, context: Any, request: Any) -> resources.Accepted:
+        """Have nodes join a cluster."""
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            found, missing = _found(session, context, request.nodes)
+            _refuse(
+                {
+                    **_unfit(session, cluster, found),
+                    'Nodes not found: {}.': missing,
+                }
+            )
+            present = nodes.count_of_cluster(session, cluster.id)
+            self.bounds(cluster).check_size(present + len(found))
+            request.nodes = [node.id for node in found.values()]
+
+        return self.queued(context, 'CLUSTER_ADD_NODES', request, check)
+
+    @handles(requests.ClusterDelNodesRequest)
+    def remove(self, context: Any, request: Any) -> resources.Accepted:
+        """Have members leave their cluster, or delete them."""
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            found, missing = _found(session, context, request.nodes)
+            needed = [
+                n.id for n in found.values() if n.dependents.get('nodes')
+            ]
+            if needed:
+                raise errors.ResourceInUse(
+                    f"The node '{needed}' cannot be deleted: nodes {needed}"
+                    " are depended by other nodes, so can't be deleted or"
+                    ' become orphan nodes.'
+                )
+            _refuse(
+                {
+                    'Nodes not found: {}.': missing,
+                    'Nodes not members of specified cluster: {}.': [
+                        node.id
+                        for node in found.values()
+                        if node.cluster_id != cluster.id
+                    ],
+                }
+            )
+            present = nodes.count_of_cluster(session, cluster.id)
+            self.bounds(cluster).check_size(present - len(found))
+            request.nodes = [node.id for node in found.values()]
+
+        return self.queued(context, 'CLUSTER_DEL_NODES', request, check)
+
+    @handles(requests.ClusterReplaceNodesRequest)
+    def replace(self, context: Any, request: Any) -> resources.Accepted:
+        """Put other nodes in the place of members."""
+        wanted = _pairs(request.nodes)
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            old, no_old = _found(session, context, wanted)
+            new, no_new = _found(session, context, wanted.values())
+            _refuse(
+                {
+                    'The specified nodes {} to be replaced are not members'
+                    f' of the cluster {cluster.id}.': [
+                        identity
+                        for identity, node in old.items()
+                        if node.cluster_id != cluster.id
+                    ],
+                    **_unfit(session, cluster, new),
+                    'Original nodes not found: {}.': no_old,
+                    'Replacement nodes not found: {}.': no_new,
+                }
+            )
+            request.nodes = {
+                old[was].id: new[becomes].id for was, becomes in wanted.items()
+            }
+
+        return self.queued(context, 'CLUSTER_REPLACE_NODES', request, check)
+
+
+def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is replaced by what, if a request says so.
+
+    :raises vobjects.clustering.errors.BadRequest: it does not
+    """
+    if not given:
+        raise errors.BadRequest('nodes: no node is named')
+    for name, value in given.items():
+        if not isinstance(value, str) or not value:
+            raise errors.BadRequest(
+                f'nodes[{name}]: must be the name or ID of a node'
+            )
+    if len(set(given.values())) < len(given):
+        raise errors.BadRequest('nodes: one node cannot replace two')
+    return dict(given)
+
+
+def _found(
+    session: orm.Session, context: Any, identities: Iterable[str]
+) -> tuple[dict[str, models.Node], list[str]]:
+    """Return nodes by what the caller calls them, and those not found.
+
+    :raises vobjects.clustering.errors.BadRequest: two name the same node
+    """
+    found: dict[str, models.Node] = {}
+    missing = []
+    for identity in identities:
+        try:
+            found[identity] = find.find(
+                session, models.Node, identity, context.project_id
+            )
+        except (errors.ResourceNotFound, errors.MultipleChoices):
+            missing.append(identity)
+    if len({node.id for node in found.values()}) < len(found):
+        raise errors.BadRequest('nodes: one node is named twice')
+    return found, missing
+
+
+def _unfit(
+    session: orm.Session,
+    cluster: models.Cluster,
+    found: Mapping[str, models.Node],
+) -> dict[str, list[str]]:
+    """Return what keeps nodes from joining a cluster, and which."""
+    types = {
+        node.profile_id: _type_of(session, node.profile_id)
+        for node in found.values()
+    }
+    wanted = _type_of(session, cluster.profile_id)
+    members = found.values()
+    return {
+        'Profile type of nodes {} does not match that of the cluster.': [
+            node.id for node in members if types[node.profile_id] != wanted
+        ],
+        'Nodes {} already owned by some cluster.': [
+            node.id for node in members if node.cluster_id
+        ],
+        'Nodes are not ACTIVE: {}.': [
+            node.id for node in members if node.status != 'ACTIVE'
+        ],
+    }
+
+
+def _type_of(session: orm.Session, profile_id: str) -> str:
+    profile = session.get(models.Profile, profile_id)
+    return '' if profile is None else profile.type
+
+
+def _refuse(troubles: Mapping[str, list[str]]) -> None:
+    """Refuse nodes, if there are some that something is wrong with.
+
+    :param troubles: what is wrong, with a place for the nodes -> the nodes
+    :raises vobjects.clustering.errors.BadRequest: naming all of them
+    """
+    said = [text.format(ids) for text, ids in troubles.items() if ids]
+    if said:
+        raise errors.BadRequest('\n'.join(said))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What concerns all nodes of a cluster: operations, collected attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import orm
+
+from engine import jsonpath
+from engine.actions import operations
+from engine.db import models, nodes
+from engine.handlers import clusters, common
+from vobjects import base, exceptions, manifest
+from vobjects.clustering import consts, errors, resources
+from vobjects.clustering.requests import clusters as requests
+from vobjects.rpc.server import handles
+
+
+class OperationHandlers(clusters.ClusterQueue):
+    """See the module's docstring."""
+
+    @handles(requests.ClusterOperationRequest)
+    def operate(self, context: Any, request: Any) -> resources.Accepted:
+        """Do something to some or all nodes."""
+        filters = common.given(request, 'filters') or {}
+        _check_filters(filters)
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            profile = session.get(models.Profile, cluster.profile_id)
+            assert profile is not None  # a foreign key says so
+            self.run.profile_types.check_operation(
+                profile.type,
+                request.operation,
+                common.given(request, 'params') or {},
+            )
+            if not operations.chosen(session, cluster.id, filters):
+                raise errors.BadRequest(
+                    'No node (matching the filter) could be found.'
+                )
+
+        return self.queued(context, 'CLUSTER_OPERATION', request, check)
+
+    @handles(requests.ClusterCollectRequest)
+    def collect(
+        self, context: Any, request: Any
+    ) -> list[resources.ClusterAttribute]:
+        """Return what a path finds in each node, where it finds anything."""
+        path = jsonpath.Path(request.path)
+        with self.run.database.reader() as session:
+            cluster = common.shown(
+                session, models.Cluster, context, request.identity
+            )
+            rows = list(nodes.of_cluster(session, cluster.id))
+            profile_of = {
+                row.id: session.get(models.Profile, row.profile_id)
+                for row in rows
+            }
+            found = common.node_resources(session, rows)
+        collected = []
+        for row, node in zip(rows, found, strict=True):
+            document = base.plain(node, manifest.own())
+            profile = profile_of[row.id]
+            if path.mentions('details') and profile is not None:
+                document['details'] = common.details(self.run, row, profile)
+            values = path.find(document)
+            if values:
+                collected.append(
+                    resources.ClusterAttribute(id=row.id, value=values[0])
+                )
+        return collected
+
+
+def _check_filters(filters: dict[str, Any]) -> None:
+    """Refuse filters that are none.
+
+    :raises vobjects.clustering.errors.BadRequest: naming the first
+    """
+    for name, wanted in filters.items():
+        if name not in consts.OPERATION_FILTERS:
+            raise errors.BadRequest(
+                f'Filter key {exceptions.cut(name)} is unsupported; there'
+                f' are {", ".join(consts.OPERATION_FILTERS)}.'
+            )
+        values = wanted if isinstance(wanted, list) else [wanted]
+        if not values or not all(isinstance(text, str) for text in values):
+            raise errors.BadRequest(
+                f'filters.{name}: must be a string, or a list of strings'
+            )

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import clusters, nodes
+
+
+def members(engine: fleet.Engine, cluster: str) -> list[str]:
+    return list(asks.show_cluster(engine, cluster).nodes)
+
+
+def test_added_nodes_are_members_with_indices(any_world: fleet.World) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 1)
+    alone = [asks.node(engine, name=name, profile_id='p') for name in 'ab']
+    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a', 'b']))
+    engine.work()
+    shown = asks.show_cluster(engine, cluster)
+    assert set(shown.nodes[1:]) == set(alone)
+    assert (shown.status, shown.desired_capacity) == ('ACTIVE', 3)
+    assert {asks.show_node(engine, one).index for one in alone} == {2, 3}
+    assert any_world.statuses('NODE_JOIN') == ['SUCCEEDED'] * 2
+    any_world.assert_at_rest()
+
+
+@pytest.mark.parametrize('destroy', [True, False])
+def test_deleted_nodes_leave_or_go(world: fleet.World, destroy: bool) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 3)
+    first, second, third = members(engine, cluster)
+    engine.ask(
+        clusters.ClusterDelNodesRequest(
+            identity=cluster,
+            nodes=[first[:8], third],
+            destroy_after_deletion=destroy,
+        )
+    )
+    engine.work()
+    shown = asks.show_cluster(engine, cluster)
+    assert (shown.nodes, shown.desired_capacity) == ([second], 1)
+    assert world.count(models.SimulatedServer) == (1 if destroy else 3)
+    if destroy:
+        assert world.row(models.Node, first) is None
+    else:
+        left = asks.show_node(engine, first)
+        assert (left.cluster_id, left.index) == ('', -1)
+        assert left.status == 'ACTIVE'
+    world.assert_at_rest()
+
+
+def test_replaced_nodes_change_places(any_world: fleet.World) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 2)
+    old, kept = members(engine, cluster)
+    new = asks.node(engine, name='new', profile_id='p')
+    engine.ask(
+        clusters.ClusterReplaceNodesRequest(identity='c', nodes={old: 'new'})
+    )
+    engine.work()
+    assert members(engine, cluster) == [kept, new]
+    assert asks.show_node(engine, old).cluster_id == ''
+    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
+    any_world.assert_at_rest()
+
+
+def test_two_clusters_that_want_one_node_do_not_both_get_it(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    one = asks.cluster(engine, 0, name='one')
+    two = asks.cluster(engine, 0, name='two', profile_id='p')
+    node = asks.node(engine, profile_id='p')
+    for name in ('one', 'two'):
+        engine.ask(
+            clusters.ClusterAddNodesRequest(identity=name, nodes=[node])
+        )
+    engine.work()
+    assert sorted([members(engine, one), members(engine, two)]) == [[], [node]]
+    assert world.statuses('CLUSTER_ADD_NODES') == ['FAILED', 'SUCCEEDED']
+    assert asks.show_node(engine, node).status == 'ACTIVE'
+    world.assert_at_rest()
+
+
+def test_everything_wrong_with_nodes_to_add_is_said_at_once(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1)
+    (member,) = members(engine, cluster)
+    asks.node(engine, name='unborn', profile_id='p', run=False)
+    wanted = [member, 'unborn', 'nobody']
+    with pytest.raises(errors.BadRequest) as said:
+        engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=wanted))
+    lines = str(said.value).split('\n')
+    assert lines[0] == f"Nodes ['{member}'] already owned by some cluster."
+    assert lines[1].startswith('Nodes are not ACTIVE: [')
+    assert lines[2] == "Nodes not found: ['nobody']."
+
+
+@pytest.mark.parametrize(
+    ('request_type', 'given', 'says'),
+    [
+        (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'named twice'),
+        (clusters.ClusterAddNodesRequest, ['n'], 'greater than max_size'),
+        (clusters.ClusterDelNodesRequest, ['n'], 'Nodes not members of'),
+        (clusters.ClusterDelNodesRequest, ['member'], 'less than min_size'),
+        (clusters.ClusterReplaceNodesRequest, {}, 'no node is named'),
+        (clusters.ClusterReplaceNodesRequest, {'x': 5}, 'must be the name'),
+        (
+            clusters.ClusterReplaceNodesRequest,
+            {'member': 'n', 'x': 'n'},
+            'cannot replace two',
+        ),
+        (
+            clusters.ClusterReplaceNodesRequest,
+            {'n': 'member', 'x': 'y'},
+            'Original nodes not found',
+        ),
+    ],
+)
+def test_nodes_that_do_not_fit_are_refused(
+    world: fleet.World, request_type: Any, given: Any, says: str
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1, min_size=1, max_size=1)
+    (member,) = members(engine, cluster)
+    alone = asks.node(engine, profile_id='p')
+    known = {'member': member, 'n-id': alone}
+    if isinstance(given, dict):
+        wanted: Any = {
+            known.get(k, k): known.get(v, v) for k, v in given.items()
+        }
+    else:
+        wanted = [known.get(one, one) for one in given]
+    with pytest.raises(errors.BadRequest, match=says):
+        engine.ask(request_type(identity=cluster, nodes=wanted))
+    assert world.statuses('NODE_JOIN') == world.statuses('NODE_LEAVE') == []
+
+
+def test_nodes_of_another_project_are_not_found(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    theirs = fleet.caller('theirs')
+    asks.profile(engine, 'their-profile', context=theirs)
+    node = engine.ask(
+        nodes.NodeCreateRequest(name='t', profile_id='their-profile'), theirs
+    ).node.id
+    engine.work()
+    with pytest.raises(errors.BadRequest, match='Nodes not found'):
+        engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=[node]))
+
+
+@pytest.mark.parametrize(('lost', 'grown'), [(1, 0), (0, 2), (2, 1)])
+def test_recover_with_capacity_brings_back_the_number_of_nodes(
+    world: fleet.World, lost: int, grown: int
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 3)
+
+    def change(session: Any) -> None:
+        row = session.get(models.Cluster, cluster)
+        row.desired_capacity = 3 - lost + grown
+
+    world.database.write(change)
+    engine.ask(
+        clusters.ClusterRecoverRequest(identity=cluster, check_capacity=True)
+    )
+    engine.work()
+    assert len(members(engine, cluster)) == 3 - lost + grown
+    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
+    world.assert_at_rest()

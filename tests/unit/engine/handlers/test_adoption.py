@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import nodes
+
+TYPE = 'os.nova.server-1.0'
+
+
+@pytest.fixture
+def server(world: fleet.World) -> str:
+    """A server that nobody made through the service."""
+    found: str = world.cloud.servers.create(
+        'by-hand', 'srv', {'flavor': 'm1.big', 'image': 'cirros'}
+    ).id
+    return found
+
+
+def test_adopted_server_is_a_node_with_a_profile(
+    world: fleet.World, server: str
+) -> None:
+    engine = world.engine()
+    node = engine.ask(
+        nodes.NodeAdoptRequest(
+            identity=server,
+            type=TYPE,
+            name='mine',
+            role='master',
+            overrides={'flavor': 'm1.small'},
+        )
+    )
+    assert (node.status, node.physical_id) == ('ACTIVE', server)
+    assert (node.name, node.role) == ('mine', 'master')
+    profile = world.row(models.Profile, node.profile_id)
+    assert profile.name == 'prof-mine'
+    assert profile.spec['properties'] == {
+        'name': 'srv',
+        'flavor': 'm1.small',
+        'image': 'cirros',
+    }
+    engine.ask(nodes.NodeDeleteRequest(identity='mine'))
+    engine.work()
+    assert world.count(models.SimulatedServer) == 0
+    world.assert_at_rest()
+
+
+def test_preview_shows_the_spec_and_makes_nothing(
+    world: fleet.World, server: str
+) -> None:
+    shown = world.engine().ask(
+        nodes.NodeAdoptPreviewRequest(
+            identity=server, type=TYPE, snapshot=True
+        )
+    )
+    assert (shown.type, shown.version) == ('os.nova.server', '1.0')
+    assert shown.properties['flavor'] == 'm1.big'
+    assert shown.properties['image'] == f'snapshot-{server}'
+    assert world.count(models.Node) == world.count(models.Profile) == 0
+
+
+@pytest.mark.parametrize(
+    ('options', 'says'),
+    [
+        ({'type': 'os.heat.stack-7.0'}, 'profile_type .* could not be found'),
+        ({'identity': 'nowhere'}, 'there is no server nowhere'),
+        ({'overrides': {'colour': 'red'}}, "there is no 'colour'"),
+    ],
+)
+def test_what_cannot_be_adopted_is_refused(
+    world: fleet.World, server: str, options: dict[str, Any], says: str
+) -> None:
+    given = {'identity': server, 'type': TYPE, **options}
+    for kind in (nodes.NodeAdoptRequest, nodes.NodeAdoptPreviewRequest):
+        with pytest.raises(errors.BadRequest, match=says):
+            world.engine().ask(kind(**given))
+    assert world.count(models.Node) == 0
+
+
+def test_server_of_a_node_is_not_adopted_again(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.node(engine)
+    (row,) = world.rows(models.SimulatedServer)
+    with pytest.raises(errors.BadRequest, match='it is a node already'):
+        engine.ask(
+            nodes.NodeAdoptRequest(identity=row.id, type=TYPE),
+            fleet.caller('theirs'),
+        )

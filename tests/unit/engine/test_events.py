@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from engine.events import recorder
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import actions, clusters, events, nodes
+
+
+def listed(engine: fleet.Engine, context: Any = None, **more: Any) -> Any:
+    return engine.ask(events.EventListRequest(**more), context)
+
+
+def phases(engine: fleet.Engine, **more: Any) -> list[tuple[str, str, str]]:
+    return [
+        (event.action, event.meta_data['phase'], event.status)
+        for event in listed(engine, sort='timestamp', **more)
+    ]
+
+
+def test_action_has_an_event_at_its_start_and_at_its_end(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 1, name='web')
+    assert phases(engine) == [
+        ('CLUSTER_CREATE', 'start', 'INIT'),
+        ('CLUSTER_CREATE', 'end', 'ACTIVE'),
+    ]
+    ended = listed(engine)[-1]
+    assert (ended.otype, ended.oid, ended.oname) == ('CLUSTER', cluster, 'web')
+    assert ended.cluster_id == cluster
+    assert ended.level == 'INFO'
+    assert ended.status_reason == 'Cluster creation succeeded.'
+    (creation,) = (
+        row
+        for row in any_world.rows(models.Action)
+        if row.action == 'CLUSTER_CREATE'
+    )
+    assert ended.meta_data['action_id'] == creation.id
+    shown = engine.ask(events.EventGetRequest(identity=ended.id[:8]))
+    assert shown.id == ended.id
+
+
+def test_events_of_what_is_gone_still_tell_its_name(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1, name='web')
+    engine.ask(clusters.ClusterDeleteRequest(identity='web'))
+    engine.work()
+    last = listed(engine, cluster_id=[cluster])[-1]
+    assert (last.oname, last.status) == ('web', 'DELETED')
+    assert last.action == 'CLUSTER_DELETE'
+
+
+def test_failed_and_cancelled_actions_have_events_of_their_levels(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    cancelled = engine.ask(
+        clusters.ClusterCheckRequest(identity=cluster)
+    ).action
+    engine.ask(
+        actions.ActionUpdateRequest(identity=cancelled, status='CANCELLED')
+    )
+    world.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.ask(clusters.ClusterScaleOutRequest(identity=cluster))
+    engine.work()
+    assert [event.action for event in listed(engine, level=['WARN'])] == [
+        'CLUSTER_CHECK'
+    ]
+    (failed,) = listed(engine, level=['40'])
+    assert (failed.action, failed.level) == ('CLUSTER_SCALE_OUT', 'ERROR')
+
+
+def test_derived_actions_and_low_levels_are_left_out_as_configured(
+    world: fleet.World,
+) -> None:
+    world.conf.set_override('exclude_derived_actions', False, 'events')
+    asks.cluster(world.engine(), 1)
+    assert len(world.rows(models.Event)) == 4
+    world.conf.set_override('priority', 'error', 'events')
+    engine = world.engine()
+    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    engine.work()
+    assert len(world.rows(models.Event)) == 4
+
+
+def test_dispatcher_that_is_not_installed_is_refused(
+    world: fleet.World,
+) -> None:
+    world.conf.set_override('dispatchers', ['carrier-pigeon'], 'events')
+    with pytest.raises(RuntimeError, match='there is no carrier-pigeon'):
+        recorder.load(world.conf)
+
+
+def test_events_are_filtered_and_sorted(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1, name='web')
+    node = asks.node(engine, name='alone', profile_id='p')
+    engine.ask(nodes.NodeCheckRequest(identity=node))
+    engine.work()
+    assert phases(engine, otype=['NODE'], action=['NODE_CHECK']) == [
+        ('NODE_CHECK', 'start', 'ACTIVE'),
+        ('NODE_CHECK', 'end', 'ACTIVE'),
+    ]
+    names = [event.oname for event in listed(engine, sort='oname:desc')]
+    assert names == ['web', 'web', *['alone'] * 4]
+    assert {event.oid for event in listed(engine, oname=['alone'])} == {node}
+    assert listed(engine, cluster_id=['no-such-cluster']) == []
+
+
+def test_events_of_another_project_are_not_there(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    theirs = fleet.caller('theirs')
+    assert listed(engine, theirs) == []
+    (event, _) = listed(engine)
+    with pytest.raises(errors.ResourceNotFound, match='The event'):
+        engine.ask(events.EventGetRequest(identity=event.id), theirs)
+    with pytest.raises(errors.Forbidden):
+        listed(engine, theirs, global_project=True)
+    admin = fleet.caller('theirs', admin=True)
+    assert len(listed(engine, admin, global_project=True)) == 2

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of events."""
+
+from __future__ import annotations
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.clustering.requests import common
+
+
+@base.register
+class EventListRequest(common.ListRequest):
+    """List events; a level is a name or its number."""
+
+    fields = {
+        'oid': fields.ListOfStringsField(nullable=True),
+        'oname': fields.ListOfStringsField(nullable=True),
+        'otype': fields.ListOfEnumField(
+            valid_values=list(consts.EVENT_OBJECTS), nullable=True
+        ),
+        'action': fields.ListOfEnumField(
+            valid_values=list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS),
+            nullable=True,
+        ),
+        'cluster_id': fields.ListOfStringsField(nullable=True),
+        'level': fields.ListOfEnumField(
+            valid_values=[
+                *consts.EVENT_LEVELS,
+                *map(str, consts.EVENT_LEVELS.values()),
+            ],
+            nullable=True,
+        ),
+        'sort': fields.SortField(consts.EVENT_SORT_KEYS, nullable=True),
+    }
+
+
+@base.register
+class EventGetRequest(base.Request):
+    """Show an event."""
+
+    fields = {'identity': fields.StringField()}
