@@ -63,6 +63,13 @@ _IDENTITY = {
 
 _URI = {'type': 'string', 'format': 'uri'}
 
+#: An object that is a field's value, whatever is in it.
+_MAP: shapes.Schema = {
+    'type': 'object',
+    'patternProperties': {'': {}},
+    'additionalProperties': False,
+}
+
 
 def contract(policy: Policy = SENLIN) -> registry.Contract:
     """Return the contract of the API.
@@ -93,12 +100,16 @@ def _operation(route: routes.Route) -> registry.Operation:
 
 def _shape(route: routes.Route, version: Version) -> registry.Shape | None:
     given, cls = route.given, route.request
-    names = [n for n in routes.all_names(cls) if n not in route.in_path]
+    names = route.client_names()
     query = shapes.query(cls, version, names if given.query else ())
     content = shapes.part(cls, version, names)
     if query is None or content is None:
         return None
     body = _bounded(content)
+    if given.whole:
+        body = _MAP
+    if given.names:
+        body = _named(body, given.names)
     if given.key:
         body = shapes.closed({given.key: body}, [given.key])
     headers: dict[int, Mapping[str, Any]] = {}
@@ -115,6 +126,22 @@ def _shape(route: routes.Route, version: Version) -> registry.Shape | None:
         },
         headers=headers,
     )
+
+
+def _named(content: shapes.Schema, name: str) -> shapes.Schema:
+    """Return the schema of an object whose one key is a field itself."""
+    if name in content.get('properties', {}):
+        properties = dict(content['properties'])
+        del properties[name]
+        required = [n for n in content.get('required', ()) if n != name]
+        content = shapes.closed(properties, required)
+    return {
+        'type': 'object',
+        'patternProperties': {'': content},
+        'additionalProperties': False,
+        'minProperties': 1,
+        'maxProperties': 1,
+    }
 
 
 def _errors(route: routes.Route) -> Iterator[int]:

@@ -75,12 +75,7 @@ class Handler:
         self.route = route
         self._service = service
         self._type = route.request
-        self._others = tuple(
-            name
-            for name in routes.all_names(self._type)
-            if name not in route.in_path
-            and name not in dict(route.given.implied)
-        )
+        self._others = tuple(route.client_names())
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')

@@ -107,6 +107,15 @@ class Route:
             if segment.startswith('{')
         )
 
+    def client_names(self) -> list[str]:
+        """Return the fields that clients give in a query or a body."""
+        implied = dict(self.given.implied)
+        return [
+            name
+            for name in all_names(self.request)
+            if name not in self.in_path and name not in implied
+        ]
+
 
 def all_names(cls: type[base.Request]) -> list[str]:
     """Return the fields a type has at any version."""

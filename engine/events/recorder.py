@@ -8,7 +8,7 @@ is there if and only if that happened.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy
@@ -109,15 +109,18 @@ def load(conf: cfg.ConfigOpts) -> Recorder:
 
     :raises RuntimeError: one of them is not installed
     """
-    names = conf.events.dispatchers
-    manager: named.NamedExtensionManager[Any] = named.NamedExtensionManager(
-        NAMESPACE, names, name_order=True, warn_on_missing_entrypoint=False
-    )
-    missing = sorted(set(names) - set(manager.names()))
-    if missing:
+
+    def refuse(missing: Iterable[str]) -> None:
         raise RuntimeError(
-            f'[events] dispatchers: there is no {", ".join(missing)}'
+            '[events] dispatchers: there is no ' + ', '.join(sorted(missing))
         )
+
+    manager: named.NamedExtensionManager[Any] = named.NamedExtensionManager(
+        NAMESPACE,
+        conf.events.dispatchers,
+        name_order=True,
+        on_missing_entrypoints_callback=refuse,
+    )
     return Recorder(conf, [found.plugin for found in manager])
 
 

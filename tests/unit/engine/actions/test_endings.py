@@ -130,7 +130,7 @@ def test_end_of_what_has_ended_changes_nothing(world: fleet.World) -> None:
     asks.node(engine)
     (action,) = world.rows(models.Action)
     assert not world.database.write(
-        lambda session: endings.end(session, action.id, 'CANCEL')
+        lambda session: endings.end(engine.run, session, action.id, 'CANCEL')
     )
     assert world.statuses('NODE_CREATE') == ['SUCCEEDED']
 
@@ -142,7 +142,7 @@ def test_cancelled_before_it_began_leaves_its_target_alone(
     node = asks.node(engine)
     action = engine.ask(nodes.NodeCheckRequest(identity=node)).action
     world.database.write(
-        lambda session: endings.end(session, action, 'CANCEL')
+        lambda session: endings.end(engine.run, session, action, 'CANCEL')
     )
     assert asks.show_node(engine, node).status == 'ACTIVE'
     row = world.row(models.Action, action)
