@@ -89,6 +89,7 @@ def build(
         from vobjects.microversions import usage
 
         uses = usage.Usage(versions, max_agents=conf.api.metrics_agents)
+        client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
     app = middleware.Faults(app, negotiating)

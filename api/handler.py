@@ -27,6 +27,8 @@ from vobjects.versions import Version
 class Client(Protocol):
     """What sends requests; see :class:`vobjects.rpc.client.Client`."""
 
+    on_downgrade: Callable[[str], None]
+
     def call(
         self,
         context: RequestContext,

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+import requests
 
 from tests.functional.harness import KINDS, Deployment, Engine, Kind, deployed
 from tests.functional.processes import wait_for
@@ -106,6 +107,28 @@ class TestBesideAnOldEngine:
         )
         assert "'force'" in reason or '.force' in reason
         assert '1.8' in reason
+
+    def test_operators_see_what_the_old_engine_costs(
+        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+    ) -> None:
+        at = rest.at('1.7')
+        cluster = at.create_cluster(profile, 0)
+        at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+        rest.at('1.8').expect(406, 'GET', '/v1/clusters')
+
+        seen = requests.get(f'{fleet.url}/metrics', timeout=60).text
+        found = dict(
+            line.rsplit(' ', 1)
+            for line in seen.splitlines()
+            if not line.startswith('#')
+        )
+
+        assert found['vobjects_api_served_maximum_minor'] == '7.0'
+        assert found['vobjects_api_newest_minor'] == '14.0'
+        name = 'vobjects_api_downgrades_total{type="ClusterDeleteRequest"}'
+        assert float(found[name]) >= 1
+        name = 'vobjects_api_refusals_total{code="microversion-unsupported"}'
+        assert float(found[name]) >= 1
 
     def test_requests_below_are_served_by_both_engines(
         self, fleet: Deployment, rest: Rest, beside: Engine, profile: str

@@ -6,6 +6,8 @@ vobjects_api_uses_total                  requests by version, method, route,
                                          and agent
 vobjects_api_request_duration_seconds    histogram by method, route, status
 vobjects_api_refusals_total              requests refused, by error code
+vobjects_api_downgrades_total            requests sent on in an older form, as
+                                         a live engine is older, by type
 vobjects_api_served_maximum_minor        of the highest version served now;
                                          -1: no engine is known
 vobjects_api_newest_minor                of the highest one this build has
@@ -115,6 +117,12 @@ class Usage:
             ('code',),
             registry=registry,
         )
+        self._downgrades = prometheus_client.Counter(
+            'vobjects_api_downgrades',
+            'Requests sent on in an older form for an older engine, by type.',
+            ('type',),
+            registry=registry,
+        )
         self._maximum = _gauge(
             'vobjects_api_served_maximum_minor',
             'Minor of the highest version served now; -1: no engine known.',
@@ -167,6 +175,10 @@ class Usage:
         if found is None:
             found = self._of_use[key] = self._uses.labels(*key)
         found.inc()
+
+    def downgraded(self, type_name: str) -> None:
+        """Count a request that an older engine had sent in an older form."""
+        self._downgrades.labels(type_name).inc()
 
     def _agent(self, header: str, status: str) -> str:
         product = _PRODUCT.match(header)

@@ -38,6 +38,8 @@ class Client:
     :param view: returns a view of the fleet whose lease holds
     :param refresh: renews that view at once
     :param timeout: seconds a call may take
+    :ivar on_downgrade: called with the name of a request's type whenever a
+        live server keeps it from being sent in our newest form
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Client:
         timeout: float,
     ) -> None:
         self.topic = topic
+        self.on_downgrade: Callable[[str], None] = lambda type_name: None
         self._view = view
         self._refresh = refresh
         self._own = own()
@@ -119,6 +122,10 @@ class Client:
                 f'no server of {self.topic!r} is alive'
             )
         spoken = _lowest(self._own, cap, shown or self._own)
+        name = request.obj_name()
+        said = spoken.get(name)
+        if said is not None and said == cap[name] != self._own[name]:
+            self.on_downgrade(name)
         try:
             return self._exchange(context, request, spoken, self._rpc)
         except exceptions.LossyDowngrade as error:

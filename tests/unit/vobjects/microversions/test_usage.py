@@ -178,6 +178,16 @@ def test_refusals_are_counted_by_their_code(service):
     }
 
 
+def test_downgrades_are_counted_by_type(service):
+    for name in ('A', 'B', 'A'):
+        service.usage.downgraded(name)
+
+    assert dict(service.samples('vobjects_api_downgrades_total')) == {
+        ('A',): 2,
+        ('B',): 1,
+    }
+
+
 def test_versions_and_the_beginning_are_told(service):
     def value(name):
         ((_labels, number),) = service.samples(name)

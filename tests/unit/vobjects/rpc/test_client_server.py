@@ -210,6 +210,22 @@ def test_a_request_is_sent_no_newer_than_its_microversion_shows(
         bus.client.call({}, WorkRequest(name='a', force=True), shown)
 
 
+def test_downgrade_is_told_when_a_server_forces_it(bus: Bus) -> None:
+    told: list[str] = []
+    bus.client.on_downgrade = told.append
+    request = WorkRequest(name='a', force=False)
+
+    bus.members = (bus.serve('new', own()),)
+    bus.client.call({}, request)
+    shown = Manifest({**own(), 'WorkRequest': '1.0'})
+    bus.client.call({}, request, shown)  # the client's wish, not a server's
+    assert told == []
+
+    bus.members = (*bus.members, bus.serve('old', old()))
+    bus.client.call({}, request)
+    assert told == ['WorkRequest']
+
+
 def test_a_refusal_comes_back_as_its_class(bus: Bus) -> None:
     bus.members = (bus.serve('new', own()),)
     with pytest.raises(RefusalError) as caught:
