@@ -70,6 +70,14 @@ functional: $(VENV)/.test ## Run tests between real processes
 upgrade: $(VENV)/.test ## Run tests of mixed releases
 	$(BIN)/pytest -q tests/upgrade $(ARGS)
 
+# Not a part of `make test`: it installs Nova, Ironic, Cinder and Magnum.
+ADOPT ?= nova ironic cinder magnum
+ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
+
+.PHONY: test-adopt
+test-adopt: $(BIN)/python ## Compare objects of Nova and others with adopted ones
+	@tools/adopt '$(BIN)/python' '$(ADOPT_CACHE)' $(ADOPT)
+
 .PHONY: bench
 bench: $(VENV)/.test ## Run the benchmarks
 	@for script in benchmarks/[a-z]*.py; do \

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m tests.adoption SERVICE``: compare and print.
+
+Exit status 1 when anything differs.
+"""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import sys
+import warnings
+from typing import Any
+
+from vobjects.adopt import adopt
+from vobjects.codec.compiled import compiled
+
+from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
+from tests.adoption import observing, services, timing
+
+OPERATIONS = ('to_primitive', 'from_primitive', 'clone', 'what_changed')
+
+#: Objects of each type.
+SEEDS = 4
+
+said = sys.stdout.write
+
+
+def main() -> int:
+    """Compare and print."""
+    name = sys.argv[1]
+    warnings.simplefilter('ignore')
+    logging.disable(logging.CRITICAL)
+    services.SERVICES[name].load()
+    before = observing.observe(SEEDS)
+    prints, took = observing.fingerprints(), timing.times()
+    adopted = adopt(ovo_base.VersionedObjectRegistry)
+    after = observing.observe(SEEDS)
+    prints_after, took_after = observing.fingerprints(), timing.times()
+    full = sum(compiled(cls).may_nest() for cls in adopted)
+    said(f'{len(adopted)} classes, {full} of them compiled in full\n')
+    equal = compare(before, after)
+    same = prints == prints_after
+    said(f'fingerprints: {"the same" if same else "DIFFERENT"}\n')
+    as_recorded = compare_recorded(name, prints, prints_after)
+    compare_times(took, took_after)
+    return 0 if equal and same and as_recorded else 1
+
+
+def compare(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Tell whether every outcome is equal, and say where not."""
+    wrong = [key for key in before if before[key] != after[key]]
+    for key in wrong[:10]:
+        for what, value in before[key].items():
+            other = after[key][what]
+            if other != value:
+                said(f'{key}, {what}: {observing.path_to(value, other)}\n')
+    pairs = [
+        (value, after[key][what])
+        for key, seen in before.items()
+        for what, value in seen.items()
+    ]
+    errors = sum(isinstance(one, str) and ': ' in one for one, _ in pairs)
+    equal = sum(one == other for one, other in pairs)
+    said(
+        f'{len(before)} objects, {len(pairs)} outcomes compared ({errors} of'
+        f' them errors), {equal} equal\n'
+    )
+    return not wrong
+
+
+def compare_recorded(
+    name: str, before: dict[str, str], after: dict[str, str]
+) -> bool:
+    """Tell whether adopted types have the fingerprints recorded of them.
+
+    One that differs before adoption too is the service's own affair.
+    """
+    known = services.recorded(name)
+    if known is None:
+        said('recorded fingerprints: its package does not ship them\n')
+        return True
+    common = known.keys() & after.keys()
+    equal = {key for key in common if known[key] == after[key]}
+    own = {key for key in common if known[key] != before[key]}
+    said(
+        f'recorded fingerprints: {len(equal)} of {len(known)} equal;'
+        f' not registered here: {sorted(known.keys() - after.keys())};'
+        f' different without adoption too: {sorted(own)}\n'
+    )
+    return common - equal <= own
+
+
+def compare_times(
+    before: dict[str, dict[str, float]], after: dict[str, dict[str, float]]
+) -> None:
+    """Say how much faster adopted types are."""
+    for what in OPERATIONS:
+        ratios = {key: before[key][what] / after[key][what] for key in after}
+        least = min(ratios, key=lambda key: ratios[key])
+        said(
+            f'{what:<15} median {statistics.median(ratios.values()):5.1f}x,'
+            f' least {ratios[least]:4.1f}x ({least}), of {len(ratios)}'
+            ' types\n'
+        )
+
+
+if __name__ == '__main__':
+    sys.exit(main())
