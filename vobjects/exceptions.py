@@ -10,6 +10,7 @@
     │   ├── LossyDowngrade      the older side could not hold what was said
     │   ├── TypeNotSpoken       the older side does not know the type at all
     │   └── UnknownField        a primitive with a field its version lacks
+    ├── NotPickled              objects have a serializer (also a TypeError)
     ├── OutOfReach              a server that we need does not answer
     └── FleetError              the live peers, or what we know of them
         ├── NoLivePeer          nobody has reported, or nobody answers
@@ -134,6 +135,21 @@ class UnknownField(ConversionError):
             f'{self.type_name} {self.version} has no field {cut(self.field)};'
             ' the sender labelled a newer form as this version, or misspelled'
             ' it'
+        )
+
+
+class NotPickled(VobjectsError, TypeError):
+    """Somebody tried to pickle a versioned object."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+        super().__init__(type_name)
+
+    def __str__(self) -> str:
+        return (
+            f'{self.type_name} is not pickled: a pickle knows no versions,'
+            ' and reading one may run anything; use'
+            ' vobjects.serializer.to_bytes() and from_bytes()'
         )
 
 

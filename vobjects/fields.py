@@ -18,6 +18,7 @@ from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
 from vobjects import exceptions
+from vobjects.sensitive import sensitive
 
 #: What Senlin accepts in a name: word characters, CJK, and ``-._~``.
 NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
@@ -347,5 +348,6 @@ __all__ = [
     'StrictBoolean',
     'StrictBooleanField',
     'UnspecifiedDefault',
+    'sensitive',
     'whole_number',
 ]

@@ -28,6 +28,7 @@ from typing import Any, Literal
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
+from vobjects.sensitive import HIDDEN, is_sensitive
 from vobjects.versions import Version
 
 FIRST = Version(1, 0)
@@ -176,6 +177,7 @@ class Plan:
     drops: tuple[Drop, ...]
     carries: tuple[Carry, ...]
     fills: tuple[Fill, ...]
+    secrets: frozenset[str] = frozenset()  # source names; not in errors
 
     def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
         """Convert ``data`` in place.
@@ -225,7 +227,7 @@ class Plan:
         return exceptions.LossyDowngrade(
             self.type_name,
             name,
-            exceptions.cut(value),
+            HIDDEN if name in self.secrets else exceptions.cut(value),
             str(needs),
             str(self.target),
         )
@@ -334,6 +336,12 @@ class History:
             tuple(drops),
             tuple(carries),
             tuple(fills),
+            frozenset(
+                span.name
+                for life in self._lives
+                if (span := _span_at(life, source)) is not None
+                and is_sensitive(span.field)
+            ),
         )
 
     def _life(self, name: str, field: AnyField) -> list[Span]:

@@ -14,3 +14,4 @@ class Resource(Object):
     """What is answered to a reader."""
 
     REFUSE_LOSS = False
+    UNKNOWN_FIELDS = 'keep'

@@ -4,17 +4,25 @@
 from __future__ import annotations
 
 import bisect
+import types
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    Self,
+    SupportsIndex,
+)
 
 from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, history
-from vobjects.base import children
+from vobjects.base import children, showing, unknown
 from vobjects.base.children import Manifest
-from vobjects.base.reading import reader
+from vobjects.base.reading import reader, upgraded
 from vobjects.codec import down, hooks, methods
 from vobjects.codec.compiled import compiled
 from vobjects.versions import Version
@@ -33,6 +41,10 @@ class Object(ovo_base.VersionedObject):
     #: Whether a downgrade that would lose what was said raises.
     REFUSE_LOSS: ClassVar[bool] = True
 
+    #: What is done with a field that a primitive has and its version has
+    #: not: it is refused, or kept aside in ``obj_unknown_fields``.
+    UNKNOWN_FIELDS: ClassVar[unknown.Policy] = 'refuse'
+
     if TYPE_CHECKING:
         # Fields are properties that registration makes.
         def __getattr__(self, name: str) -> Any: ...
@@ -47,6 +59,43 @@ class Object(ovo_base.VersionedObject):
         """Return the type name of a primitive; None: it is none."""
         name = entity.get(cls._obj_primitive_key('name'))
         return name if isinstance(name, str) else None
+
+    # For people
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as a dict that can be changed.
+
+        Values are those of the attributes, so a time is a ``datetime``, and
+        secrets are there. An object inside is a dict in its turn, also
+        within a list or a dict; lists, dicts and sets are new ones. A list
+        object has one field, ``objects``. Nothing is loaded.
+
+        For JSON data at a version see :func:`vobjects.base.plain`.
+        """
+        return showing.as_dict(self)
+
+    def __repr__(self) -> str:
+        return showing.represent(self)
+
+    @property
+    def obj_unknown_fields(self) -> Mapping[str, Any]:
+        """Fields that came in the primitive and that its version has not.
+
+        They are JSON data, and the reader's to look at: they are neither
+        sent on nor cloned.
+        """
+        aside: dict[str, Any] = self.__dict__.get(unknown.ATTRIBUTE, {})
+        return types.MappingProxyType(aside)
+
+    # Copies are made; what is unpickled could be anything.
+
+    def __copy__(self) -> Self:
+        made = self.__class__.__new__(self.__class__)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise exceptions.NotPickled(self.obj_name())
 
     # What the type was, and what shows it
 
@@ -229,15 +278,12 @@ class Object(ovo_base.VersionedObject):
     def _read_slowly(
         cls, context: Any, objver: str, primitive: dict[str, Any]
     ) -> Self:
-        upgrade = down.upgrade_from(compiled(cls), objver)
-        data = cls._obj_primitive_field(primitive, 'data')
-        changes = cls._obj_primitive_field(primitive, 'changes', [])
-        if not upgrade.known.issuperset(data):
-            cls._check_known(data, upgrade.source)
-        if not upgrade.empty:
-            data = dict(data)
-            upgrade.plan.apply(data, refuse_loss=cls.REFUSE_LOSS)
-            changes = [upgrade.names.get(name, name) for name in changes]
+        data, changes, aside = upgraded(
+            cls,
+            down.upgrade_from(compiled(cls), objver),
+            cls._obj_primitive_field(primitive, 'data'),
+            cls._obj_primitive_field(primitive, 'changes', []),
+        )
         made: Self = hooks.original('_obj_from_primitive')(
             cls,
             context,
@@ -247,20 +293,9 @@ class Object(ovo_base.VersionedObject):
                 cls._obj_primitive_key('changes'): changes,
             },
         )
+        if aside:
+            made.__dict__[unknown.ATTRIBUTE] = aside
         return made
-
-    @classmethod
-    def _check_known(cls, data: Mapping[str, Any], source: Version) -> None:
-        """Refuse fields that the stated version does not have.
-
-        oslo.versionedobjects forgets them without notice; a reader may.
-        """
-        if not cls.REFUSE_LOSS:
-            return
-        known = cls._history.fields_at(source)
-        for name in data:
-            if name not in known:
-                raise exceptions.UnknownField(cls.obj_name(), name, source)
 
 
 methods.READERS[hooks.function_of(Object, '_obj_from_primitive')] = reader

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
+from vobjects.base import unknown
 from vobjects.codec import down, methods
 from vobjects.codec.compiled import Compiled
 
@@ -17,10 +18,12 @@ def reader(form: Compiled, version: str) -> methods.Reader:
     """
     cls: Any = form.cls
     upgrade = down.upgrade_from(form, version)
+    complete = form.names <= upgrade.known
 
-    def check(data: dict[str, Any]) -> None:
-        if not upgrade.known.issuperset(data):
-            cls._check_known(data, upgrade.source)
+    def check(made: Any, data: dict[str, Any]) -> None:
+        aside = unknown.meet(cls, data, upgrade.known, upgrade.source)
+        if aside:
+            made.__dict__[unknown.ATTRIBUTE] = aside
 
     read = methods.reader(
         form,
@@ -28,32 +31,50 @@ def reader(form: Compiled, version: str) -> methods.Reader:
         cls.VERSION,
         cls._read_slowly,
         check,
-        complete=form.names <= upgrade.known,
+        complete=complete,
     )
-    if not upgrade.empty:
-        read = _upgrading(form, upgrade, check)
+    # A field of ours under a label that lacks it must not be taken for ours.
+    strict = complete or cls.UNKNOWN_FIELDS == 'refuse'
+    if not (upgrade.empty and strict):
+        read = _upgrading(form, upgrade)
     if len(form.readers) < down.MAX_VERSIONS:
         form.readers[version] = read
     return read
 
 
-def _upgrading(
-    form: Compiled,
-    upgrade: down.Upgrade,
-    check: Callable[[dict[str, Any]], None],
-) -> methods.Reader:
+def _upgrading(form: Compiled, upgrade: down.Upgrade) -> methods.Reader:
     """Return what reads an older version, whose fields are not ours."""
     cls: Any = form.cls
     data_key, changes_key = form.data_key, form.changes_key
 
     def read(context: Any, primitive: dict[str, Any]) -> Any:
-        data = dict(primitive[data_key])
-        check(data)
-        upgrade.plan.apply(data, refuse_loss=cls.REFUSE_LOSS)
-        changes = [
-            upgrade.names.get(name, name)
-            for name in primitive.get(changes_key, ())
-        ]
-        return methods.hydrate(form, context, cls.VERSION, data, changes)
+        data, changes, aside = upgraded(
+            cls, upgrade, primitive[data_key], primitive.get(changes_key, ())
+        )
+        made = methods.hydrate(form, context, cls.VERSION, data, changes)
+        if aside:
+            made.__dict__[unknown.ATTRIBUTE] = aside
+        return made
 
     return read
+
+
+def upgraded(
+    cls: Any,
+    upgrade: down.Upgrade,
+    data: dict[str, Any],
+    changes: Iterable[str],
+) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
+    """Return data and changes of our version, and what is kept aside.
+
+    :raises vobjects.exceptions.UnknownField: the stated version lacks one
+    """
+    aside = unknown.meet(cls, data, upgrade.known, upgrade.source)
+    data = {key: data[key] for key in data if key not in aside}
+    upgrade.plan.apply(data, refuse_loss=cls.REFUSE_LOSS)
+    renamed = upgrade.names
+    return (
+        data,
+        [renamed.get(name, name) for name in changes if name not in aside],
+        aside,
+    )

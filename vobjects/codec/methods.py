@@ -201,7 +201,7 @@ def reader(
     version: str,
     label: str,
     otherwise: Callable[[Any, str, Any], Any],
-    check: Callable[[dict[str, Any]], None] | None = None,
+    check: Callable[[Any, dict[str, Any]], None] | None = None,
     *,
     complete: bool = True,
 ) -> Reader:
@@ -210,7 +210,8 @@ def reader(
     :param version: of the primitives
     :param label: the version that the objects say they have
     :param otherwise: reads what has no dict for data
-    :param check: refuses data with fields that the version lacks
+    :param check: looks, for an object that is being read, for data with
+        fields that the version lacks
     :param complete: the version has all of the fields
     """
     cls: Any = form.cls
@@ -233,10 +234,10 @@ def reader(
         except Exception:
             # An unknown field is told first.
             if check is not None:
-                check(data)
+                check(made, data)
             raise
         if check is not None and not (whole and len(data) == size):
-            check(data)
+            check(made, data)
         if is_list and '_obj_objects' not in d:
             made.objects = []
         # Also without any: a field that was asked has noted its change.

@@ -58,8 +58,9 @@ CONTAINERS = {
     f'{OVO}.fields.Dict': 'builtins.dict',
 }
 
-#: Function that declares history -> which argument is the field as it is.
-HISTORY = {
+#: Function that says something of a field -> which argument the field is.
+WRAPPERS = {
+    'vobjects.sensitive.sensitive': ('field', 0),
     'vobjects.history.added': ('field', 1),
     'vobjects.history.renamed': ('field', 2),
     'vobjects.history.changed': ('new_field', 2),
@@ -146,8 +147,8 @@ class Declared:
         if not isinstance(value, CallExpr):
             return _unknown()
         called = _callee(value)
-        if called in HISTORY:
-            inner = _argument(value, *HISTORY[called])
+        if called in WRAPPERS:
+            inner = _argument(value, *WRAPPERS[called])
             return _unknown() if inner is None else self._field(inner)
         node = self._node(value.callee)
         if isinstance(node, TypeInfo):

@@ -39,7 +39,7 @@ class Node(Owned):
             down=str,
         ),
         'gone': removed('1.1', fields.StringField(nullable=True)),
-        'data': fields.JsonField(nullable=False),
+        'data': fields.sensitive(fields.JsonField(nullable=False)),
         'cluster': fields.ObjectField('Cluster', nullable=True),
         'map': fields.Field(
             fields.Dict(fields.Object('Node'), nullable=True), nullable=True

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields in a primitive that its version does not have.
+
+oslo.versionedobjects forgets them without notice. A receiver that acts on
+what it is told refuses them; a reader keeps them aside and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from vobjects import exceptions
+from vobjects.versions import Version
+
+LOG = logging.getLogger('vobjects')
+
+Policy = Literal['refuse', 'keep']
+
+#: Where an object has those that it keeps.
+ATTRIBUTE = '_unknown_fields'
+
+#: What was logged already; names come from peers, so there is a limit.
+MAX_TOLD = 1000
+_told: set[tuple[str, str, str]] = set()
+
+
+def meet(
+    cls: Any, data: Mapping[str, Any], known: frozenset[str], version: Version
+) -> dict[str, Any]:
+    """Return the unknown fields of a primitive, if its class keeps them.
+
+    :param data: of the primitive
+    :param known: the fields of the version that it says
+    :raises vobjects.exceptions.UnknownField: they are refused
+    """
+    if known.issuperset(data):
+        return {}
+    unknown = {key: data[key] for key in data if key not in known}
+    name = cls.obj_name()
+    if cls.UNKNOWN_FIELDS == 'refuse':
+        raise exceptions.UnknownField(name, next(iter(unknown)), version)
+    for field in unknown:
+        _tell(name, str(version), str(field))
+    return unknown
+
+
+def _tell(name: str, version: str, field: str) -> None:
+    key = (name, version, field)
+    if key not in _told and len(_told) < MAX_TOLD:
+        _told.add(key)
+        LOG.warning(
+            '%s %s arrived with the field %s, which this version does not'
+            ' have; it is kept aside',
+            name,
+            version,
+            exceptions.cut(field),
+        )
