@@ -57,6 +57,11 @@ Import the modules, not names from here. In the order a request meets them::
         error.document(policy, request_id='', maximum=None) -> dict
         document(policy, *, status, code, title, detail, ...) -> dict
 
+    client      the other side
+        negotiate(server_range, client_ranges) -> Version
+        for_requests(session, url, service_type, client_ranges) -> Version
+        for_keystoneauth(adapter, client_ranges) -> Version
+        served(headers, service_type), needed(error document) -> Version
     compat      the functions of microversion-parse, and its middleware
 
 ``names`` are the fields of a request type that come from the body (or from

@@ -28,6 +28,7 @@ FORBIDDEN = {
         'availability',
         'bodies',
         'body',
+        'client',
         'compat',
         'compat.middleware',
         'discovery',

@@ -68,6 +68,16 @@ def echo(environ, start_response):
     return [str(environ[policy.MICROVERSION]).encode()]
 
 
+def plain(environ, start_response):
+    """Answer as a service without microversions; discovery is at ``/``."""
+    link = {'rel': 'self', 'href': f'http://{environ["HTTP_HOST"]}/'}
+    version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [link]}
+    is_root = environ['PATH_INFO'] in ('', '/')
+    kind = 'application/json' if is_root else 'text/plain'
+    start_response('200 OK', [('Content-Type', kind)])
+    return [json.dumps({'versions': [version]}).encode() if is_root else b'x']
+
+
 class Service:
     """Discovery, and :func:`echo` for the rest, behind the middleware.
 

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of several clouds, and of each service there is a preset for."""
+
+from __future__ import annotations
+
+import openstack
+import pytest
+import requests
+from hypothesis import given
+from hypothesis import strategies as st
+from keystoneauth1 import adapter, discover, noauth, session
+from openstack import utils as sdk_utils
+
+from tests.unit.vobjects.microversions import wsgi
+from vobjects.microversions import client, policy, presets
+from vobjects.versions import Version
+
+HEADER = 'OpenStack-API-Version'
+
+#: Seed 002: "nodepool is regularly connecting to 4 public clouds".
+CLOUDS = {
+    'A': ('2.100', '2.300'),
+    'B': ('2.200', '2.450'),
+    'C': ('2.300', '2.600'),
+    'D': ('2.400', '2.800'),
+}
+#: A client with three generations of code, and one version it once knew.
+KNOWN = [('2.60', '2.250'), ('2.310', '2.420'), ('2.500', '2.550'), '2.7']
+
+
+@pytest.mark.parametrize(
+    ('cloud', 'expected'),
+    [('A', '2.250'), ('B', '2.420'), ('C', '2.550'), ('D', '2.550')],
+)
+def test_client_of_several_ranges_works_with_the_four_clouds(cloud, expected):
+    assert str(client.negotiate(CLOUDS[cloud], KNOWN)) == expected
+
+
+def test_no_single_version_works_with_the_four_clouds():
+    for minor in range(100, 801):
+        refused = []
+        for cloud in CLOUDS.values():
+            try:
+                client.negotiate(cloud, [f'2.{minor}'])
+            except client.NoCommonVersion as error:
+                refused.append(error)
+        assert refused
+
+
+@pytest.mark.parametrize(
+    ('known', 'verdict'),
+    [
+        ([('2.1', '2.99')], 'the client is too old for it'),
+        (['2.301', ('2.400', '2.500')], 'the server is too old for it'),
+        (['2.7', '2.400'], 'each has versions that the other lacks'),
+        ([], 'the client none'),
+    ],
+)
+def test_negotiate_when_nothing_is_common_says_who_is_too_old(known, verdict):
+    with pytest.raises(client.NoCommonVersion) as caught:
+        client.negotiate(CLOUDS['A'], known)
+
+    assert verdict in str(caught.value)
+    assert '2.100 to 2.300' in str(caught.value)
+
+
+def test_negotiate_compares_numbers():
+    assert client.negotiate(('1.9', '1.10'), ['1.9', '1.10']) == (1, 10)
+    assert client.negotiate(Version(1, 9), [Version(1, 9)]) == (1, 9)
+
+
+def test_negotiate_when_a_range_is_none_refuses_it():
+    with pytest.raises(ValueError, match=r'1\.10 to 1\.9 is no range'):
+        client.negotiate(('1.1', '1.9'), [('1.10', '1.9')])
+
+
+RANGE = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(
+    lambda pair: tuple(Version(2, minor) for minor in sorted(pair))
+)
+
+
+@given(RANGE, st.lists(RANGE, max_size=4))
+def test_negotiate_for_any_ranges_gives_the_highest_common(server, known):
+    common = [
+        Version(2, minor)
+        for minor in range(31)
+        if Version(2, minor).matches(*server)
+        and any(Version(2, minor).matches(*one) for one in known)
+    ]
+
+    try:
+        found = [client.negotiate(server, known)]
+    except client.NoCommonVersion:
+        found = []
+
+    assert found == common[-1:]
+
+
+@pytest.mark.parametrize(
+    ('document', 'major', 'expected'),
+    [
+        # Of the services themselves, shortened.
+        (
+            {
+                'versions': [
+                    {'id': 'v2.0', 'version': '', 'min_version': ''},
+                    {'id': 'v2.1', 'version': '2.104', 'min_version': '2.1'},
+                ]
+            },
+            None,
+            ((2, 1), (2, 104)),
+        ),
+        (
+            {'version': {'version': '2.104', 'min_version': '2.1'}},
+            2,
+            ((2, 1), (2, 104)),
+        ),
+        (
+            {'versions': [{'max_version': '1.14', 'min_version': '1.0'}]},
+            1,
+            ((1, 0), (1, 14)),
+        ),
+        (
+            {
+                'versions': [
+                    {'max_version': '1.9', 'min_version': '1.0'},
+                    {'max_version': '2.3', 'min_version': '2.0'},
+                ]
+            },
+            1,
+            ((1, 0), (1, 9)),
+        ),
+    ],
+)
+def test_range_is_read_from_documents_of_the_field(document, major, expected):
+    assert client.range_of(document, major) == expected
+
+
+@pytest.mark.parametrize(
+    'document',
+    [
+        None,
+        [],
+        {},
+        {'versions': None},
+        {'versions': [1, None, {}]},
+        {'versions': {'values': [{'id': 'v1', 'status': 'stable'}]}},
+        {'version': {'min_version': '1.0', 'max_version': 'pony'}},
+    ],
+)
+def test_range_when_the_document_has_none_is_an_error(document):
+    with pytest.raises(client.NoRange):
+        client.range_of(document)
+
+
+def test_range_of_a_major_that_is_not_there_is_an_error():
+    document = {'versions': [{'max_version': '1.9', 'min_version': '1.0'}]}
+
+    with pytest.raises(client.NoRange, match='major version 3'):
+        client.range_of(document, 3)
+
+
+@pytest.fixture(scope='module', params=presets.PRESETS)
+def preset(request):
+    return presets.PRESETS[request.param]
+
+
+@pytest.fixture(scope='module')
+def url(preset):
+    with wsgi.served(wsgi.Service(preset).app) as address:
+        yield address
+
+
+@pytest.fixture
+def web():
+    with requests.Session() as found:
+        yield found
+
+
+@pytest.fixture(scope='module')
+def keystone():
+    found = session.Session(noauth.NoAuth())
+    yield found
+    found.session.close()
+
+
+def known_to(preset):
+    """Return client ranges that meet the preset's below its maximum."""
+    major = preset.minimum.major
+    return [f'{major}.1', (f'{major}.500', f'{major}.501')]
+
+
+@pytest.mark.parametrize('path', ['', '/', '/PATH', '/PATH/'])
+def test_requests_session_asks_at_the_common_version(preset, url, web, path):
+    web.headers[HEADER] = 'object-store 1.0'
+    name = preset.service_type
+
+    version = client.for_requests(
+        web, url + path.replace('PATH', preset.major), name, known_to(preset)
+    )
+
+    assert version == (preset.minimum.major, 1)
+    answer = web.get(f'{url}/{preset.major}/things')
+    assert answer.text == str(version)
+    assert client.served(answer.headers, name) == version
+    assert web.headers[HEADER] == f'object-store 1.0, {name} {version}'
+
+
+def test_requests_session_when_nothing_is_common_stays_as_it_is(
+    preset, url, web
+):
+    with pytest.raises(client.NoCommonVersion):
+        client.for_requests(web, url, preset.service_type, ['9.9'])
+
+    assert HEADER not in web.headers
+
+
+def test_server_without_microversions_is_refused(web, keystone):
+    with wsgi.served(wsgi.plain) as url:
+        with pytest.raises(client.NoRange, match='names no API versions'):
+            client.for_requests(web, url, 'clustering', ['1.1'])
+        with pytest.raises(client.NoRange, match='200, and no JSON'):
+            client.for_requests(web, f'{url}/x', 'clustering', ['1.1'])
+        found = adapter.Adapter(
+            keystone, service_type='clustering', endpoint_override=url
+        )
+        with pytest.raises(client.NoRange, match='clustering names no'):
+            client.for_keystoneauth(found, ['1.1'])
+
+
+def test_error_tells_which_version_is_needed():
+    assert client.needed({'errors': [{'available_from': '1.8'}]}) == (1, 8)
+    assert client.needed({'errors': [{'code': 'x'}]}) is None
+    assert client.needed(None) is None
+
+
+@pytest.mark.parametrize('path', ['', '/PATH'])
+def test_keystoneauth_discovers_every_preset(preset, url, keystone, path):
+    found = discover.Discover(
+        keystone, url + path.replace('PATH', preset.major)
+    )
+
+    (data,) = found.version_data()
+    assert data['url'] == f'{url}/{preset.major}/'
+    assert data['min_microversion'] == preset.minimum
+    assert data['max_microversion'] == preset.maximum
+    assert data['raw_status'] == 'CURRENT'
+
+
+@pytest.mark.parametrize('path', ['', '/PATH'])
+def test_keystoneauth_adapter_asks_at_the_common_version(
+    preset, url, keystone, path
+):
+    found = adapter.Adapter(
+        keystone,
+        service_type=preset.service_type,
+        endpoint_override=url + path.replace('PATH', preset.major),
+    )
+
+    version = client.for_keystoneauth(found, known_to(preset))
+
+    answer = found.get(f'{url}/{preset.major}/things')
+    assert answer.text == str(version) == f'{preset.minimum.major}.1'
+    assert client.served(answer.headers, preset.service_type) == version
+
+
+def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
+    found = adapter.Adapter(
+        keystone,
+        service_type=preset.service_type,
+        endpoint_override=f'{url}/{preset.major}',
+    )
+    lowest, highest = preset.minimum, preset.maximum
+    above = Version(highest.major, highest.minor + 1)
+
+    assert sdk_utils.supports_microversion(found, str(lowest))
+    assert sdk_utils.supports_microversion(found, str(highest))
+    assert not sdk_utils.supports_microversion(found, str(above))
+    assert sdk_utils.maximum_supported_microversion(found, str(above)) == str(
+        highest
+    )
+    assert sdk_utils.maximum_supported_microversion(found, str(lowest)) == str(
+        lowest
+    )
+    assert sdk_utils.pick_microversion(found, str(highest)) == str(highest)
+    sdk_utils.require_microversion(found, str(highest))
+    with pytest.raises(openstack.exceptions.SDKException):
+        sdk_utils.pick_microversion(found, str(above))
+    with pytest.raises(openstack.exceptions.SDKException):
+        sdk_utils.require_microversion(found, str(above))
+
+
+def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
+    service = wsgi.Service(presets.NOVA)
+    service.maximum = policy.Maximum(Version(2, 40), 'a node is older')
+    with wsgi.served(service.app) as url:
+        found = adapter.Adapter(
+            keystone, service_type='compute', endpoint_override=f'{url}/v2.1'
+        )
+
+        assert not sdk_utils.supports_microversion(found, '2.41')
+        assert (
+            sdk_utils.maximum_supported_microversion(found, '2.90') == '2.40'
+        )
+
+
+@pytest.mark.parametrize(
+    ('value', 'expected'),
+    [
+        ('clustering 1.7', '1.7'),
+        ('compute 2.1, clustering 1.7', '1.7'),
+        ('compute 2.1', 'None'),
+        ('clustering pony', 'None'),
+        ('', 'None'),
+    ],
+)
+def test_served_version_is_that_of_the_response_header(value, expected):
+    assert str(client.served({HEADER: value}, 'clustering')) == expected

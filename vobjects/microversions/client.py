@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The other side: a client that talks to more than one cloud.
+
+A server has a range of versions; a client has several, one for each way it
+knows of doing things (seed 002). :func:`negotiate` finds the version to use::
+
+    version = negotiate(('2.100', '2.300'), [('2.60', '2.250'), '2.290'])
+
+The range of a server is what discovery says; :func:`for_requests` and
+:func:`for_keystoneauth` ask for it, negotiate, and have the session send the
+version from then on. Neither library is imported here: what is needed of
+them is in the objects that the caller has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from vobjects import exceptions
+from vobjects.microversions.policy import HEADER
+from vobjects.versions import Version
+
+#: A version, or the first and last of a range.
+Given: TypeAlias = str | Version | tuple[str | Version, str | Version]
+Range: TypeAlias = tuple[Version, Version]
+
+
+class NoCommonVersion(exceptions.VobjectsError):
+    """Server and client have no version in common.
+
+    :ivar server: the server's range
+    :ivar client: the client's ranges
+    """
+
+    def __init__(self, server: Range, client: tuple[Range, ...]) -> None:
+        self.server = server
+        self.client = client
+        if all(last < server[0] for _, last in client):
+            verdict = 'the client is too old for it'
+        elif all(first > server[1] for first, _ in client):
+            verdict = 'the server is too old for it'
+        else:
+            verdict = 'each has versions that the other lacks'
+        known = ', '.join(map(_in_words, client)) or 'none'
+        super().__init__(
+            f'The server has the API versions {_in_words(server)}, the'
+            f' client {known}; {verdict}.'
+        )
+
+
+class NoRange(exceptions.VobjectsError):
+    """A server does not say which versions it has."""
+
+
+def negotiate(server: Given, client: Iterable[Given]) -> Version:
+    """Return the highest version that both sides have.
+
+    :param server: lowest and highest version of the server
+    :param client: ranges, or single versions, that the client can work with
+    :raises NoCommonVersion: there is none
+    :raises vobjects.exceptions.InvalidVersion: a text that is no version
+    :raises ValueError: a range that ends before it begins
+    """
+    lowest, highest = _range(server)
+    ranges = tuple(map(_range, client))
+    common = [
+        min(last, highest)
+        for first, last in ranges
+        if max(first, lowest) <= min(last, highest)
+    ]
+    if not common:
+        raise NoCommonVersion((lowest, highest), ranges)
+    return max(common)
+
+
+def range_of(document: Any, major: int | None = None) -> Range:
+    """Return the versions that a discovery document promises.
+
+    Those of every preset are read, and of the services they stand for.
+
+    :param document: decoded, of ``/`` or of a major version
+    :param major: which to take where there are several; None: the highest
+    :raises NoRange: the document has none, or not of that major
+    """
+    found = [
+        each
+        for each in map(_promised, _entries(document))
+        if each and major in (None, each[1].major)
+    ]
+    if not found:
+        which = '' if major is None else f' for major version {major}'
+        raise NoRange(f'The discovery document names no API versions{which}.')
+    return max(found, key=lambda each: each[1])
+
+
+def for_requests(
+    session: Any,
+    url: str,
+    service_type: str,
+    client: Iterable[Given],
+    major: int | None = None,
+) -> Version:
+    """Negotiate with a server, and have a session send the version.
+
+    :param session: a ``requests.Session``; or ``httpx.Client``
+    :param url: of the service, or of its major version
+    :param service_type: as the header names it
+    :param client: see :func:`negotiate`
+    :returns: the version, which ``session.headers`` now has; what they ask
+        of other services stays
+    :raises NoCommonVersion: see :func:`negotiate`
+    :raises NoRange: what is at the URL is no discovery document
+    """
+    response = session.get(url, headers={'Accept': 'application/json'})
+    try:
+        document = response.json()
+    except ValueError:
+        raise NoRange(
+            f'{url} answers {response.status_code}, and no JSON.'
+        ) from None
+    version = negotiate(range_of(document, major), client)
+    send(session.headers, service_type, version)
+    return version
+
+
+def for_keystoneauth(adapter: Any, client: Iterable[Given]) -> Version:
+    """Negotiate with an endpoint, and have its adapter send the version.
+
+    :param adapter: a ``keystoneauth1.adapter.Adapter``, as the proxies of
+        openstacksdk are (``connection.clustering``)
+    :param client: see :func:`negotiate`
+    :returns: the version, the adapter's ``default_microversion`` from now on
+    :raises NoCommonVersion: see :func:`negotiate`
+    :raises NoRange: the endpoint has no microversions; where there is no
+        endpoint at all, keystoneauth raises errors of its own
+    """
+    data = adapter.get_endpoint_data()
+    if data is None or not data.max_microversion:
+        raise NoRange(f'{adapter.service_type} names no API versions.')
+    lowest, highest = data.min_microversion, data.max_microversion
+    version = negotiate((Version(*lowest), Version(*highest)), client)
+    adapter.default_microversion = str(version)
+    return version
+
+
+def send(headers: Any, service_type: str, version: Version | str) -> None:
+    """Put a version into headers, beside those of other services.
+
+    :param headers: a mutable mapping, best one that ignores case
+    :param version: a version, or ``latest``
+    """
+    others = [
+        item.strip()
+        for item in headers.get(HEADER, '').split(',')
+        if item.strip() and item.split()[0].lower() != service_type
+    ]
+    headers[HEADER] = ', '.join([*others, f'{service_type} {version}'])
+
+
+def served(headers: Mapping[str, str], service_type: str) -> Version | None:
+    """Return the version that a response was given at.
+
+    :param headers: of the response, in a mapping that ignores case
+    :returns: None when the response does not say
+    """
+    for item in headers.get(HEADER, '').split(','):
+        name, _, text = item.strip().partition(' ')
+        if name == service_type:
+            try:
+                return Version.parse(text)
+            except exceptions.InvalidVersion:
+                return None
+    return None
+
+
+def needed(document: Any) -> Version | None:
+    """Return the version that an error says would have served the request.
+
+    :param document: the decoded body of the response
+    """
+    for item in _dicts(document, 'errors'):
+        try:
+            return Version.parse(str(item['available_from']))
+        except (KeyError, exceptions.InvalidVersion):
+            continue
+    return None
+
+
+def _range(given: Given) -> Range:
+    # A Version is a tuple, too.
+    if isinstance(given, (str, Version)):
+        given = (given, given)
+    first, last = map(_version, given)
+    if last < first:
+        raise ValueError(f'{first} to {last} is no range')
+    return first, last
+
+
+def _version(given: str | Version) -> Version:
+    return Version.parse(given) if isinstance(given, str) else given
+
+
+def _in_words(given: Range) -> str:
+    first, last = given
+    return str(first) if first == last else f'{first} to {last}'
+
+
+def _entries(document: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the versions of a document, in whichever form it lists them."""
+    if not isinstance(document, dict):
+        return
+    if isinstance(document.get('version'), dict):
+        yield document['version']
+    listed = document.get('versions')
+    if isinstance(listed, dict):  # as keystone and barbican have them
+        document = {'versions': listed.get('values')}
+    yield from _dicts(document, 'versions')
+
+
+def _dicts(document: Any, key: str) -> Iterator[Mapping[str, Any]]:
+    listed = document.get(key) if isinstance(document, dict) else None
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict):
+            yield item
+
+
+def _promised(entry: Mapping[str, Any]) -> Range | None:
+    highest = entry.get('max_version') or entry.get('version')
+    try:
+        return (
+            Version.parse(str(entry.get('min_version'))),
+            Version.parse(str(highest)),
+        )
+    except exceptions.InvalidVersion:
+        return None
