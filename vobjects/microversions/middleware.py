@@ -94,7 +94,9 @@ class Microversions:
         self._shown: tuple[Maximum | None, dict[Version, Headers]]
         self._shown = (None, {})
         self._retired = retirement.headers(
-            policy.retired, policy.service_type, policy.help_url
+            policy.retired,
+            policy.service_type,
+            policy.history_url or policy.help_url,
         )
 
     def __call__(

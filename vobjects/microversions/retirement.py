@@ -119,7 +119,8 @@ def retire(
         in UTC if it names no zone, or an aware datetime
     :param sunset: from when on it may be gone; likewise
     :param successor: the version to use instead, or a URL
-    :param help_url: what a human should read about it
+    :param help_url: what a human should read about it; empty: what the
+        policy says of its history
     :raises vobjects.exceptions.DeclarationError: no date, no readable date,
         a sunset before the deprecation (RFC 9745, 4), no range, no URL
     :raises vobjects.exceptions.InvalidVersion: a version that is none

@@ -17,7 +17,7 @@ from vobjects.microversions import errors, middleware, presets, retirement
 from vobjects.microversions.retirement import retire
 from vobjects.versions import Version
 
-HELP = presets.SENLIN.help_url
+HELP = presets.SENLIN.history_url
 END_OF_2 = retire(
     '1.2',
     deprecated='2023-06-30T23:59:59Z',
