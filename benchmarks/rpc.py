@@ -60,12 +60,41 @@ class PlainNode(ovo_base.VersionedObject):
     fields = FIELDS
 
 
+@ovo_base.VersionedObjectRegistry.register
+class PlainNodeList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
+    """A list of them."""
+
+    VERSION = '1.0'
+    fields = {'objects': fields.ListOfObjectsField('PlainNode')}
+
+
 @vobjects.base.register
 class OurNode(vobjects.base.Object):
     """The same object, of this package."""
 
     VERSION = '1.0'
     fields = FIELDS
+
+
+@vobjects.base.register
+class OurNodeList(vobjects.base.ObjectListBase, vobjects.base.Object):
+    """A list of them."""
+
+    VERSION = '1.0'
+    fields = {'objects': fields.ListOfObjectsField('OurNode')}
+    child_versions = {'1.0': '1.0'}
+
+
+class AsText(oslo_messaging.NoOpSerializer):
+    """Sends objects as text, as our client and server do."""
+
+    def serialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return the entity as text."""
+        return serializer.to_bytes(entity, None).decode()
+
+    def deserialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return the entity of a text."""
+        return serializer.from_bytes(entity)
 
 
 def small() -> dict[str, Any]:
@@ -103,26 +132,51 @@ PAYLOADS = {
         lambda: node(PlainNode), ovo_base.VersionedObjectSerializer
     ),
     'our object': Payload(lambda: node(OurNode), serializer.Serializer),
+    'as text': Payload(lambda: node(OurNode), AsText),
+    '100 of o.vo': Payload(
+        lambda: PlainNodeList(objects=[node(PlainNode)] * 100),
+        ovo_base.VersionedObjectSerializer,
+    ),
+    '100 of ours': Payload(
+        lambda: OurNodeList(objects=[node(OurNode)] * 100),
+        serializer.Serializer,
+    ),
+    '100 as text': Payload(
+        lambda: OurNodeList(objects=[node(OurNode)] * 100), AsText
+    ),
 }
 
 EMBEDDED = 'embedded'
 RABBIT = 'RabbitMQ, quorum'
+PAYLOADS_IN_TURN = (
+    'o.vo object',
+    'our object',
+    'as text',
+    'small dict',
+    '100 of o.vo',
+    '100 of ours',
+    '100 as text',
+)
 ROWS = [
-    (RABBIT, 'o.vo object'),
-    (RABBIT, 'our object'),
-    (RABBIT, 'small dict'),
-    (EMBEDDED, 'o.vo object'),
-    (EMBEDDED, 'our object'),
-    (EMBEDDED, 'small dict'),
+    (transport_name, payload)
+    for transport_name in (RABBIT, EMBEDDED)
+    for payload in PAYLOADS_IN_TURN
 ]
-PEER = ROWS[0]
+
+
+def peer_of(payload: str) -> tuple[str, str]:
+    """Return the row that a payload is compared with."""
+    many = payload.startswith('100')
+    return (RABBIT, '100 of o.vo' if many else 'o.vo object')
 
 
 class Echo:
     """The endpoint."""
 
     def echo(self, context: dict[str, Any], value: Any) -> Any:
-        """Send back what came."""
+        """Send back what came, after a look at each object."""
+        for each in getattr(value, 'objects', ()):
+            assert each.text_0
         return value
 
 
@@ -321,7 +375,7 @@ def run(arguments: argparse.Namespace, embedded: str) -> None:
             f'{"transport":18} {"payload":12} {"threads":>7}'
             f' {"calls/s":>8} {"p50 ms":>8} {"p99 ms":>8} {"ratio":>6}'
         )
-        peers: dict[int, Figures] = {}
+        peers: dict[tuple[tuple[str, str], int], Figures] = {}
         for row in ROWS:
             name, payload = row
             if name not in urls:
@@ -330,9 +384,8 @@ def run(arguments: argparse.Namespace, embedded: str) -> None:
                 figures = measure(
                     urls[name], exchange, payload, threads, arguments.seconds
                 )
-                if row == PEER:
-                    peers[threads] = figures
-                peer = peers.get(threads)
+                peers[row, threads] = figures
+                peer = peers.get((peer_of(payload), threads))
                 ratio = f'{figures.rate / peer.rate:5.1f}x' if peer else '-'
                 print(
                     f'{name:18} {payload:12} {threads:7}'

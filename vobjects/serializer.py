@@ -78,7 +78,7 @@ def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
 
 
 def from_bytes(
-    data: bytes, context: Any = None, speaks: Manifest | None = None
+    data: bytes | str, context: Any = None, speaks: Manifest | None = None
 ) -> Any:
     """Read what :func:`to_bytes` wrote; see :func:`from_wire`.
 
@@ -87,11 +87,24 @@ def from_bytes(
 
     :raises ValueError: it is no JSON text
     """
+    if isinstance(data, str):
+        data = data.encode()
     if speaks is None:
         made = read_list(data, context)
         if made is not None:
             return made
     return from_wire(text.loads(data), context, speaks)
+
+
+def from_message(
+    entity: Any, context: Any = None, speaks: Manifest | None = None
+) -> Any:
+    """Read an argument or an answer of ours: JSON text, or primitives.
+
+    :raises ValueError: text that is no JSON
+    """
+    read = from_bytes if isinstance(entity, str) else from_wire
+    return read(entity, context, speaks)
 
 
 def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:

@@ -69,12 +69,18 @@ def loads(text: bytes) -> Any:
         raise ValueError('JSON text is nested too deeply') from None
 
 
+#: Of exactly these classes nothing is infinite.
+_FINITE = frozenset({str, int, bool, type(None)})
+
+
 def is_finite(value: Any) -> bool:
     """Tell whether there is no NaN and no Infinity in a primitive."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
-        return all(map(is_finite, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(is_finite, value))
-    return True
+        values: Any = value.values()
+    elif isinstance(value, (list, tuple)):
+        values = value
+    else:
+        return True
+    return _FINITE.issuperset(map(type, values)) or all(map(is_finite, values))

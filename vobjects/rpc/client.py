@@ -139,14 +139,16 @@ class Client:
     def _exchange(
         self, context: Any, request: base.Request, spoken: Manifest, rpc: Any
     ) -> Any:
-        message = serializer.to_wire(request, spoken)
+        # Text, because the driver of RabbitMQ would walk through a primitive
+        # once more to write it, and again to read it.
+        message = serializer.to_bytes(request, spoken).decode()
         reader: dict[str, Any] = {'digest': self._own.digest}
         try:
             answer = rpc.call(context, METHOD, request=message, reader=reader)
         except exceptions.UnknownReader:
             reader['manifest'] = dict(self._own)
             answer = rpc.call(context, METHOD, request=message, reader=reader)
-        return serializer.from_wire(answer, context)
+        return serializer.from_message(answer, context)
 
     def _why(self, view: fleet.View, type_name: str, needs: str) -> str:
         """Return who forces an older version of a type, in words."""

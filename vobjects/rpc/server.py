@@ -119,7 +119,8 @@ class Endpoint:
     ) -> Any:
         """Do what a request asks; the one RPC method.
 
-        :param request: the primitive of a Request
+        :param request: the primitive of a Request, or its JSON text; the
+            answer is what the request is
         :param reader: ``digest`` of the caller's manifest; with ``manifest``
             when we said that we have never seen it
         """
@@ -134,7 +135,7 @@ class Endpoint:
     ) -> Any:
         reads = self._reader(reader)
         rebuilt = self._context_from(context)
-        asked = serializer.from_wire(
+        asked = serializer.from_message(
             request, rebuilt, self._speaks if self._emulates else None
         )
         handler = None
@@ -145,7 +146,10 @@ class Endpoint:
                 objtype=type(asked).__name__
             )
         answer = handler(rebuilt, asked)
-        return serializer.to_wire(answer, _both(self._speaks, reads))
+        spoken = _both(self._speaks, reads)
+        if isinstance(request, str):
+            return serializer.to_bytes(answer, spoken).decode()
+        return serializer.to_wire(answer, spoken)
 
     def _reader(self, reader: Mapping[str, Any]) -> Manifest:
         digest = reader['digest']

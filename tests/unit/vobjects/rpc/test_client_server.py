@@ -12,7 +12,7 @@ import pytest
 from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import base, exceptions, fields
+from vobjects import base, exceptions, fields, serializer
 from vobjects.history import added
 from vobjects.manifest import Manifest, own
 from vobjects.rpc import fleet, membership, objects, server, transport
@@ -295,3 +295,27 @@ def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
     assert isinstance(
         caught.value.exc_info[1], ovo_exception.IncompatibleObjectVersion
     )
+
+
+def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
+    None
+):
+    endpoint = server.Endpoint([Worker()], speaks=own())
+    request = WorkRequest(name='two', force=True)
+    reader = {'digest': own().digest}
+    text = serializer.to_bytes(request, None).decode()
+    told = endpoint.perform({}, text, reader)
+    answered = endpoint.perform({}, request.obj_to_primitive(), reader)
+    assert isinstance(told, str)
+    assert isinstance(answered, list)
+    for answer in (told, answered):
+        first, _ = serializer.from_message(answer)
+        assert first.said == {'name': 'two', 'force': True}
+        assert first.deep[0].name == 'd'
+
+
+@pytest.mark.parametrize('text', ['{', '[' * 100_000, '1', '"a"', '\ud800'])
+def test_text_that_is_no_request_is_refused(text: str) -> None:
+    endpoint = server.Endpoint([Worker()], speaks=own())
+    with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
+        endpoint.perform({}, text, {'digest': own().digest})

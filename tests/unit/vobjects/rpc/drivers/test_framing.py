@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import json
+import uuid
 
 import pytest
 from hypothesis import given
@@ -24,6 +26,10 @@ frames = st.lists(
         st.binary(max_size=50),
     )
 )
+
+
+class Colour(enum.StrEnum):
+    RED = 'red'
 
 
 @given(frames, st.lists(st.integers(1, 40), min_size=1))
@@ -49,6 +55,8 @@ def test_frames_when_cut_anywhere_come_out_whole(
         {'when': datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)},
         {1, 2},
         float('inf'),
+        {'id': uuid.UUID(int=7)},
+        {'kind': framing.Kind.CALL, 'text': Colour.RED, None: 1},
     ],
 )
 def test_value_when_sent_arrives_as_through_any_driver(value: object) -> None:
