@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from vobjects import exceptions
 from vobjects.base.children import Manifest
 from vobjects.base.objects import Object
 from vobjects.base.registry import registered
+from vobjects.history import History
 from vobjects.versions import Version
 
 
@@ -64,12 +66,32 @@ def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
 
 
 def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of a primitive that nobody else has, without envelopes.
+
+    Only what may hold an envelope is looked at.
+    """
     name, version, data = _envelope(primitive)
-    shape = registered(name).fields_at(version)
-    return {
-        key: _strip_value(shape[key]._type, value) if key in shape else value
-        for key, value in data.items()
-    }
+    for key, kind in _wrapped(registered(name)._history, version):
+        if key in data:
+            data[key] = _strip_value(kind, data[key])
+    return data
+
+
+@functools.lru_cache(maxsize=1024)
+def _wrapped(timeline: History, version: str) -> tuple[tuple[str, Any], ...]:
+    """Return (name, field type) of what is not JSON data yet in a version."""
+    return tuple(
+        (key, field._type)
+        for key, field in timeline.fields_at(Version.parse(version)).items()
+        if _is_wrapped(field._type)
+    )
+
+
+def _is_wrapped(kind: Any) -> bool:
+    """Tell whether a primitive has envelopes in it, or a tuple for a set."""
+    if isinstance(kind, (ovo_fields.List, ovo_fields.Dict)):
+        return _is_wrapped(kind._element_type._type)
+    return isinstance(kind, (ovo_fields.Object, ovo_fields.Set))
 
 
 def _strip_value(kind: Any, value: Any) -> Any:

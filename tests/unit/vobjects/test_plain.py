@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An object as the JSON data of a response: no envelopes at any depth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from vobjects import base, fields
+from vobjects.history import added
+
+NEWEST = {'PlainLeaf': '1.1', 'PlainTree': '1.0'}
+
+
+@base.register
+class PlainLeaf(base.Resource):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+    fields = {
+        'name': fields.StringField(),
+        'tag': added('1.1', fields.StringField(nullable=True)),
+    }
+
+
+@base.register
+class PlainTree(base.Resource):
+    fields = {
+        'leaf': fields.ObjectField('PlainLeaf', nullable=True),
+        'row': fields.ListOfObjectsField('PlainLeaf'),
+        'map': fields.Field(fields.Dict(fields.Object('PlainLeaf'))),
+        'set': fields.SetOfStringsField(),
+        'lists': fields.ListOfListsOfStringsField(),
+        'json': fields.JsonField(),
+    }
+
+
+def tree() -> PlainTree:
+    leaf = PlainLeaf(name='a', tag='t')
+    return PlainTree(
+        leaf=leaf,
+        row=[leaf, leaf],
+        map={'k': leaf},
+        set={'s'},
+        lists=[['x'], []],
+        # Looks like an envelope, and is the user's own.
+        json={'versioned_object.name': 'PlainLeaf'},
+    )
+
+
+def expected(leaf: dict[str, Any]) -> dict[str, Any]:
+    return {
+        'leaf': leaf,
+        'row': [leaf, leaf],
+        'map': {'k': leaf},
+        'set': ['s'],
+        'lists': [['x'], []],
+        'json': {'versioned_object.name': 'PlainLeaf'},
+    }
+
+
+def test_plain_has_no_envelopes_at_any_depth() -> None:
+    said = base.plain(tree(), NEWEST)
+    assert said == expected({'name': 'a', 'tag': 't'})
+    assert json.loads(json.dumps(said)) == said
+
+
+def test_plain_shows_what_the_manifest_shows() -> None:
+    said = base.plain(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
+    assert said == expected({'name': 'a'})
+
+
+def test_plain_leaves_the_object_as_it_is() -> None:
+    one = tree()
+    base.plain(one, NEWEST)['row'].clear()
+    assert base.plain(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
+
+
+def test_plain_of_what_is_not_set_or_null_says_so() -> None:
+    assert base.plain(PlainTree(leaf=None), NEWEST) == {'leaf': None}
