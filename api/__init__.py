@@ -17,7 +17,9 @@ In the order a request meets them::
     discovery   / and /v1
     errors      what goes wrong to statuses and documents
 
-    conf        the options      cli  `vobjects api`
+    contract    what is promised at each microversion
+    conf        the options      serving   granian
+    cli         `vobjects api`
 
 No module here compares versions: the types of ``vobjects.clustering`` say
 what each microversion has.

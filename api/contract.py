@@ -8,7 +8,7 @@ to it that no other status is answered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -81,24 +81,29 @@ def contract(policy: Policy = SENLIN) -> registry.Contract:
         policy,
         [
             *documents.discovery_operations(policy),
-            *(_operation(route) for route in routes.ROUTES),
+            *(_operation(route, policy) for route in routes.ROUTES),
         ],
         history.HISTORY,
     )
 
 
-def _operation(route: routes.Route) -> registry.Operation:
+def _operation(route: routes.Route, policy: Policy) -> registry.Operation:
+    errors = [int(s) for s, applies in ERRORS.items() if applies(route)]
+    if route.request.introduced():  # whoever asks without a version
+        errors.append(policy.method_missing_status)
     return registry.Operation(
         route.method,
         route.path,
-        lambda version: _shape(route, version),
+        lambda version: _shape(route, version, errors),
         key=route.given.key if route.given.selects else '',
         summary=shapes.summary(route.request),
         tag=route.path.split('/')[2],
     )
 
 
-def _shape(route: routes.Route, version: Version) -> registry.Shape | None:
+def _shape(
+    route: routes.Route, version: Version, errors: Sequence[int]
+) -> registry.Shape | None:
     given, cls = route.given, route.request
     names = route.client_names()
     query = shapes.query(cls, version, names if given.query else ())
@@ -122,7 +127,7 @@ def _shape(route: routes.Route, version: Version) -> registry.Shape | None:
         body_required=not given.optional,
         responses={
             route.status: route.render.schema(version),
-            **dict.fromkeys(_errors(route), documents.ERROR),
+            **dict.fromkeys(errors, documents.ERROR),
         },
         headers=headers,
     )
@@ -142,12 +147,6 @@ def _named(content: shapes.Schema, name: str) -> shapes.Schema:
         'minProperties': 1,
         'maxProperties': 1,
     }
-
-
-def _errors(route: routes.Route) -> Iterator[int]:
-    for status, applies in ERRORS.items():
-        if applies(route):
-            yield int(status)
 
 
 def _bounded(schema: shapes.Schema) -> shapes.Schema:

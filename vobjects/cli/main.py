@@ -28,7 +28,7 @@ INTERRUPTED = 130
 #: brings is listed after these, with the place it comes from.
 SUMMARIES: Mapping[str, str] = {
     'up': 'run the whole service on this machine',
-    'api': 'run the REST API',
+    'api': 'run the REST API; show its history, differences, OpenAPI',
     'engine': 'run an engine',
     'db': 'create and upgrade the database',
     'fleet': 'show who is alive and what they speak; hold or finalize',

@@ -13,7 +13,7 @@ HISTORY: dict[str, tuple[str, ...]] = {
     '1.0': ('The initial version of the v1 API.',),
     '1.1': ('Microversions are checked; the API is that of 1.0.',),
     '1.2': (
-        'Added profile validation.',
+        'Added validation of profiles: POST /v1/profiles/validate.',
         'Added collecting an attribute of all nodes of a cluster.',
     ),
     '1.3': ('Added replacing nodes of a cluster.',),
@@ -22,7 +22,10 @@ HISTORY: dict[str, tuple[str, ...]] = {
         'Added operations on nodes and on clusters.',
         'Added destroy_after_deletion to deleting nodes from a cluster.',
     ),
-    '1.5': ('Added support_status to profile types, listed and shown.',),
+    '1.5': (
+        'Added support_status to profile types, listed and shown.',
+        'Added version to profile types that are listed; names lack it now.',
+    ),
     '1.6': (
         'Added profile_only to cluster update.',
         'Added check to node recover and cluster recover.',

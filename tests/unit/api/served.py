@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import vobjects.base  # noqa: F401 - has oslo.service choose threads
-from api import app, cli, wsgi
+from api import app, serving, wsgi
 from tests.unit.api import memory
 from vobjects.clustering import resources
 from vobjects.clustering.requests import clusters, services
@@ -40,7 +40,7 @@ class Engine(memory.Engine):
 
 def load() -> Any:
     """Return the application of a worker process."""
-    cli.end_in_time()
+    serving.end_in_time()
     return app.build(wsgi.configuration(), Engine(), memory.Fleet())
 
 
@@ -49,7 +49,7 @@ def main(config_file: str) -> int:
     from tests.unit.api import served
 
     os.environ[wsgi.CONFIG_FILES] = config_file
-    return cli.serve(wsgi.configuration(), served.load)
+    return serving.serve(wsgi.configuration(), served.load)
 
 
 if __name__ == '__main__':

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the API relies on of its WSGI server, on a real socket.
 
-These are the facts that ``api.cli`` names; another server, or another release
-of this one, has to pass here first.
+These are the facts that ``api.serving`` names; another server, or another
+release of this one, has to pass here first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
-from api import cli, conf
+from api import cli, conf, serving
 from tests.unit.api import conftest, http, served
 from vobjects import exceptions
 
@@ -321,7 +321,7 @@ def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
 def test_port_when_somebody_listens_is_refused(server: Server) -> None:
     configuration = conftest.configured(port=server.port)
     with pytest.raises(OSError, match=f'port {server.port}'):
-        cli.serve(configuration, served.load)
+        serving.serve(configuration, served.load)
 
 
 def test_host_when_not_loopback_is_refused(tmp_path: pathlib.Path) -> None:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The running service, asked by schemathesis what its OpenAPI promises.
+
+Whatever the documents of three microversions allow, and much that they do
+not, is asked: no server error, no status that is not in the document, no
+answer outside its schema, nothing accepted that the schema excludes.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api.contract import contract
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.rest import HEADER, SPEC
+from vobjects.contract import openapi
+from vobjects.versions import Version
+
+VERSIONS = ['1.0', '1.7', '1.14']
+
+CHECKS = [
+    'not_a_server_error',
+    'status_code_conformance',
+    'content_type_conformance',
+    'response_headers_conformance',
+    'response_schema_conformance',
+    'negative_data_rejection',
+]
+
+#: Requests for each operation: enough to meet every field in and out of
+#: range, few enough that the three runs take less than a minute and a half.
+EXAMPLES = 12
+
+
+@pytest.fixture(scope='module')
+def deployment(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Deployment]:
+    directory = tmp_path_factory.mktemp('openapi')
+    with deployed(Kind('embedded', 'sqlite'), directory) as made:
+        made.start_all(engines=1)
+        yield made
+
+
+def existing(deployment: Deployment) -> dict[str, list[str]]:
+    """Make something of each kind; return kind -> identities to ask for.
+
+    What is deleted (``clusters!``) is not what the others ask for.
+    """
+    with deployment.rest() as rest:
+        profile = rest.create_profile()
+        cluster = rest.create_cluster(profile, 1)
+        return {
+            'profiles': [profile],
+            'clusters': [cluster],
+            'nodes': [rest.get(f'/v1/nodes?cluster_id={cluster}')[0]['id']],
+            'actions': [rest.get('/v1/actions?limit=1')[0]['id']],
+            'profile-types': ['os.nova.server-1.0'],
+            'profiles!': [rest.create_profile()],
+            'clusters!': [rest.create_cluster(profile, 0)],
+        }
+
+
+def realistic(document: Any, found: dict[str, list[str]]) -> None:
+    """Have a document name what exists, so that more is answered than 404."""
+    for path, methods in document['paths'].items():
+        for method, operation in methods.items():
+            kind = path.split('/')[2] if path.count('/') > 1 else ''
+            mark = '!' if method == 'delete' else ''
+            identities = found.get(kind + mark)
+            for parameter in operation['parameters']:
+                if parameter.get('in') == 'path' and identities:
+                    parameter['schema'] = {'enum': [*identities, 'none']}
+            _name(operation.get('requestBody'), found)
+
+
+def _name(schema: Any, found: dict[str, list[str]]) -> None:
+    if isinstance(schema, list):
+        for item in schema:
+            _name(item, found)
+    if not isinstance(schema, dict):
+        return
+    properties = schema.get('properties', {})
+    if 'profile_id' in properties:
+        properties['profile_id'] = {'enum': [*found['profiles'], 'none']}
+    if 'cluster_id' in properties:
+        properties['cluster_id'] = {'enum': [*found['clusters'], None]}
+    if 'spec' in properties:
+        properties['spec'] = {'enum': [SPEC, {}]}
+    for value in schema.values():
+        _name(value, found)
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_service_answers_as_its_openapi_document_promises(
+    deployment: Deployment, tmp_path: pathlib.Path, version: str
+) -> None:
+    document = openapi.document(contract(), Version.parse(version))
+    realistic(document, existing(deployment))
+    path = tmp_path / 'openapi.json'
+    path.write_text(json.dumps(document))
+
+    done = subprocess.run(
+        [
+            *(sys.executable, '-m', 'schemathesis.cli', '--no-color'),
+            *('run', str(path), '--url', deployment.url),
+            *('--header', f'{HEADER}: clustering {version}'),
+            *('--checks', ','.join(CHECKS)),
+            *('--phases', 'fuzzing', '--max-examples', str(EXAMPLES)),
+            *('--generation-deterministic', '--generation-database', 'none'),
+            *('--continue-on-failure', '--warnings', 'off'),
+        ],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    operations = sum(len(methods) for methods in document['paths'].values())
+    assert f'Tested: {operations}' in done.stdout, done.stdout[-3000:]

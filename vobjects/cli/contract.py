@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`vobjects api history | diff | openapi`: the contract, for people and CI.
+
+Nothing here knows a service: :func:`add` is told where the contract comes
+from. Each command returns the exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from vobjects.contract import changes, history, openapi
+from vobjects.contract.registry import Contract
+from vobjects.versions import Version
+
+Load = Callable[[], Contract]
+
+#: Something is wrong with the contract or its history.
+WRONG = 1
+
+
+def add(commands: Any, load: Load) -> None:
+    """Add the commands to argparse's.
+
+    :param commands: what ``ArgumentParser.add_subparsers`` returned
+    :param load: returns the contract; called when a command runs
+    """
+    for name, run, summary in _COMMANDS:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=run.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(run=lambda options, run=run: run(options, load()))
+        for flags, settings in _ARGUMENTS[name].items():
+            command.add_argument(*flags.split(), **settings)
+
+
+def _history(options: argparse.Namespace, contract: Contract) -> int:
+    """Check that the history tells every change, and write the page.
+
+    Each microversion must have an entry, and an entry must name whatever is
+    added, removed or changed there. Nothing may disappear and come back.
+    Exits with 1 if the history lacks something, and says what.
+    """
+    found = list(history.problems(contract))
+    for problem in found:
+        print(problem, file=sys.stderr)
+    if not options.check:
+        _write(options.output, history.page(contract))
+    return WRONG if found else 0
+
+
+def _diff(options: argparse.Namespace, contract: Contract) -> int:
+    """Tell what a client gains and loses between two microversions.
+
+    A change is breaking if a client that was right at the first one can be
+    wrong at the second. Exits with 1 at an alarm: something disappeared and
+    returned in between.
+    """
+    old, new = Version.parse(options.old), Version.parse(options.new)
+    found = changes.between(contract, old, new)
+    alarms = [
+        one
+        for one in changes.returned(contract)
+        if min(old, new) <= one.back and one.gone <= max(old, new)
+    ]
+    if options.json:
+        print(json.dumps(_as_data(old, new, found, alarms), indent=2))
+    else:
+        for line in _lines(old, new, found):
+            print(line)
+        for alarm in alarms:
+            print(f'alarm: {alarm}', file=sys.stderr)
+    return WRONG if alarms else 0
+
+
+def _openapi(options: argparse.Namespace, contract: Contract) -> int:
+    """Print the OpenAPI 3.1 document of a microversion."""
+    version = (
+        contract.policy.maximum
+        if options.version is None
+        else Version.parse(options.version)
+    )
+    document = openapi.document(contract, version)
+    _write(options.output, json.dumps(document, indent=1, ensure_ascii=False))
+    return 0
+
+
+_COMMANDS: Sequence[
+    tuple[str, Callable[[argparse.Namespace, Contract], int], str]
+] = (
+    ('history', _history, 'check the history; write its page'),
+    ('diff', _diff, 'compare two microversions'),
+    ('openapi', _openapi, 'print the OpenAPI document of a microversion'),
+)
+
+_OUTPUT: Mapping[str, Any] = {
+    'type': pathlib.Path,
+    'metavar': 'FILE',
+    'help': 'write there instead of to standard output',
+}
+
+#: Command -> flags -> what argparse is told of them.
+_ARGUMENTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    'history': {
+        '--output -o': _OUTPUT,
+        '--check': {'action': 'store_true', 'help': 'write no page'},
+    },
+    'diff': {
+        'old': {'metavar': 'OLD', 'help': 'a microversion, such as 1.6'},
+        'new': {'metavar': 'NEW', 'help': 'another one'},
+        '--json': {'action': 'store_true', 'help': 'for programs'},
+    },
+    'openapi': {
+        '--version': {
+            'metavar': 'X.Y',
+            'help': 'the microversion (default: the newest)',
+        },
+        '--output -o': _OUTPUT,
+    },
+}
+
+
+def _write(path: pathlib.Path | None, text: str) -> None:
+    if path is None:
+        print(text)
+    else:
+        path.write_text(text.rstrip('\n') + '\n')
+
+
+def _lines(
+    old: Version, new: Version, found: Sequence[changes.Change]
+) -> Iterable[str]:
+    if not found:
+        yield f'{old} and {new} promise the same'
+        return
+    breaking = sum(change.breaking for change in found)
+    yield (
+        f'{old} to {new}: {breaking} breaking and {len(found) - breaking}'
+        ' additive changes'
+    )
+    for change in sorted(found, key=lambda one: not one.breaking):
+        kind = 'breaking' if change.breaking else 'additive'
+        yield f'  {kind}  {change}'
+
+
+def _as_data(
+    old: Version,
+    new: Version,
+    found: Sequence[changes.Change],
+    alarms: Sequence[changes.Returned],
+) -> dict[str, Any]:
+    return {
+        'from': str(old),
+        'to': str(new),
+        'changes': [
+            {
+                'operation': change.operation,
+                'place': change.place,
+                'what': change.what,
+                'breaking': change.breaking,
+            }
+            for change in found
+        ],
+        'alarms': [
+            {
+                'operation': one.operation,
+                'place': one.place,
+                'gone': str(one.gone),
+                'back': str(one.back),
+            }
+            for one in alarms
+        ],
+    }

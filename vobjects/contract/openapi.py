@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract at one microversion, as an OpenAPI 3.1 document.
+
+``x-openstack`` says since which microversion an operation is there and, if
+it ended, until which (``min-ver``, ``max-ver``), as OpenStack's own
+descriptions do; a property of a request or an answer that came later has it
+too. Operations of one method and path, told apart by the action in the body,
+are one operation there, with ``oneOf`` as its body.
+
+Schemas with a ``title`` become components, and are referred to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from vobjects.contract import documents
+from vobjects.contract.registry import Contract, Operation, Shape
+from vobjects.contract.shapes import Schema
+from vobjects.microversions.policy import HEADER
+from vobjects.versions import Version
+
+OPENAPI = '3.1.0'
+DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+#: The key of OpenStack's own extension of OpenAPI.
+EXTENSION = 'x-openstack'
+
+_JSON = 'application/json'
+
+Document = dict[str, Any]
+
+
+def document(contract: Contract, version: Version) -> Document:
+    """Return the OpenAPI document of a microversion.
+
+    :raises vobjects.exceptions.VobjectsError: no such microversion
+    """
+    contract.at(version)  # refuses what is none
+    return _Writer(contract, version).document()
+
+
+class _Writer:
+    """Writes one document, and collects its components."""
+
+    def __init__(self, contract: Contract, version: Version) -> None:
+        self._contract = contract
+        self._version = version
+        self._policy = contract.policy
+        self._schemas: Document = {}
+
+    def document(self) -> Document:
+        paths: Document = {}
+        for found in self._operations():
+            path = paths.setdefault(found[0].path, {})
+            path[found[0].method.lower()] = self._operation(found)
+        policy = self._policy
+        return {
+            'openapi': OPENAPI,
+            'jsonSchemaDialect': DIALECT,
+            'info': {
+                'title': f'OpenStack {policy.service_type} API',
+                'version': str(self._version),
+                'license': {
+                    'name': 'Apache 2.0',
+                    'identifier': 'Apache-2.0',
+                },
+                EXTENSION: {
+                    'min-ver': str(policy.minimum),
+                    'max-ver': str(policy.maximum),
+                },
+            },
+            'externalDocs': {'url': policy.help_url},
+            'servers': [{'url': '/'}],
+            # Keystone's token, or nobody asked at all: none is required.
+            'security': [],
+            'paths': paths,
+            'components': {
+                'schemas': self._schemas,
+                'parameters': {'Microversion': self._microversion()},
+                'headers': self._headers(),
+            },
+        }
+
+    def _operations(self) -> list[list[Operation]]:
+        """Return the operations that are there, those of one method and path
+        together.
+        """
+        there = self._contract.at(self._version)
+        found: dict[tuple[str, str], list[Operation]] = {}
+        for one in self._contract.operations:
+            if one.name in there:
+                found.setdefault((one.path, one.method), []).append(one)
+        return list(found.values())
+
+    def _operation(self, found: list[Operation]) -> Document:
+        first = found[0]
+        shapes = [self._shape(one) for one in found]
+        several = len(found) > 1 or bool(first.key)
+        made: Document = {
+            'operationId': _id(first),
+            'summary': 'Start an action' if several else first.summary,
+            'parameters': self._parameters(first, shapes[0]),
+            'responses': self._responses(shapes),
+            EXTENSION: self._span(found),
+        }
+        if first.tag:
+            made['tags'] = [first.tag]
+        if body := self._body(found, shapes):
+            made['requestBody'] = body
+        if all(shape.deprecated for shape in shapes):
+            made['deprecated'] = True
+        return made
+
+    def _shape(self, one: Operation) -> Shape:
+        return self._contract.at(self._version)[one.name]
+
+    def _span(self, found: list[Operation]) -> Document:
+        spans = [self._contract.since(one.name) for one in found]
+        made = {'min-ver': str(min(first for first, _last in spans))}
+        lasts = [last for _first, last in spans if last is not None]
+        if len(lasts) == len(spans):
+            made['max-ver'] = str(max(lasts))
+        if found[0].key:
+            made['discriminator'] = 'action'
+        return made
+
+    # What is asked
+
+    def _parameters(self, one: Operation, shape: Shape) -> list[Document]:
+        made: list[Document] = [
+            {'$ref': '#/components/parameters/Microversion'}
+        ]
+        for name, schema in shape.path.items():
+            made.append(
+                {
+                    'name': name,
+                    'in': 'path',
+                    'required': True,
+                    'schema': self._put(schema),
+                }
+            )
+        required = shape.query.get('required', ())
+        for name, schema in shape.query.get('properties', {}).items():
+            parameter = {
+                'name': name,
+                'in': 'query',
+                'required': name in required,
+                'schema': self._put(schema),
+            }
+            parameter |= self._since(
+                one, lambda s, n=name: n in s.query.get('properties', {})
+            )
+            made.append(parameter)
+        return made
+
+    def _microversion(self) -> Document:
+        """Return the header that asks for this very microversion."""
+        policy = self._policy
+        return {
+            'name': HEADER,
+            'in': 'header',
+            'description': f'Without it, {policy.minimum} is served',
+            'required': self._version != policy.minimum,
+            'schema': {
+                'type': 'string',
+                'enum': [f'{policy.service_type} {self._version}'],
+            },
+        }
+
+    def _body(
+        self, found: list[Operation], shapes: list[Shape]
+    ) -> Document | None:
+        bodies = []
+        for one, shape in zip(found, shapes, strict=True):
+            if shape.body is None:
+                continue
+            body = self._put(self._dated(one, shape.body))
+            if one.key:
+                span = self._span([one]) | {'action-name': one.key}
+                del span['discriminator']
+                body = {**body, 'description': one.summary, EXTENSION: span}
+            bodies.append(body)
+        if not bodies:
+            return None
+        schema = bodies[0] if len(bodies) == 1 else {'oneOf': bodies}
+        return {
+            'required': all(shape.body_required for shape in shapes),
+            'content': {_JSON: {'schema': schema}},
+        }
+
+    def _dated(self, one: Operation, body: Schema) -> Schema:
+        """Return a body in which later properties say since when."""
+        return self._dated_at(one, body, ())
+
+    def _dated_at(
+        self, one: Operation, schema: Schema, steps: tuple[str, ...]
+    ) -> Schema:
+        if 'properties' not in schema:
+            return schema
+        properties = {}
+        for name, inner in schema['properties'].items():
+            here = (*steps, name)
+            dated = dict(self._dated_at(one, inner, here))
+            dated |= self._since(one, lambda s, h=here: _has(s.body, h))
+            properties[name] = dated
+        return {**schema, 'properties': properties}
+
+    def _since(self, one: Operation, has: Any) -> Document:
+        """Return what says since when a part of an operation is there.
+
+        :param has: shape -> whether it is
+        :returns: nothing to say for what came with the operation itself
+        """
+        first, _last = self._contract.since(one.name)
+        for version in self._contract.versions:
+            shape = self._contract.at(version).get(one.name)
+            if shape is not None and has(shape):
+                if version == first:
+                    break
+                return {EXTENSION: {'min-ver': str(version)}}
+        return {}
+
+    # What is answered
+
+    def _responses(self, shapes: list[Shape]) -> Document:
+        made: Document = {}
+        for status in sorted({s for shape in shapes for s in shape.responses}):
+            having = [shape for shape in shapes if status in shape.responses]
+            made[str(status)] = self._response(status, having)
+        return made
+
+    def _response(self, status: int, shapes: list[Shape]) -> Document:
+        headers: Document = {
+            name: {'$ref': f'#/components/headers/{name}'}
+            for name in documents.headers(self._policy, self._version)
+        }
+        for name, schema in shapes[0].headers.get(status, {}).items():
+            headers[name] = {'required': True, 'schema': self._put(schema)}
+        made: Document = {
+            'description': HTTPStatus(status).phrase,
+            'headers': headers,
+        }
+        bodies = _different(
+            self._put(body)
+            for shape in shapes
+            if (body := shape.responses[status]) is not None
+        )
+        if bodies:
+            schema = bodies[0] if len(bodies) == 1 else {'anyOf': bodies}
+            made['content'] = {_JSON: {'schema': schema}}
+        return made
+
+    def _headers(self) -> Document:
+        found = documents.headers(self._policy, self._version)
+        return {
+            name: {'required': True, 'schema': schema}
+            for name, schema in found.items()
+        }
+
+    # Components
+
+    def _put(self, schema: Any) -> Any:
+        """Return a schema with its titled parts put among the components."""
+        if isinstance(schema, (list, tuple)):
+            return [self._put(item) for item in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        made = {
+            key: (
+                {name: self._put(inner) for name, inner in value.items()}
+                if key == 'properties'
+                else self._put(value)
+            )
+            for key, value in schema.items()
+            if key != 'default' or value is not None
+        }
+        title = made.get('title')
+        if not isinstance(title, str) or 'type' not in made:
+            return made
+        if self._schemas.setdefault(title, made) != made:
+            return made  # two of one name: each stays where it is
+        return {'$ref': f'#/components/schemas/{title}'}
+
+
+def _id(one: Operation) -> str:
+    """Return the id of an operation, without an action's key."""
+    return one.id.removesuffix(f'_{one.key.lower()}') if one.key else one.id
+
+
+def _has(schema: Schema | None, steps: Iterable[str]) -> bool:
+    for step in steps:
+        properties = (schema or {}).get('properties', {})
+        if step not in properties:
+            return False
+        schema = properties[step]
+    return True
+
+
+def _different(schemas: Iterable[Document]) -> list[Document]:
+    found: list[Document] = []
+    for schema in schemas:
+        if schema not in found:
+            found.append(schema)
+    return found
