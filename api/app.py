@@ -33,9 +33,8 @@ from api import (
     policy,
     routes,
 )
-from vobjects.clustering import types
+from vobjects.clustering import history, types
 from vobjects.microversions import policy as version_policy
-from vobjects.microversions import presets
 from vobjects.microversions.middleware import Microversions
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def build(
 def versions_of(conf: cfg.ConfigOpts) -> version_policy.Policy:
     """Return what this deployment promises about its versions."""
     return dataclasses.replace(
-        presets.SENLIN,
+        history.POLICY,
         method_missing_status=conf.api.method_not_found_status,
         retired=api_conf.retired(conf),
     )

@@ -11,7 +11,8 @@ from oslo_config import cfg
 from oslo_policy import opts as policy_opts
 
 from vobjects import exceptions
-from vobjects.microversions import body, presets, retirement
+from vobjects.clustering import history
+from vobjects.microversions import body, retirement
 
 GROUP = 'api'
 
@@ -178,7 +179,7 @@ def retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
     for line in conf.api.retire:
         try:
             found.append(retirement.parse(line))
-            dataclasses.replace(presets.SENLIN, retired=tuple(found))
+            dataclasses.replace(history.POLICY, retired=tuple(found))
         except (exceptions.VobjectsError, ValueError) as error:
             raise BadRetirement(f'[api] retire = {line}: {error}') from None
     return tuple(found)

@@ -16,7 +16,6 @@ from api import inputs, routes
 from vobjects.clustering import history, types
 from vobjects.contract import documents, registry, shapes
 from vobjects.microversions.policy import Policy
-from vobjects.microversions.presets import SENLIN
 from vobjects.versions import Version
 
 #: Importing it registered the types.
@@ -71,7 +70,7 @@ _MAP: shapes.Schema = {
 }
 
 
-def contract(policy: Policy = SENLIN) -> registry.Contract:
+def contract(policy: Policy = history.POLICY) -> registry.Contract:
     """Return the contract of the API.
 
     :param policy: says which microversions there are

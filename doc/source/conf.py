@@ -15,8 +15,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from vobjects import base, versions
-from vobjects.clustering import history, types
+from api import contract
+from vobjects.contract import history
 from vobjects.lock import rules
 
 project = 'vobjects'
@@ -33,22 +33,14 @@ html_theme_options = {
 html_copy_source = False
 nitpicky = False
 
-assert types  # importing it registers the types that are walked below
-
 
 class Microversions(SphinxDirective):
-    """Every microversion: its note, and the types that changed with it."""
+    """What each microversion brought: told, and found in the contract."""
 
     def run(self) -> list[nodes.Node]:
         """Return the list."""
-        lines = []
-        for number, notes in history.HISTORY.items():
-            lines += [f'**{number}**', '']
-            said = notes or ('No change of the requests served here.',)
-            lines += [f'    {" ".join(said)}', '']
-            if changed := _changed(versions.Version.parse(number)):
-                lines += [f'    Types: {changed}.', '']
-        return self.parse_text_to_nodes('\n'.join(lines))
+        page = history.page(contract.contract())
+        return self.parse_text_to_nodes(page)
 
 
 class LockRules(SphinxDirective):
@@ -70,14 +62,6 @@ class LockRules(SphinxDirective):
                 if rule.scope == scope:
                     lines += [f'``{rule.id}``', f'    {rule.purpose}', '']
         return self.parse_text_to_nodes('\n'.join(lines))
-
-
-def _changed(microversion: versions.Version) -> str:
-    return ', '.join(
-        f'``{cls.obj_name()}`` {mapped}'
-        for cls in base.registered_types()
-        if (mapped := cls.VERSION_MAP.get(str(microversion)))
-    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -7,6 +7,9 @@ with the types that show it; everything else follows from the types.
 
 from __future__ import annotations
 
+import dataclasses
+
+from vobjects.microversions import presets
 from vobjects.versions import Version
 
 HISTORY: dict[str, tuple[str, ...]] = {
@@ -50,3 +53,6 @@ HISTORY: dict[str, tuple[str, ...]] = {
 
 MINIMUM = Version.parse(next(iter(HISTORY)))
 MAXIMUM = Version.parse(list(HISTORY)[-1])
+
+#: What the service promises about its versions.
+POLICY = dataclasses.replace(presets.SENLIN, minimum=MINIMUM, maximum=MAXIMUM)

@@ -51,7 +51,7 @@ _BOUNDS: Mapping[str, bool] = {
 #: Keywords of which nobody can say whether a change accepts more or less.
 _OPAQUE = ('pattern', 'format', 'uniqueItems', 'not', 'const')
 
-#: They say nothing of a value.
+#: Keywords whose value is a list of alternatives, or of demands.
 _BRANCHES = ('anyOf', 'oneOf', 'allOf')
 
 

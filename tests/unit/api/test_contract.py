@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import jsonschema_rs
+import openapi_spec_validator
 import pytest
 
-from api import routes
+from api import cli, routes
 from api.contract import contract
-from vobjects.contract import registry
+from vobjects.contract import history, openapi, registry
 
 CONTRACT = contract()
 
@@ -49,3 +50,35 @@ def test_route_that_starts_an_action_promises_where_it_is():
         202: {'Location': {'type': 'string', 'format': 'uri'}}
     }
     assert not shape.body_required
+
+
+def test_history_tells_every_change():
+    assert list(history.problems(CONTRACT)) == []
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.7', '1.14'])
+def test_openapi_document_is_valid(version):
+    at = next(v for v in CONTRACT.versions if str(v) == version)
+
+    openapi_spec_validator.validate(openapi.document(CONTRACT, at))
+
+
+def test_command_prints_what_a_version_brought(capsys):
+    assert cli.main(['diff', '1.6', '1.7']) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert '  additive  GET /v1/services is added' in lines
+    assert '  additive  POST /v1/clusters: body.cluster.config is added' in (
+        lines
+    )
+
+
+@pytest.mark.parametrize(
+    'argv', [['diff', '1.6'], ['nope'], ['openapi', '--nope'], ['serve', 'x']]
+)
+def test_command_when_misspelled_is_refused(argv, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+
+    assert caught.value.code == 2
+    assert 'usage: vobjects api' in capsys.readouterr().err

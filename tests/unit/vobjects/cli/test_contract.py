@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vobjects api history | diff | openapi`` on a small service."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects import exceptions
+from vobjects.cli import contract as commands
+from vobjects.contract import shapes
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    samples.registered(monkeypatch)
+
+
+def run(*argv, contract=None):
+    parser = argparse.ArgumentParser()
+    commands.add(
+        parser.add_subparsers(required=True),
+        lambda: contract or samples.contract(),
+    )
+    options = parser.parse_args(argv)
+    return options.run(options)
+
+
+RETURNING = samples.contract(
+    samples.fixed(
+        v1_0=shapes.closed({'a': {'type': 'string'}}),
+        v1_2=shapes.closed({}),
+        v1_3=shapes.closed({'a': {'type': 'string'}}),
+    )
+)
+
+
+def test_history_when_in_order_writes_the_page(tmp_path, capsys):
+    path = tmp_path / 'history.rst'
+
+    assert run('history', '--output', str(path)) == 0
+    assert run('history') == 0
+    assert path.read_text() == capsys.readouterr().out.rstrip('\n') + '\n'
+    assert '**1.5**' in path.read_text()
+
+
+def test_history_when_it_lacks_something_fails_and_names_it(capsys):
+    told = {**samples.HISTORY, '1.2': ()}
+
+    assert run('history', '--check', contract=samples.contract(history=told))
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert '1.2: the history does not tell that POST /v1/things: body' in (
+        captured.err
+    )
+
+
+def test_diff_tells_what_breaks_first(capsys):
+    assert run('diff', '1.2', '1.4') == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        '1.2 to 1.4: 1 breaking and 2 additive changes',
+        '  breaking  POST /v1/things: response 201.thing.old is removed',
+        '  additive  POST /v1/things: body.thing.deep is added',
+        '  additive  GET /v1/things/{identity} is added',
+    ]
+
+
+def test_diff_for_programs_is_json(capsys):
+    assert run('diff', '1.2', '1.3', '--json') == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert (found['from'], found['to'], found['alarms']) == ('1.2', '1.3', [])
+    assert found['changes'][0] == {
+        'operation': 'POST /v1/things',
+        'place': 'body.thing.deep',
+        'what': 'is added',
+        'breaking': False,
+    }
+
+
+def test_diff_of_equals_says_so(capsys):
+    assert run('diff', '1.4', '1.5') == 0
+    assert capsys.readouterr().out == '1.4 and 1.5 promise the same\n'
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'is_alarm'),
+    [('1.0', '1.3', 1), ('1.2', '1.3', 1), ('1.0', '1.1', 0),
+     ('1.4', '1.5', 0)],
+)  # fmt: skip
+def test_diff_over_what_returned_is_an_alarm(old, new, is_alarm, capsys):
+    assert run('diff', old, new, contract=RETURNING) == is_alarm
+    assert ('alarm: GET /v1/x' in capsys.readouterr().err) is bool(is_alarm)
+
+
+@pytest.mark.parametrize(
+    ('argv', 'version'),
+    [(['openapi'], '1.5'), (['openapi', '--version', '1.2'], '1.2')],
+)
+def test_openapi_prints_the_document(argv, version, capsys):
+    assert run(*argv) == 0
+    assert json.loads(capsys.readouterr().out)['info']['version'] == version
+
+
+@pytest.mark.parametrize(
+    'argv',
+    [
+        ['diff', '1.2', '1.x'],
+        ['diff', '1.2', '2.0'],
+        ['openapi', '--version', '1.99'],
+        ['openapi', '--version', 'latest'],
+    ],
+)
+def test_version_that_is_not_there_is_refused(argv):
+    with pytest.raises(exceptions.VobjectsError):
+        run(*argv)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the history tells what changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects.contract import history, shapes
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    samples.registered(monkeypatch)
+
+
+def problems(**entries):
+    """Return the problems of the samples' history with other entries."""
+    changed = {
+        key[1:].replace('_', '.'): value for key, value in entries.items()
+    }
+    told = {**samples.HISTORY, **changed}
+    told = {key: value for key, value in told.items() if value is not None}
+    return list(history.problems(samples.contract(history=told)))
+
+
+def test_history_that_tells_all_has_no_problem():
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    ('entries', 'expected'),
+    [
+        ({'v1_1': None}, ['1.1: the history has no entry']),
+        (
+            {'v1_6': ('More.',)},
+            ['1.6: the history has an entry, but the service has 1.0 to 1.5'],
+        ),
+        (
+            {'v1_4': ('Removed oldest from things.',)},
+            ["tell that POST /v1/things: response 201.thing.old is removed;"
+             " name 'old'", 'GET /v1/things/{identity}'],
+        ),
+        (
+            {'v1_3': ('Added deep.',)},
+            ["that GET /v1/things/{identity} is added; name"
+             " 'GET /v1/things/{identity}' or 'things'"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_history_lacks_is_named(entries, expected):
+    found = problems(**entries)
+
+    assert len(found) == len(expected)
+    for problem, part in zip(found, expected, strict=True):
+        assert part in problem
+
+
+def test_history_out_of_order_is_named():
+    told = dict(reversed(samples.HISTORY.items()))
+    found = list(history.problems(samples.contract(history=told)))
+
+    assert found == ['the history is not in the order of its versions']
+
+
+@pytest.mark.parametrize(
+    ('name', 'told', 'is_told'),
+    [
+        ('GET /v1/profile-types', 'Added the list of profile types.', True),
+        ('GET /v1/profile-types', 'Added GET /v1/profile-types.', True),
+        ('GET /v1/profile-types', 'Added a profile type.', False),
+        ('GET /v1/x', 'Added GET /v1/x/y.', False),
+    ],
+)
+def test_operation_is_told_by_path_or_by_its_last_word(name, told, is_told):
+    contract = samples.contract(
+        samples.fixed(name, v1_1={'type': 'object'}),
+        history={**dict.fromkeys(samples.HISTORY, ()), '1.1': (told,)},
+    )
+
+    assert (list(history.problems(contract)) == []) is is_told
+
+
+def test_field_that_returned_is_a_problem_whatever_is_told():
+    schema = shapes.closed({'a': {'type': 'string'}})
+    contract = samples.contract(
+        samples.fixed(v1_0=schema, v1_2=shapes.closed({}), v1_3=schema),
+        history=dict.fromkeys(samples.HISTORY, ('Changed a.',)),
+    )
+
+    assert list(history.problems(contract)) == [
+        '1.3: GET /v1/x: response 200.a disappeared at 1.2 and returned at 1.3'
+    ]
+
+
+def test_page_has_each_version_with_what_is_told_and_found():
+    page = history.page(samples.contract())
+
+    assert '**1.0**\n\n    The first version.\n' in page
+    assert f'**1.1**\n\n    {history.NOTHING}\n' in page
+    assert '    - ``GET /v1/things/{identity}`` is added\n' in page
+    assert (
+        '    - ``old`` of the answer is removed (breaking): ``POST'
+        ' /v1/things``, ``GET /v1/things/{identity}``\n' in page
+    )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAPI documents, and what a generator of clients reads in them."""
+
+from __future__ import annotations
+
+import json
+
+import openapi_spec_validator
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects import exceptions
+from vobjects.contract import openapi, shapes
+from vobjects.contract.registry import Operation, Shape
+from vobjects.versions import Version
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    samples.registered(monkeypatch)
+
+
+def document(minor, *operations):
+    made = openapi.document(samples.contract(*operations), Version(1, minor))
+    return json.loads(json.dumps(made))
+
+
+def action(key, since=0, deprecated=False):
+    """Return an operation that is one action of many."""
+
+    def shape_at(version):
+        if version.minor < since:
+            return None
+        return Shape(
+            path={'id': {'type': 'string'}},
+            query=shapes.closed({}),
+            body=shapes.below(key, shapes.closed({})),
+            responses={202: None},
+            deprecated=deprecated,
+        )
+
+    return Operation(
+        'POST', '/v1/x/{id}/actions', shape_at, key=key, summary=f'Do {key}'
+    )
+
+
+@pytest.mark.parametrize('minor', range(6))
+def test_document_is_valid_at_every_version(minor):
+    openapi_spec_validator.validate(document(minor))
+
+
+def test_document_has_what_is_there_at_its_version():
+    old, new = document(2), document(3)
+
+    assert list(old['paths']) == ['/v1/things']
+    assert list(new['paths']) == ['/v1/things', '/v1/things/{identity}']
+    assert new['info']['version'] == '1.3'
+    assert new['info']['x-openstack'] == {'min-ver': '1.0', 'max-ver': '1.5'}
+    shown = new['paths']['/v1/things/{identity}']['get']
+    assert shown['x-openstack'] == {'min-ver': '1.3'}
+    assert shown['operationId'] == 'get_v1_things_identity'
+
+
+def test_property_that_came_later_says_since_when():
+    made = document(3)['paths']['/v1/things']['post']
+    body = made['requestBody']['content']['application/json']['schema']
+    properties = body['properties']['thing']['properties']
+
+    assert properties['size']['x-openstack'] == {'min-ver': '1.2'}
+    assert properties['deep']['x-openstack'] == {'min-ver': '1.3'}
+    assert 'x-openstack' not in properties['name']
+
+
+def test_type_is_a_component_that_answers_refer_to():
+    made = document(3)
+    answers = made['paths']['/v1/things']['post']['responses']
+    body = answers['201']['content']['application/json']['schema']
+
+    assert body['properties']['thing'] == {
+        '$ref': '#/components/schemas/SampleThing'
+    }
+    thing = made['components']['schemas']['SampleThing']
+    assert list(thing['properties']) == ['id', 'note', 'since', 'size', 'old']
+    assert answers['400']['content']['application/json']['schema'] == {
+        '$ref': '#/components/schemas/Error'
+    }
+    assert answers['201']['headers']['Location']['required']
+
+
+@pytest.mark.parametrize(('minor', 'required'), [(0, False), (3, True)])
+def test_header_asks_for_this_version(minor, required):
+    header = document(minor)['components']['parameters']['Microversion']
+
+    assert header['name'] == 'OpenStack-API-Version'
+    assert header['required'] is required
+    assert header['schema']['enum'] == [f'sample 1.{minor}']
+
+
+def test_actions_of_a_path_are_one_operation():
+    actions = (action('run'), action('stop', since=2))
+    old, new = document(1, *actions), document(2, *actions)
+
+    openapi_spec_validator.validate(new)
+    path = '/v1/x/{id}/actions'
+    one, two = (made['paths'][path]['post'] for made in (old, new))
+    assert one['operationId'] == two['operationId'] == 'post_v1_x_id_actions'
+    assert two['x-openstack'] == {'min-ver': '1.0', 'discriminator': 'action'}
+    bodies = two['requestBody']['content']['application/json']['schema']
+    assert [body['x-openstack'] for body in bodies['oneOf']] == [
+        {'min-ver': '1.0', 'action-name': 'run'},
+        {'min-ver': '1.2', 'action-name': 'stop'},
+    ]
+    assert 'content' not in two['responses']['202']
+
+
+def test_operation_that_ended_says_when():
+    schema = {'type': 'object'}
+    made = document(2, samples.fixed(v1_1=schema, v1_4=None))
+
+    assert made['paths']['/v1/x']['get']['x-openstack'] == {
+        'min-ver': '1.1',
+        'max-ver': '1.3',
+    }
+
+
+def test_operation_that_will_not_stay_is_deprecated():
+    made = document(0, action('run', deprecated=True))
+
+    assert made['paths']['/v1/x/{id}/actions']['post']['deprecated'] is True
+
+
+def test_two_schemas_of_one_title_stay_apart():
+    one, other = (
+        {'type': 'object', 'title': 'Same', 'description': text}
+        for text in 'ab'
+    )
+    made = document(
+        0,
+        samples.fixed('GET /v1/a', v1_0=one),
+        samples.fixed('GET /v1/b', v1_0=other),
+    )
+
+    openapi_spec_validator.validate(made)
+    schemas = [
+        made['paths'][path]['get']['responses']['200']['content'][
+            'application/json'
+        ]['schema']
+        for path in ('/v1/a', '/v1/b')
+    ]
+    assert schemas == [{'$ref': '#/components/schemas/Same'}, other]
+
+
+def test_version_that_is_not_there_is_refused():
+    with pytest.raises(exceptions.VobjectsError, match=r'1\.9'):
+        document(9)
