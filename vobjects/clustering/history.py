@@ -17,12 +17,13 @@ HISTORY: dict[str, tuple[str, ...]] = {
     '1.1': ('Microversions are checked; the API is that of 1.0.',),
     '1.2': (
         'Added validation of profiles: POST /v1/profiles/validate.',
-        'Added collecting an attribute of all nodes of a cluster.',
+        'Added collecting an attribute of all nodes of a cluster: GET'
+        ' /v1/clusters/{identity}/attrs/{path}.',
     ),
-    '1.3': ('Added replacing nodes of a cluster.',),
+    '1.3': ('Added replacing nodes of a cluster: replace_nodes.',),
     '1.4': (
-        'Added the operations of profile types.',
-        'Added operations on nodes and on clusters.',
+        'Added the operations (ops) of profile types.',
+        'Added operations (ops) on nodes and on clusters.',
         'Added destroy_after_deletion to deleting nodes from a cluster.',
     ),
     '1.5': (
@@ -36,7 +37,7 @@ HISTORY: dict[str, tuple[str, ...]] = {
     '1.7': (
         'Added config to clusters.',
         'Added check_capacity to cluster recover.',
-        'Added adopting a node, and the preview of it.',
+        'Added POST /v1/nodes/adopt, and adopt-preview to look first.',
         'Added the list of services.',
     ),
     '1.8': ('Added force to cluster delete and node delete.',),
