@@ -26,15 +26,7 @@ class Promises:
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
-        self._paths = [
-            (
-                re.compile(
-                    re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path))
-                ),
-                one,
-            )
-            for one in contract.operations
-        ]
+        self._paths = [(_pattern(one), one) for one in contract.operations]
         self._validators = functools.cache(self._validator)
 
     def check(
@@ -118,3 +110,9 @@ class Promises:
         for one in fits:
             if one.path.count('{') == fewest:
                 yield one
+
+
+def _pattern(one: Operation) -> re.Pattern[str]:
+    fixed = re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path))
+    # Discovery links to the major version with a slash at its end.
+    return re.compile(fixed + '/?' if one.tag == 'discovery' else fixed)

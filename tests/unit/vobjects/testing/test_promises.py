@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.vobjects.contract import samples
+from vobjects.contract import documents
 from vobjects.testing.promises import Promises
 
 UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
@@ -21,6 +22,15 @@ ERROR = {
         }
     ]
 }
+VERSION = {
+    'version': {
+        'id': 'v1',
+        'status': 'CURRENT',
+        'min_version': '1.0',
+        'max_version': '1.5',
+        'links': [{'rel': 'self', 'href': 'https://example.org/v1/'}],
+    }
+}
 NAMED = {'type': 'object', 'title': 'Named'}
 
 
@@ -32,6 +42,7 @@ def promises(monkeypatch):
             samples.MAKE,
             samples.LOOK,
             samples.fixed('GET /v1/things/named', v1_0=NAMED),
+            *documents.discovery_operations(samples.POLICY),
         )
     )
 
@@ -47,6 +58,8 @@ def promises(monkeypatch):
         ('GET', '/v1/nothing', '1.3', 404, ERROR),
         ('PUT', '/v1/things/x', '1.3', 405, ERROR),
         ('GET', '/v1/things/x', '1.9', 406, ERROR),
+        ('GET', '/v1/', '1.0', 200, VERSION),
+        ('GET', '/v1', '1.5', 200, VERSION),
     ],
 )
 def test_answer_as_promised_passes(promises, answer):
@@ -64,6 +77,7 @@ def test_answer_as_promised_passes(promises, answer):
         (('GET', '/v1/things/x', '1.2', 200, THING), 'not there at 1.2'),
         (('GET', '/v1/things/named', '1.3', 404, ERROR), 'promised are'),
         (('GET', '/v1/things/x', '1.9', 200, THING), 'which is not'),
+        (('GET', '/v1/', '1.0', 200, {}), '"version" is a required'),
         (
             ('POST', '/v1/things', '1.1', 201,
              {'thing': {'id': 'x', 'note': None}}),
