@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from vobjects.contract import changes
 from vobjects.contract.changes import Change
 from vobjects.contract.registry import Contract
+from vobjects.microversions import retirement
 from vobjects.versions import Version
 
 #: What the page says of a microversion that changed nothing.
@@ -58,6 +59,8 @@ def page(contract: Contract) -> str:
     before: Version | None = None
     for version in contract.versions:
         lines += [f'**{version}**', '']
+        if retired := retirement.of(contract.policy.retired, version):
+            lines += [f'    *On its way out: {retired}.*', '']
         said = contract.history.get(str(version), ())
         found = (
             changes.between(contract, before, version)

@@ -7,6 +7,9 @@ descriptions do; a property of a request or an answer that came later has it
 too. Operations of one method and path, told apart by the action in the body,
 are one operation there, with ``oneOf`` as its body.
 
+A microversion that is being retired has all its operations marked as
+``deprecated``, and its ``info`` says when and by what it is followed.
+
 Schemas with a ``title`` become components, and are referred to.
 """
 
@@ -19,6 +22,7 @@ from typing import Any
 from vobjects.contract import documents
 from vobjects.contract.registry import Contract, Operation, Shape
 from vobjects.contract.shapes import Schema
+from vobjects.microversions import retirement
 from vobjects.microversions.policy import HEADER
 from vobjects.versions import Version
 
@@ -49,6 +53,7 @@ class _Writer:
         self._contract = contract
         self._version = version
         self._policy = contract.policy
+        self._retired = retirement.of(self._policy.retired, version)
         self._schemas: Document = {}
 
     def document(self) -> Document:
@@ -70,6 +75,7 @@ class _Writer:
                 EXTENSION: {
                     'min-ver': str(policy.minimum),
                     'max-ver': str(policy.maximum),
+                    **self._end(),
                 },
             },
             'externalDocs': {'url': policy.help_url},
@@ -83,6 +89,20 @@ class _Writer:
                 'headers': self._headers(),
             },
         }
+
+    def _end(self) -> Document:
+        retired = self._retired
+        if retired is None:
+            return {}
+        dates = {'deprecated': retired.deprecated, 'sunset': retired.sunset}
+        made: Document = {
+            key: moment.isoformat()
+            for key, moment in dates.items()
+            if moment is not None
+        }
+        if retired.successor:
+            made['successor'] = retired.successor
+        return made
 
     def _operations(self) -> list[list[Operation]]:
         """Return the operations that are there, those of one method and path
@@ -110,7 +130,7 @@ class _Writer:
             made['tags'] = [first.tag]
         if body := self._body(found, shapes):
             made['requestBody'] = body
-        if all(shape.deprecated for shape in shapes):
+        if self._retired or all(shape.deprecated for shape in shapes):
             made['deprecated'] = True
         return made
 

@@ -210,6 +210,11 @@ def check(
             )
 
 
+def of(retired: Iterable[Retirement], version: Version) -> Retirement | None:
+    """Return the retirement of a version; None when it is not retired."""
+    return next((each for each in retired if each.covers(version)), None)
+
+
 def headers(
     retired: Iterable[Retirement], service_type: str, help_url: str
 ) -> Mapping[Version, Headers]:

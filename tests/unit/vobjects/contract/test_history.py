@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tests.unit.vobjects.contract import samples
 from vobjects.contract import history, shapes
+from vobjects.microversions import retirement
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +106,15 @@ def test_page_has_each_version_with_what_is_told_and_found():
         '    - ``old`` of the answer is removed (breaking): ``POST'
         ' /v1/things``, ``GET /v1/things/{identity}``\n' in page
     )
+
+
+def test_page_says_which_versions_are_on_their_way_out():
+    end = retirement.retire('1.1', '1.2', sunset='2027-06-30', successor='1.4')
+    policy = dataclasses.replace(samples.POLICY, retired=(end,))
+    page = history.page(samples.contract(policy=policy))
+
+    said = f'    *On its way out: {end}.*'
+    assert 'may be gone from 2027-06-30 on, followed by 1.4.' in said
+    assert page.count(said) == 2
+    assert page.index('**1.1**') < page.index(said) < page.index('**1.2**')
+    assert said not in page[page.index('**1.3**') :]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import openapi_spec_validator
@@ -12,6 +13,7 @@ from tests.unit.vobjects.contract import samples
 from vobjects import exceptions
 from vobjects.contract import openapi, shapes
 from vobjects.contract.registry import Operation, Shape
+from vobjects.microversions import retirement
 from vobjects.versions import Version
 
 
@@ -153,3 +155,37 @@ def test_two_schemas_of_one_title_stay_apart():
 def test_version_that_is_not_there_is_refused():
     with pytest.raises(exceptions.VobjectsError, match=r'1\.9'):
         document(9)
+
+
+def test_retired_version_is_marked_with_its_end_and_others_are_not():
+    end = retirement.retire(
+        '1.0',
+        '1.2',
+        deprecated='2026-01-01',
+        sunset='2027-06-30',
+        successor='1.4',
+    )
+    policy = dataclasses.replace(samples.POLICY, retired=(end,))
+    old, new = (
+        openapi.document(samples.contract(policy=policy), Version(1, minor))
+        for minor in (2, 3)
+    )
+
+    openapi_spec_validator.validate(old)
+    assert old['info']['x-openstack'] == {
+        'min-ver': '1.0',
+        'max-ver': '1.5',
+        'deprecated': '2026-01-01T00:00:00+00:00',
+        'sunset': '2027-06-30T00:00:00+00:00',
+        'successor': '1.4',
+    }
+    marks = {
+        minor: {
+            operation.get('deprecated', False)
+            for path in document['paths'].values()
+            for operation in path.values()
+        }
+        for minor, document in ((2, old), (3, new))
+    }
+    assert marks == {2: {True}, 3: {False}}
+    assert 'sunset' not in new['info']['x-openstack']
