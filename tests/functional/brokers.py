@@ -27,7 +27,7 @@ VARIABLE = 'VOBJECTS_TEST_RABBITMQ'
 LOCAL = 'rabbit://guest:guest@127.0.0.1:5672/'
 
 #: Seconds for one run of rabbitmqctl.
-PATIENCE = 60
+PATIENCE = 240
 
 
 def broker_url() -> str:
@@ -41,7 +41,7 @@ def why_missing() -> str | None:
     parts = urllib.parse.urlsplit(broker_url())
     address = (parts.hostname or '127.0.0.1', parts.port or 5672)
     try:
-        socket.create_connection(address, timeout=2).close()
+        socket.create_connection(address, timeout=20).close()
     except OSError as error:
         return f'no RabbitMQ broker at {address[0]}:{address[1]}: {error}'
     if VARIABLE in os.environ:

@@ -32,6 +32,7 @@ import sqlalchemy
 from tests import databases
 from tests.functional import brokers
 from tests.functional.processes import (
+    PATIENCE,
     Group,
     Process,
     excerpt,
@@ -42,8 +43,12 @@ from tests.functional.rest import NEWEST, Rest
 from vobjects.clustering import topics
 from vobjects.manifest import Manifest
 
-#: Seconds: [fleet] heartbeat_interval. The product's default.
-HEARTBEAT = 2.0
+#: Seconds: [fleet] heartbeat_interval. More than the product's default: a
+#: machine with other things to do must not make processes look dead.
+HEARTBEAT = 5.0
+
+#: Seconds: [fleet] call_timeout.
+CALL_TIMEOUT = 120
 
 Settings = Mapping[str, Mapping[str, object]]
 
@@ -128,7 +133,10 @@ class Deployment:
             },
             'database': {'connection': self.database_url},
             'api': {'port': self.url.rpartition(':')[2]},
-            'fleet': {'heartbeat_interval': HEARTBEAT},
+            'fleet': {
+                'heartbeat_interval': HEARTBEAT,
+                'call_timeout': CALL_TIMEOUT,
+            },
         }
 
     def _write(self, name: str, sections: Settings) -> pathlib.Path:
@@ -155,7 +163,7 @@ class Deployment:
             files.append(self._write(f'{name}-own', settings))
         return line + [f'--config-file={file}' for file in files]
 
-    def run(self, *words: str, within: float = 60) -> str:
+    def run(self, *words: str, within: float = PATIENCE) -> str:
         """Run a `vobjects` command to its end and return what it printed."""
         done = subprocess.run(
             self.command(*words),
@@ -198,7 +206,7 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        within: float = 30,
+        within: float = PATIENCE,
     ) -> Engine:
         """Return an engine that does its work."""
         before = self.engine_ids()
@@ -254,13 +262,13 @@ class Deployment:
         )
         return process
 
-    def wait_until_served(self, within: float = 120) -> None:
+    def wait_until_served(self, within: float = PATIENCE) -> None:
         """Wait until discovery promises a microversion."""
 
         def serves() -> bool:
             self.group.check_alive()
             try:
-                answer = requests.get(f'{self.url}/v1', timeout=10)
+                answer = requests.get(f'{self.url}/v1', timeout=PATIENCE)
             except requests.ConnectionError:
                 return False
             return answer.status_code == 200
@@ -269,7 +277,9 @@ class Deployment:
 
     # What it does
 
-    def rest(self, version: str | None = NEWEST, timeout: float = 60) -> Rest:
+    def rest(
+        self, version: str | None = NEWEST, timeout: float = PATIENCE
+    ) -> Rest:
         """Return a client; use it in a ``with`` statement."""
         return Rest(self.url, version, timeout)
 
@@ -325,6 +335,24 @@ class Deployment:
         finally:
             stop.set()
             thread.join()
+
+    def keep_busy_until_all_work(self, rest: Rest, profile: str) -> None:
+        """Have clusters made and deleted until each engine has run actions.
+
+        :param rest: asks at the microversion of choice
+        """
+        engines = self.engine_ids()
+        with self.watching_owners() as owners:
+
+            def all_work() -> bool:
+                made = [rest.begin_cluster(profile, 6) for _ in range(3)]
+                for _cluster, action in made:
+                    rest.succeeded(action)
+                for cluster, _action in made:
+                    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+                return owners >= engines
+
+            wait_for(f'{engines} all work', all_work)
 
     def assert_tidy(self) -> None:
         """Assert that nothing is locked, and that nodes have their servers.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -27,6 +28,10 @@ import psutil
 
 MARK = 'VOBJECTS_TEST_GROUP'
 
+#: Seconds after which something that should happen counts as failed to. It
+#: is long: the machine may be slow and busy, and success does not wait.
+PATIENCE = 240
+
 #: Lines that a failed test shows of each log: of warnings and errors, and
 #: of its end.
 COMPLAINTS = 8
@@ -37,6 +42,11 @@ WIDTH = 240
 
 #: Bytes at the end of a log that are looked at.
 LOOKED_AT = 500_000
+
+#: Below those that Linux gives to connections unless it is told otherwise.
+PORTS = range(20_000, 32_000)
+
+_CLAIMS: list[socket.socket] = []
 
 _COMPLAINT = re.compile(r' (WARNING|ERROR|CRITICAL) |^\w+(\.\w+)*Error\b')
 
@@ -50,7 +60,7 @@ def wait_for(
     what: str,
     look: Callable[[], T],
     *,
-    within: float = 30,
+    within: float = PATIENCE,
     every: float = 0.05,
 ) -> T:
     """Return what ``look`` returns once that is true.
@@ -76,11 +86,25 @@ def tied(command: Sequence[str]) -> list[str]:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(('127.0.0.1', 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 that is ours until this process ends.
+
+    It is none that the kernel gives to connections, or somebody's next one
+    might have it before the process under test does; and other tests on this
+    host are kept off it by a name that only one of them can bind.
+    """
+    for port in random.sample(PORTS, len(PORTS)):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f'\0vobjects-test-port-{port}')
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(('127.0.0.1', port))
+        except OSError:
+            claim.close()
+            continue
+        _CLAIMS.append(claim)
+        return port
+    raise AssertionError('no port is free')
 
 
 class Process:
@@ -122,7 +146,7 @@ class Process:
         """Send a signal to the process itself."""
         self._popen.send_signal(number)
 
-    def wait(self, within: float = 30) -> int:
+    def wait(self, within: float = PATIENCE) -> int:
         """Return the exit code.
 
         :raises AssertionError: it has not ended after ``within`` seconds
@@ -134,7 +158,7 @@ class Process:
                 f'{self.name} has not ended within {within:g} s'
             ) from None
 
-    def stop(self, within: float = 30) -> int:
+    def stop(self, within: float = PATIENCE) -> int:
         """Ask the process to end; return the exit code."""
         self.send(signal.SIGTERM)
         return self.wait(within)
@@ -194,7 +218,7 @@ class Group:
         """Leave a process that has ended out of what is to be closed."""
         self.processes.remove(process)
 
-    def close(self, within: float = 40) -> list[str]:
+    def close(self, within: float = PATIENCE) -> list[str]:
         """End all in order, by force where necessary.
 
         :returns: what did not end as it should

@@ -17,7 +17,7 @@ from typing import Any, Self
 import requests
 
 from api.contract import contract
-from tests.functional.processes import wait_for
+from tests.functional.processes import PATIENCE, wait_for
 from vobjects.clustering import consts
 from vobjects.testing import api_sig
 from vobjects.testing.promises import Promises
@@ -90,7 +90,10 @@ class Rest:
     """
 
     def __init__(
-        self, url: str, version: str | None = NEWEST, timeout: float = 60
+        self,
+        url: str,
+        version: str | None = NEWEST,
+        timeout: float = PATIENCE,
     ) -> None:
         self.url = url
         self.version = version
@@ -216,7 +219,7 @@ class Rest:
         """Have something deleted; return the action's id."""
         return started(self.expect(202, 'DELETE', path, body))
 
-    def ended(self, action: str, within: float = 60) -> dict[str, Any]:
+    def ended(self, action: str, within: float = PATIENCE) -> dict[str, Any]:
         """Return an action when it has ended, however."""
 
         def look() -> dict[str, Any] | None:
@@ -225,7 +228,9 @@ class Rest:
 
         return wait_for(f'action {action} ended', look, within=within) or {}
 
-    def succeeded(self, action: str, within: float = 60) -> dict[str, Any]:
+    def succeeded(
+        self, action: str, within: float = PATIENCE
+    ) -> dict[str, Any]:
         """Return an action when it has ended, which must be well."""
         found = self.ended(action, within)
         assert found['status'] == 'SUCCEEDED', found

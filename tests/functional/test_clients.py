@@ -19,7 +19,7 @@ from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 
 from tests.functional.harness import Deployment
-from tests.functional.processes import wait_for
+from tests.functional.processes import PATIENCE, wait_for
 from tests.functional.rest import NEWEST, SPEC, Rest, unique
 from vobjects.clustering import consts
 
@@ -66,7 +66,7 @@ def command(service: Deployment, tmp_path: pathlib.Path) -> Command:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         said = f'{" ".join(words)}:\n{done.stdout}\n{done.stderr}'
@@ -83,7 +83,7 @@ def _ended(clustering: Any, action: str) -> Any:
         found = clustering.get_action(action)
         return found if found.status in consts.ACTION_ENDS else None
 
-    found = wait_for(f'action {action} ended', look, within=60)
+    found = wait_for(f'action {action} ended', look)
     assert found.status == 'SUCCEEDED', found
     return found
 

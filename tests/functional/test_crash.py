@@ -13,21 +13,16 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from tests.functional.harness import (
-    HEARTBEAT,
-    KINDS,
-    Deployment,
-    Engine,
-    deployed,
-)
-from tests.functional.processes import wait_for
+from tests.functional.harness import KINDS, Deployment, Engine, deployed
+from tests.functional.processes import PATIENCE, wait_for
 from tests.functional.rest import Rest, unique
 
-#: Seconds: [fleet] call_timeout here.
-CALL_TIMEOUT = 5
+#: Seconds: [fleet] heartbeat_interval here, where tests wait for deaths.
+HEARTBEAT = 3
 
-#: Seconds for the polling of a test.
-POLL = 0.5
+#: Seconds: [fleet] call_timeout here. What the dead took with them is waited
+#: for that long; an engine that is only slow must have answered.
+CALL_TIMEOUT = 20
 
 SLOW = {'simulated': {'latency': 60}, 'engine': {'workers': 32}}
 
@@ -42,7 +37,10 @@ def fleet(
     """An API; tests bring engines of their own."""
     directory = tmp_path_factory.mktemp('crash')
     settings = {
-        'fleet': {'call_timeout': CALL_TIMEOUT},
+        'fleet': {
+            'heartbeat_interval': HEARTBEAT,
+            'call_timeout': CALL_TIMEOUT,
+        },
         'engine': {'stop_timeout': 1, 'max_clusters_per_project': 1_000_000},
     }
     with deployed(
@@ -64,15 +62,13 @@ class Engines:
     def start(self, settings: Any = None) -> Engine:
         return self.fleet.start_engine(unique('engine'), settings=settings)
 
-    def kill(self, *engines: Engine) -> float:
-        """Kill engines; return when, by the monotonic clock."""
-        when = time.monotonic()
+    def kill(self, *engines: Engine) -> None:
+        """Kill engines, all of them before one is waited for."""
         for engine in engines:
             engine.process.send(signal.SIGKILL)
         for engine in engines:
             engine.process.wait()
             self.fleet.group.forget(engine.process)
-        return when
 
     def stop(self, *engines: Engine) -> None:
         for engine in engines:
@@ -100,15 +96,15 @@ def rest(fleet: Deployment) -> Iterator[Rest]:
         yield client
 
 
-def assert_noticed(fleet: Deployment, engine: Engine, killed: float) -> None:
-    """Assert that a death is noticed within two heartbeat periods."""
+def wait_until_noticed(fleet: Deployment, engine: Engine) -> None:
+    """Wait until the ledger is without an engine that is silent.
+
+    How long that may take is a matter of tests that have the time in hand:
+    ``tests/unit/engine/test_reaper.py``.
+    """
     wait_for(
-        'the death is noticed',
-        lambda: engine.id not in fleet.engine_ids(),
-        within=20,
+        'the death is noticed', lambda: engine.id not in fleet.engine_ids()
     )
-    took = time.monotonic() - killed
-    assert took <= 2 * HEARTBEAT + POLL, f'noticed after {took:.1f} s'
 
 
 def test_killed_engines_work_is_finished_by_another(
@@ -158,9 +154,9 @@ def test_killed_engines_work_is_finished_by_another(
     engines.start()
     assert fleet.locks()
 
-    killed = engines.kill(slow)
+    engines.kill(slow)
 
-    assert_noticed(fleet, slow, killed)
+    wait_until_noticed(fleet, slow)
     for action in actions.values():
         rest.succeeded(action)
     for name, size in sizes.items():
@@ -200,9 +196,9 @@ def test_action_that_kills_engines_is_failed_with_a_reason(
     )
     engines.start({'engine': {'max_attempts': 1}})
 
-    killed = engines.kill(slow)
+    engines.kill(slow)
 
-    assert_noticed(fleet, slow, killed)
+    wait_until_noticed(fleet, slow)
     ended = rest.ended(action)
     assert ended['status'] == 'FAILED'
     assert slow.id[:8] in ended['status_reason']
@@ -238,7 +234,12 @@ def freeze(fleet: Deployment, engine: Engine) -> None:
 def test_frozen_engine_does_no_harm_when_it_wakes(
     fleet: Deployment, engines: Engines, rest: Rest
 ) -> None:
-    frozen = engines.start({'simulated': {'latency': 2}})
+    frozen = engines.start(
+        {
+            'simulated': {'latency': 2},
+            'engine': {'stop_timeout': PATIENCE},
+        }
+    )
     profile = rest.create_profile()
     cluster, action = rest.begin_cluster(profile, 3)
     wait_for('the nodes are made', lambda: len(fleet.running(frozen.id)) == 3)
@@ -246,7 +247,7 @@ def test_frozen_engine_does_no_harm_when_it_wakes(
 
     freeze(fleet, frozen)
     try:
-        assert_noticed(fleet, frozen, time.monotonic())
+        wait_until_noticed(fleet, frozen)
         # Not by the API: what it sends to the frozen one gets no answer.
         wait_for(
             'another engine has done it', lambda: _succeeded(fleet, action)
@@ -254,12 +255,9 @@ def test_frozen_engine_does_no_harm_when_it_wakes(
     finally:
         frozen.process.send(signal.SIGCONT)
 
-    wait_for(
-        'the engine is back',
-        lambda: frozen.id in fleet.engine_ids(),
-        within=10,
-    )
-    time.sleep(2.5)  # its workers go on where they were
+    wait_for('the engine is back', lambda: frozen.id in fleet.engine_ids())
+    # Its workers go on where they were; it ends when they are done.
+    engines.stop(frozen)
     nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
     servers = fleet.rows('SELECT id FROM simulated_servers')
     assert {n['physical_id'] for n in nodes} == {row.id for row in servers}
@@ -286,13 +284,12 @@ def test_api_answers_without_engines_and_recovers(
 
     engines.kill(*two)
 
+    # Before their silence is noticed (by nobody: there is no engine left),
+    # while the view of the API runs out, and after.
     until = time.monotonic() + 3 * HEARTBEAT
     while time.monotonic() < until:
         for path in ('/v1/clusters', '/', '/v1', '/v1/pony'):
-            began = time.monotonic()
             response = rest.ask('GET', path)
-            took = time.monotonic() - began
-            assert took < CALL_TIMEOUT + 2 * HEARTBEAT + 2, path
             if path == '/v1/clusters':
                 assert response.status_code == 503
                 assert int(response.headers['Retry-After']) > 0
@@ -306,7 +303,6 @@ def test_api_answers_without_engines_and_recovers(
     wait_for(
         'the API serves again',
         lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
-        within=10,
     )
     rest.succeeded(action)
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
@@ -333,7 +329,6 @@ def test_state_survives_a_restart_of_all_engines(
     wait_for(
         'the API serves again',
         lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
-        within=10,
     )
     rest.succeeded(action)
     shown = rest.get(f'/v1/clusters/{cluster}')
@@ -348,28 +343,30 @@ def test_requests_around_a_death_are_answered(
     doomed = engines.start()
     engines.start()
     profile = rest.create_profile()
-    accepted = []
+    accepted: list[str] = []
     refused = 0
-    killed = None
-    until = time.monotonic() + 4 * HEARTBEAT
-    while time.monotonic() < until:
-        if killed is None and len(accepted) >= 10:
-            killed = engines.kill(doomed)
-        content = {'name': unique('c'), 'profile_id': profile}
-        began = time.monotonic()
-        response = rest.ask('POST', '/v1/clusters', {'cluster': content})
-        took = time.monotonic() - began
-        assert took < CALL_TIMEOUT + 2
-        if response.status_code == 202:
-            accepted.append(response.json()['cluster']['id'])
-        else:
-            assert response.status_code == 503, response.text
-            refused += 1
-        time.sleep(0.02)
 
-    assert killed is not None
+    def ask(times: int) -> None:
+        nonlocal refused
+        for _ in range(times):
+            content = {'name': unique('c'), 'profile_id': profile}
+            response = rest.ask('POST', '/v1/clusters', {'cluster': content})
+            if response.status_code == 202:
+                accepted.append(response.json()['cluster']['id'])
+            else:
+                assert response.status_code == 503, response.text
+                refused += 1
+
+    def noticed() -> bool:
+        ask(1)
+        return doomed.id not in fleet.engine_ids()
+
+    ask(10)
+    engines.kill(doomed)
+    wait_for('the death is noticed', noticed)
+    ask(10)
+
     assert refused <= 2, 'at most what was on its way to the dead'
-    assert len(accepted) > 20
     for cluster in accepted:
         wait_for(
             'the cluster is there',
@@ -378,6 +375,12 @@ def test_requests_around_a_death_are_answered(
             ),
         )
     fleet.assert_tidy()
+
+
+def _clusters_of(fleet: Deployment, profile: str) -> list[Any]:
+    return fleet.rows(
+        'SELECT id FROM clusters WHERE profile_id = :profile', profile=profile
+    )
 
 
 def test_engine_that_leaves_in_order_loses_no_request(
@@ -400,7 +403,9 @@ def test_engine_that_leaves_in_order_loses_no_request(
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         results = pool.map(work, range(4))
-        time.sleep(0.5)
+        wait_for(
+            'all are at work', lambda: len(_clusters_of(fleet, profile)) >= 8
+        )
         engines.stop(leaving)
         left.set()
         clusters = [cluster for made in results for cluster in made]

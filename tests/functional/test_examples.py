@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
+from tests.functional.processes import PATIENCE
 from vobjects.testing import api_sig
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
@@ -31,7 +32,11 @@ class Client:
     ) -> requests.Response:
         headers = {HEADER: f'inventory {version}'} if version else {}
         answer = self.session.request(
-            method, self.url + path, headers=headers, json=json, timeout=60
+            method,
+            self.url + path,
+            headers=headers,
+            json=json,
+            timeout=PATIENCE,
         )
         assert HEADER in answer.headers['Vary'].split(', ')
         assert answer.headers[HEADER].startswith('inventory 1.')

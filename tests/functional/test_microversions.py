@@ -342,4 +342,4 @@ def test_service_list_shows_both_engines(
         assert {one['topic'] for one in services} == {'vobjects-engine'}
         return {one['id'] for one in services} == service.engine_ids()
 
-    wait_for('the list is that of the ledger', look, within=5)
+    wait_for('the list is that of the ledger', look)

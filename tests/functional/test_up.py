@@ -20,7 +20,7 @@ import urllib.request
 
 import pytest
 
-PATIENCE = 60
+from tests.functional.processes import PATIENCE, tied
 
 VOBJECTS = (sys.executable, '-m', 'vobjects.cli')
 
@@ -31,10 +31,12 @@ class Up:
     def __init__(self, directory: pathlib.Path, *options: str) -> None:
         self.directory = directory
         self.process = subprocess.Popen(
-            [
-                *(*VOBJECTS, 'up', '--port=0'),
-                *(f'--state-dir={directory}', *options),
-            ],
+            tied(
+                [
+                    *(*VOBJECTS, 'up', '--port=0'),
+                    *(f'--state-dir={directory}', *options),
+                ]
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -68,7 +70,9 @@ class Up:
 
     def get(self, path: str) -> int:
         try:
-            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            with urllib.request.urlopen(
+                self.url + path, timeout=PATIENCE
+            ) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             with error:
@@ -223,9 +227,8 @@ def test_up_when_killed_then_all_below_it_end_and_it_starts_again(start):
     below = descendants(up.process.pid)
     up.process.kill()
     up.end()
-    # Whoever is impatient is told to wait, or waits.
+    wait_until(lambda: not alive(below))
     again = start().ready()
-    assert alive(below) == []
     assert again.get('/v1/clusters') == 200
 
 

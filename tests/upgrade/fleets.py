@@ -60,10 +60,6 @@ def served_by(rest: Rest, profile: str) -> int:
     return int(found[1])
 
 
-def wait_for_maximum(rest: Rest, version: str, within: float = 10) -> None:
+def wait_for_maximum(rest: Rest, version: str) -> None:
     """Wait until discovery promises a maximum."""
-    wait_for(
-        f'the maximum is {version}',
-        lambda: rest.maximum() == version,
-        within=within,
-    )
+    wait_for(f'the maximum is {version}', lambda: rest.maximum() == version)

@@ -19,6 +19,7 @@ import pytest
 import requests
 
 from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.processes import wait_for
 from tests.functional.rest import NEWEST, Rest, message, started, unique
 from tests.upgrade import fleets
 
@@ -68,6 +69,18 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+    def go_on(self, times: int) -> None:
+        """Wait until each has been answered so many times more."""
+        until = [len(answers) + times for answers in self.answers]
+
+        def done() -> bool:
+            return bool(self.failures) or all(
+                len(answers) >= count
+                for answers, count in zip(self.answers, until, strict=True)
+            )
+
+        wait_for(f'each is answered {times} times', done)
 
     def _run(
         self,
@@ -151,14 +164,14 @@ def test_request_in_flight_is_neither_lost_nor_served_wrongly(
                 creating(profile),
             ]
             with Load(fleet, works) as load:
-                time.sleep(1)
+                load.go_on(6)
                 old = fleets.start(fleet, 'old', manifest)
                 serves = time.monotonic()
-                time.sleep(2)
+                load.go_on(6)
                 leaves = time.monotonic()
                 fleets.leave(fleet, old)
                 fleets.wait_for_maximum(rest, NEWEST)
-                time.sleep(1)
+                load.go_on(6)
             assert load.failures == []
             *forced, latest, created = load.answers
             for answers in (*forced, latest):
