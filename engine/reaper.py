@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from sqlalchemy import orm
 
-from engine import scheduler
+from engine import scheduler, vigil
 from engine.actions import endings, runtime
 from engine.db import actions, dependencies, models, services
 from vobjects.rpc import fleet
@@ -25,9 +25,8 @@ class Reaper:
     """Looks after what nobody else looks after.
 
     :param ours: the scheduler of this process; None: it has none
-    :param dead_after: seconds without a heartbeat after which a process
-        counts as dead
-    :param interval: seconds between two sweeps
+    :param period: heartbeat period in seconds
+    :param silence: returns the seconds since the ledger heard of us
     :param announce: called after the ledger changed by our doing
     """
 
@@ -37,15 +36,17 @@ class Reaper:
         ledger: services.DatabaseLedger,
         *,
         ours: scheduler.Scheduler | None = None,
-        dead_after: float,
-        interval: float,
+        period: float,
+        silence: Callable[[], float] = lambda: 0.0,
         announce: Callable[[], None] = lambda: None,
     ) -> None:
         self._run = run
         self._ledger = ledger
         self._ours = ours
-        self._dead_after = dead_after
-        self._interval = interval
+        self._dead_after = period * fleet.DEAD_AFTER_PERIODS
+        self._interval = period / fleet.BEATS_PER_PERIOD
+        self._silence = silence
+        self._vigil = vigil.Vigil(longest_pause=period, grace=period)
         self._announce = announce
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -67,7 +68,9 @@ class Reaper:
 
         :returns: the processes that were found dead
         """
-        dead = self._ledger.expire(self._dead_after)
+        dead = []
+        if self._vigil.look(self._silence()):
+            dead = self._ledger.expire(self._dead_after)
         for member in dead:
             LOG.warning('%s died: no heartbeat', member.label)
         if dead:

@@ -37,7 +37,7 @@ from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.manifest import Manifest, own
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import fleet, notices, worker
+from vobjects.rpc import notices, worker
 
 LOG = logging.getLogger(__name__)
 
@@ -117,13 +117,12 @@ class Engine:
             listeners={notices.WORK: self._hear},
         )
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
-        period: float = conf.fleet.heartbeat_interval
         self.reaper = reaper.Reaper(
             self.runtime,
             ledger,
             ours=self.scheduler,
-            dead_after=period * fleet.DEAD_AFTER_PERIODS,
-            interval=period / fleet.BEATS_PER_PERIOD,
+            period=conf.fleet.heartbeat_interval,
+            silence=lambda: self.worker.membership.age,
             announce=self.worker.announce_fleet,
         )
 

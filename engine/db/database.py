@@ -17,6 +17,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import pathlib
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -27,13 +29,17 @@ from oslo_db import exception as oslo_db_exception
 from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, orm, pool
 
+from engine.db import turns
 from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
 
 Result = TypeVar('Result')
 
-#: Milliseconds that a writer waits for another one on SQLite.
+#: Seconds that a writer waits for its turn on SQLite.
+WRITE_TIMEOUT = 30
+
+#: Milliseconds that whoever is not queued waits for a lock of SQLite's.
 BUSY_TIMEOUT = 30_000
 
 SQLITE_PRAGMAS = (
@@ -70,6 +76,8 @@ UNUSABLE = (
 #: Execution option by which a connection asks for BEGIN IMMEDIATE.
 WRITES = 'vobjects_writes'
 
+#: Execution option: the monotonic time at which a writer gives up.
+UNTIL = 'vobjects_until'
 
 _RETRY = oslo_db_api.wrap_db_retry(
     max_retries=12,
@@ -118,6 +126,7 @@ class Database:
                 f' cannot be used: {error}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
+        self._turns = turns.Turns() if self.dialect == 'sqlite' else None
 
     @property
     def dialect(self) -> str:
@@ -132,23 +141,36 @@ class Database:
             yield session
 
     @contextlib.contextmanager
-    def writer(self) -> Iterator[orm.Session]:
+    def writer(self, *, urgent: bool = False) -> Iterator[orm.Session]:
         """Open a transaction that commits at the end of the block.
 
         Use :meth:`write` unless the caller repeats the block itself.
+
+        :param urgent: on SQLite, go before what else this process writes
         """
-        with self._sessions.begin() as session:
-            session.connection(execution_options={WRITES: True})
+        until = time.monotonic() + WRITE_TIMEOUT
+        with self._turn(until, urgent), self._sessions.begin() as session:
+            session.connection(execution_options={WRITES: True, UNTIL: until})
             yield session
 
-    def write(self, work: Callable[[orm.Session], Result]) -> Result:
+    def _turn(
+        self, until: float, urgent: bool
+    ) -> contextlib.AbstractContextManager[None]:
+        if self._turns is None:
+            return contextlib.nullcontext()
+        return self._turns.turn(until, urgent=urgent)
+
+    def write(
+        self, work: Callable[[orm.Session], Result], *, urgent: bool = False
+    ) -> Result:
         """Run ``work(session)`` in a transaction; again if it deadlocked.
 
         :param work: leaves no trace but in the database: it may run twice
+        :param urgent: on SQLite, go before what else this process writes
         """
 
         def attempt() -> Result:
-            with self.writer() as session:
+            with self.writer(urgent=urgent) as session:
                 return work(session)
 
         result: Result = _RETRY(attempt)()
@@ -241,9 +263,15 @@ def _begin_immediate(engine: sqlalchemy.Engine) -> None:
         context: Any,
         many: bool,
     ) -> tuple[str, Any]:
-        writes = connection.get_execution_options().get(WRITES)
-        if statement == 'BEGIN' and writes:
-            statement = 'BEGIN IMMEDIATE'
+        options = connection.get_execution_options()
+        if statement == 'BEGIN' and options.get(WRITES):
+            until = time.monotonic() + WRITE_TIMEOUT
+            try:
+                turns.begin(cursor, options.get(UNTIL, until))
+            except sqlite3.OperationalError as error:
+                # Nobody translates what a listener raises.
+                raise oslo_db_exception.DBError(error) from error
+            statement = 'SELECT 1'  # something has to be said
         return statement, parameters
 
 

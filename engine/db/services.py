@@ -45,7 +45,7 @@ class DatabaseLedger:
             return view(session)
 
         try:
-            return self._database.write(body)
+            return self._database.write(body, urgent=True)
         except oslo_db_exception.DBError as error:
             raise exceptions.NoLivePeer(
                 f'the database does not answer: {error}'
@@ -62,14 +62,19 @@ class DatabaseLedger:
         :returns: those that this call removed
         """
         with self._database.reader() as session:
-            if not any(
-                member.age > older_than for member in view(session).members
-            ):
-                return []
+            silent = _silent(session, older_than)
+        if not silent:
+            return []
 
         def body(session: orm.Session) -> list[fleet.Member]:
-            dead = [m for m in view(session).members if m.age > older_than]
-            return [m for m in dead if _forget_if_silent(session, m)]
+            # Not those that fell silent while we waited to write: who kept
+            # us waiting may have kept them.
+            dead = _silent(session, older_than)
+            return [
+                member
+                for id_, member in dead.items()
+                if id_ in silent and _forget_if_silent(session, member)
+            ]
 
         return self._database.write(body)
 
@@ -177,6 +182,14 @@ def _record(session: orm.Session, member: fleet.Member) -> None:
     service.heartbeat = clock.utcnow()
     session.add(service)
     session.flush()
+
+
+def _silent(
+    session: orm.Session, older_than: float
+) -> dict[str, fleet.Member]:
+    """Return by ID the members not heard of for so many seconds."""
+    members = view(session).members
+    return {m.id: m for m in members if m.age > older_than}
 
 
 def _forget_if_silent(session: orm.Session, member: fleet.Member) -> bool:

@@ -31,7 +31,7 @@ MAX_PROCESSES = 64
 _PATIENCE = 30.0
 
 #: More than what the API takes to end its requests, and an engine its work.
-_TIMING = supervisor.Timing(grace=40)
+_TIMING = supervisor.Timing(grace=40, ready_within=300)
 
 _ENGINES, _API = range(2)  # stages: engines start first and stop last
 

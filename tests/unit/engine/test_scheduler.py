@@ -14,7 +14,7 @@ from vobjects.clustering.requests import clusters, nodes
 from vobjects.manifest import Manifest, own
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -90,7 +90,7 @@ def test_stop_leaves_what_does_not_finish_to_others(
     asks.node(engine, run=False)
     servers: Any = engine.run.provider.servers
     create = servers.create
-    servers.create = lambda *arguments: gate.wait(20) and create(*arguments)
+    servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
     wait_until(lambda: world.statuses('NODE_CREATE') == ['RUNNING'])
     engine.scheduler.stop(0.05)
@@ -98,9 +98,8 @@ def test_stop_leaves_what_does_not_finish_to_others(
     assert world.statuses('NODE_CREATE') == ['READY']
     assert heir.work() == 1
     gate.set()
-    for thread in threading.enumerate():
-        if thread.name.startswith('worker-'):
-            thread.join()
+    for thread in engine.scheduler._workers:
+        thread.join()
     world.assert_at_rest()
     assert world.count(models.SimulatedServer) == 1
 
