@@ -89,6 +89,12 @@ KINDS = [
     Kind('embedded', 'mysql').parameter(),
 ]
 
+#: For tests of what the API decides by itself: it does so alike whatever is
+#: behind it, so that they run on one of these pairs only.
+of_the_api = pytest.mark.parametrize(
+    'service', KINDS[:1], indirect=True, scope='session'
+)
+
 #: The other pairs of the two.
 OTHER_KINDS = [
     Kind('embedded', 'postgresql').parameter(),

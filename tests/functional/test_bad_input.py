@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from api.routes import ROUTES, Route
-from tests.functional.harness import Deployment
+from tests.functional.harness import Deployment, of_the_api
 from tests.functional.rest import HEADER, SPEC, Rest, message, unique
 from vobjects.clustering import history
 
@@ -123,6 +123,7 @@ def required_of(route: Route) -> dict[str, Any]:
     }
 
 
+@of_the_api
 @pytest.mark.parametrize('name', REQUIRED_BODY)
 def test_malformed_body_is_refused_with_the_reason(
     rest: Rest, name: str
@@ -134,6 +135,7 @@ def test_malformed_body_is_refused_with_the_reason(
         assert reason in message(response), raw[:50]
 
 
+@of_the_api
 @pytest.mark.parametrize('name', WITH_BODY)
 def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -155,6 +157,7 @@ def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
         assert response.status_code == 400, (body, response.text)
 
 
+@of_the_api
 @pytest.mark.parametrize('name', WITH_BODY)
 def test_unknown_field_is_refused_by_name(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -188,6 +191,7 @@ def test_field_of_any_wrong_value_is_no_fault_of_ours(
     assert refusals >= len(fields), 'no field takes everything'
 
 
+@of_the_api
 @pytest.mark.parametrize('name', REQUIRED_BODY)
 def test_missing_field_is_refused_by_name(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -200,6 +204,7 @@ def test_missing_field_is_refused_by_name(rest: Rest, name: str) -> None:
         assert f"'{field}' is required" in reason
 
 
+@of_the_api
 @pytest.mark.parametrize('name', WITH_BODY)
 def test_other_media_type_is_refused(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -220,6 +225,7 @@ def test_other_media_type_is_refused(rest: Rest, name: str) -> None:
         assert 'application/json' in message(response)
 
 
+@of_the_api
 @pytest.mark.parametrize('name', REQUIRED_BODY)
 def test_missing_body_is_refused(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -227,6 +233,7 @@ def test_missing_body_is_refused(rest: Rest, name: str) -> None:
     assert 'empty' in rest.refused(400, route.method, path_of(route))
 
 
+@of_the_api
 @pytest.mark.parametrize('name', WITH_BODY)
 def test_long_body_is_refused_unread(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -237,6 +244,7 @@ def test_long_body_is_refused_unread(rest: Rest, name: str) -> None:
     assert response.status_code == 413
 
 
+@of_the_api
 @pytest.mark.parametrize('name', BY_NAME)
 def test_bad_query_is_refused_everywhere(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
@@ -246,6 +254,7 @@ def test_bad_query_is_refused_everywhere(rest: Rest, name: str) -> None:
         assert reason in rest.refused(400, route.method, path, body), query
 
 
+@of_the_api
 @pytest.mark.parametrize(
     'name', [n for n in WITH_QUERY if 'limit' in BY_NAME[n].request.fields]
 )
@@ -307,6 +316,7 @@ PATHS = sorted({route.path for route in ROUTES} | {'/', '/v1'})
 COVERED = {'/v1/profiles/validate': '/v1/profiles/{identity}'}
 
 
+@of_the_api
 @pytest.mark.parametrize('path', PATHS)
 def test_method_that_a_path_lacks_is_not_allowed(
     rest: Rest, path: str
@@ -322,6 +332,7 @@ def test_method_that_a_path_lacks_is_not_allowed(
         assert allowed == has, method
 
 
+@of_the_api
 @pytest.mark.parametrize(
     'path',
     [
@@ -346,6 +357,7 @@ def test_unknown_path_is_not_found(rest: Rest, path: str) -> None:
         assert rest.ask(method, path).status_code == 404
 
 
+@of_the_api
 @pytest.mark.parametrize('name', BY_NAME)
 def test_bad_version_is_refused_before_anything_else(
     rest: Rest, name: str
@@ -369,6 +381,7 @@ def test_bad_version_is_refused_before_anything_else(
             assert response.status_code == status, header
 
 
+@of_the_api
 @pytest.mark.parametrize('version', history.HISTORY)
 def test_every_endpoint_refuses_an_unknown_field_at_every_version(
     rest: Rest, version: str

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.harness import (
+    Deployment,
+    Kind,
+    deployed,
+    of_the_api,
+)
 from tests.functional.processes import wait_for
 from tests.functional.rest import HEADER, Rest, message, started, unique
 from vobjects.testing import api_sig
@@ -217,6 +222,7 @@ def test_node_is_tainted_at_1_13_and_not_shown_so_at_1_12(
     rest.succeeded(rest.delete(path, {'force': True}))
 
 
+@of_the_api
 @pytest.mark.parametrize('version', ['1.15', '1.99', '2.0', '9.9'])
 def test_unsupported_version_is_not_acceptable(
     rest: Rest, version: str
@@ -229,6 +235,7 @@ def test_unsupported_version_is_not_acceptable(
     assert response.headers[HEADER] == f'clustering {version}'
 
 
+@of_the_api
 @pytest.mark.parametrize(
     'header',
     [
@@ -253,6 +260,7 @@ def test_malformed_version_is_a_bad_request(rest: Rest, header: str) -> None:
     assert response.headers[HEADER] == 'clustering 1.0'
 
 
+@of_the_api
 @pytest.mark.parametrize(
     ('header', 'version'),
     [
@@ -273,6 +281,7 @@ def test_version_of_this_service_counts_among_others(
     assert response.headers[HEADER] == f'clustering {version}'
 
 
+@of_the_api
 def test_discovery_needs_no_version_and_promises_all(rest: Rest) -> None:
     for version in (None, '1.14', '1.99', 'pony'):
         root = rest.at(version).ask('GET', '/')

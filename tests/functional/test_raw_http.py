@@ -15,9 +15,11 @@ import urllib.parse
 
 import pytest
 
-from tests.functional.harness import Deployment
+from tests.functional.harness import Deployment, of_the_api
 from tests.functional.rest import HEADER, Rest, unique
 from vobjects.testing import api_sig
+
+pytestmark = of_the_api
 
 #: Seconds in which any answer must be there.
 PATIENCE = 120

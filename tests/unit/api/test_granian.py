@@ -28,7 +28,7 @@ from tests.unit.api import conftest, http, served
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Server:

@@ -45,7 +45,7 @@ def is_alive(pid):
     return stat.rpartition(')')[2].split()[0] not in 'ZX'
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=120):
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, 'waited too long'

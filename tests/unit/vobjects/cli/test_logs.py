@@ -8,7 +8,7 @@ import time
 from vobjects.cli import logs
 
 
-def wait_until(condition, seconds=5):
+def wait_until(condition, seconds=120):
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until

@@ -20,6 +20,9 @@ OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})
 PERIOD = 0.2
 
+#: Seconds, where nothing may run out however slow the machine.
+LONG = 1000.0
+
 
 class MemoryLedger:
     """The protocol of vobjects.rpc.ledger, for the threads of one test."""
@@ -64,7 +67,12 @@ class Fleet:
         self.all: list[Membership] = []
         self.numbers = itertools.count()
 
-    def add(self, speaks: Manifest, topic: str = 'workers') -> Membership:
+    def add(
+        self,
+        speaks: Manifest,
+        topic: str = 'workers',
+        period: float = PERIOD,
+    ) -> Membership:
         me = Member(
             id=f'{topic}-{next(self.numbers)}',
             binary='worker',
@@ -74,7 +82,7 @@ class Fleet:
             manifest=speaks,
         )
         membership = Membership(
-            me, self.ledger, period=PERIOD, announce=self.announce
+            me, self.ledger, period=period, announce=self.announce
         )
         self.all.append(membership)
         return membership
@@ -98,7 +106,7 @@ def fleet(ledger: MemoryLedger) -> Iterator[Fleet]:
 def test_current_within_the_lease_asks_nobody(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
-    sender = fleet.add(NEW)
+    sender = fleet.add(NEW, period=LONG)
     first = sender.current()
     ledger.broken = True
     assert sender.current() is first
@@ -127,8 +135,10 @@ def test_those_who_wait_for_a_failing_ledger_share_one_failure(
     ledger.broken = True
     ledger.lock.acquire()
     failed: list[str] = []
+    together = threading.Barrier(9)
 
     def ask() -> None:
+        together.wait()
         try:
             sender.current()
         except exceptions.NoLivePeer as error:
@@ -137,7 +147,8 @@ def test_those_who_wait_for_a_failing_ledger_share_one_failure(
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
-    time.sleep(0.1)
+    together.wait()
+    time.sleep(0.5)  # all of them have asked by now
     ledger.lock.release()
     for thread in threads:
         thread.join()
@@ -147,11 +158,12 @@ def test_those_who_wait_for_a_failing_ledger_share_one_failure(
 
 
 def test_joining_at_the_cap_does_not_wait(fleet: Fleet) -> None:
+    def wait(seconds: float) -> None:
+        raise AssertionError('it waits')
+
     for membership in (fleet.add(NEW), fleet.add(NEW)):
         membership.start()
-        began = time.monotonic()
-        membership.join()
-        assert time.monotonic() - began < PERIOD
+        membership.join(wait)
         assert membership.me.state == 'up'
 
 
@@ -187,9 +199,7 @@ def test_an_old_server_waits_out_the_lease_of_a_silent_sender(
     old.start()
     began = time.monotonic()
     old.join()
-    waited = time.monotonic() - began
-    assert waited >= PERIOD * 2
-    assert waited < PERIOD * 6
+    assert time.monotonic() - began >= PERIOD * 2
     # By now the silent sender may not use its view any more.
     assert silent.age > PERIOD * 2
 
@@ -213,11 +223,10 @@ def test_the_heartbeat_outlives_a_broken_ledger(
     time.sleep(PERIOD * 2)
     ledger.broken = False
     reports = ledger.reports
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 120
     while ledger.reports < reports + 2 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert ledger.reports >= reports + 2
-    assert membership.age < PERIOD * 2
 
 
 def test_on_view_hears_each_generation_once(ledger: MemoryLedger) -> None:

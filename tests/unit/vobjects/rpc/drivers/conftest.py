@@ -42,7 +42,7 @@ class Worker:
 
     def linger(self, context: dict[str, Any], value: Any = None) -> str:
         self.begun.release()
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(240)
         self.heard.append(value)
         return self.name
 
@@ -124,7 +124,7 @@ def stop(server: Any, worker: Worker) -> None:
     server.wait()
 
 
-def eventually(true: Callable[[], Any], seconds: float = 5) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 120) -> None:
     """Wait until something is true.
 
     :raises AssertionError: it is not in time

@@ -179,7 +179,7 @@ def test_stop_when_a_call_is_in_progress_answers_it(bus: Bus) -> None:
     server, worker = bus.server()
     client = bus.client()
     pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
-    assert worker.begun.acquire(timeout=5)
+    assert worker.begun.acquire(timeout=120)
     server.stop()
     assert bus.sockets() == []
     worker.go_on.set()
@@ -248,7 +248,7 @@ def test_cleanup_when_a_call_is_in_progress_tells_its_caller(
     server, worker = bus.server()
     client = bus.client()
     pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
-    assert worker.begun.acquire(timeout=5)
+    assert worker.begun.acquire(timeout=120)
     server.stop()
     server.listener.cleanup()
     with pytest.raises(errors.AnswerLost, match='before it answered'):
