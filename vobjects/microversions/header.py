@@ -78,7 +78,9 @@ class Negotiator:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self._lowest, self._highest = policy.minimum, policy.maximum
         self._names = frozenset(policy.service_types)
+        self._serves_others = not policy.other_service_status
         self._versions: dict[str, Requested] = {}
         # Replaced as one, so that no thread sees one's answers with the
         # other's maximum.
@@ -109,13 +111,22 @@ class Negotiator:
             answers = answers if maximum == known else {}
             self._kept = (maximum, answers)
         version = answers.get(key)
-        if version is None:
+        if version is not None:
+            return version
+        is_short = len(text) <= MAX_KEPT_LENGTH
+        if is_short and not legacy and self._serves_others:
+            asked, _ = self._read(text)
+        else:
             asked = self.requested(text, legacy)
+        version = asked.version
+        if not self._lowest <= version <= maximum.version <= self._highest:
             version = settle(asked, self.policy, maximum)
-            if sum(map(len, legacy), len(text)) <= MAX_KEPT_LENGTH:
-                if len(answers) >= MAX_KEPT:
-                    answers.clear()
-                answers[key] = version
+        if is_short and (
+            not legacy or sum(map(len, legacy)) <= MAX_KEPT_LENGTH
+        ):
+            if len(answers) >= MAX_KEPT:
+                answers.clear()
+            answers[key] = version
         return version
 
     def requested(
@@ -126,11 +137,12 @@ class Negotiator:
         Parameters and errors are those of :meth:`negotiate`.
         """
         text = header if isinstance(header, str) else ','.join(header)
-        _check_length(text)
+        if len(text) > MAX_LENGTH:
+            raise _too_long(text)
         asked, others = self._read(text)
         if asked is NOTHING and legacy:
             asked = self._read_legacy(legacy)
-        if asked is NOTHING and others and self.policy.other_service_status:
+        if asked is NOTHING and others and not self._serves_others:
             raise errors.OtherService(
                 f'{HEADER} names other services only; this one is'
                 f' {self.policy.service_type!r}.'
@@ -150,19 +162,22 @@ class Negotiator:
                     if not rest and self._version(name) is not None:
                         raise self._malformed(item, 'names no service')
                 continue
-            rest = rest.lstrip(' ')
-            if not rest:
-                raise self._malformed(item, 'has no version')
-            found = self._version(rest)
+            found = self._versions.get(rest)
             if found is None:
-                raise self._malformed(rest, 'is not a version')
-            asked = _agreeing(asked, found)
+                rest = rest.lstrip(' ')
+                if not rest:
+                    raise self._malformed(item, 'has no version')
+                found = self._version(rest)
+                if found is None:
+                    raise self._malformed(rest, 'is not a version')
+            asked = _agreeing(asked, found) if asked.text else found
         return asked, others
 
     def _read_legacy(self, values: Sequence[str]) -> Requested:
         """Read the first legacy header there is; it may have many lines."""
         value = next((value for value in values if value.strip(_WHITE)), '')
-        _check_length(value)
+        if len(value) > MAX_LENGTH:
+            raise _too_long(value)
         asked = NOTHING
         for item in value.split(','):
             if text := item.strip(_WHITE):
@@ -221,12 +236,11 @@ def settle(asked: Requested, policy: Policy, maximum: Maximum) -> Version:
     raise errors.UnsupportedVersion(text, policy.minimum, limit)
 
 
-def _check_length(text: str) -> None:
-    if len(text) > MAX_LENGTH:
-        raise errors.MalformedVersion(
-            f'The version header has {len(text)} characters; {MAX_LENGTH}'
-            ' are read.'
-        )
+def _too_long(text: str) -> errors.MalformedVersion:
+    return errors.MalformedVersion(
+        f'The version header has {len(text)} characters; {MAX_LENGTH} are'
+        ' read.'
+    )
 
 
 def _agreeing(before: Requested, now: Requested) -> Requested:

@@ -35,7 +35,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vobjects.microversions import discovery, errors, header, retirement
 from vobjects.microversions.policy import (
@@ -86,25 +86,28 @@ class Microversions:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(_environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
-        self._vary = ', '.join(self._varies)
+        self._vary = ('Vary', ', '.join(self._varies))
         shown = (HEADER, *(name for name, _ in policy.response_headers))
         self._replaced = frozenset(name.lower() for name in (*shown, 'Vary'))
-        # What is shown for a version, while the maximum stays the same;
-        # replaced as one, see header.Negotiator.
-        self._shown: tuple[Maximum | None, dict[Version, Headers]]
-        self._shown = (None, {})
         self._retired = retirement.headers(
             policy.retired,
             policy.service_type,
             policy.history_url or policy.help_url,
         )
+        self._state = _State(None, policy.limit(), {})
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        maximum = environ[MAXIMUM] = self.policy.limit(self.maximum())
+        given = self.maximum()
+        state = self._state
+        if given is not state.given:
+            state = self._renewed(given)
+        maximum = environ[MAXIMUM] = state.maximum
         raw = environ.get('HTTP_OPENSTACK_API_VERSION', '')
-        legacy = [environ[key] for key in self._legacy if key in environ]
+        legacy = self._legacy and [
+            environ[key] for key in self._legacy if key in environ
+        ]
         try:
             version = self._negotiate(raw, maximum, legacy)
         except errors.NegotiationError as error:
@@ -115,7 +118,9 @@ class Microversions:
                 return self._answer(error, environ, start_response, ours)
         else:
             environ[MICROVERSION] = version
-        ours = self._shown_to(environ, version, maximum)
+        ours = state.shown.get(version) or self._shown_at(version, maximum)
+        if self._retired:
+            ours = self._with_retired(environ, version, ours)
         begun = False
 
         def started(
@@ -144,8 +149,18 @@ class Microversions:
         version = environ.get(MICROVERSION)
         if version is None:
             version = self.policy.default_under(maximum)
-        ours = self._shown_to(environ, version, maximum)
-        return self._marked(headers, ours)
+        ours = self._shown_at(version, maximum)
+        return self._marked(
+            headers, self._with_retired(environ, version, ours)
+        )
+
+    def _renewed(self, given: Maximum) -> _State:
+        """Return the state for another maximum than before."""
+        maximum = self.policy.limit(given)
+        before = self._state
+        shown = before.shown if maximum == before.maximum else {}
+        self._state = _State(given, maximum, shown)
+        return self._state
 
     def _answer(
         self,
@@ -191,21 +206,18 @@ class Microversions:
             return self._render(error.text, maximum)
         return self._shown_at(version, maximum)
 
-    def _shown_to(
-        self, environ: WSGIEnvironment, version: Version, maximum: Maximum
+    def _with_retired(
+        self, environ: WSGIEnvironment, version: Version, ours: Headers
     ) -> Headers:
-        """Return what the answer to a request of a version shows."""
-        shown = self._shown_at(version, maximum)
         retired = self._retired.get(version)
         if retired and environ.get('PATH_INFO', '') not in self._discovery:
-            return [*shown, *retired]
-        return shown
+            return [*ours, *retired]
+        return ours
 
     def _shown_at(self, version: Version, maximum: Maximum) -> Headers:
-        known, shown = self._shown
-        if maximum is not known:
-            shown = shown if maximum == known else {}
-            self._shown = (maximum, shown)
+        """Return what the answer to a request of a version shows."""
+        state = self._state
+        shown = state.shown if state.maximum is maximum else {}
         found = shown.get(version)
         if found is None:
             found = shown[version] = self._render(str(version), maximum)
@@ -227,30 +239,48 @@ class Microversions:
                 (name, template.format_map(values))
                 for name, template in self.policy.response_headers
             ),
+            self._vary,
         ]
 
     def _marked(self, headers: Headers, ours: Headers) -> Headers:
         """Return the headers with ours; an application's own give way."""
-        kept: Headers = []
-        vary = self._vary
         for pair in headers:
-            lower = pair[0].lower()
-            if lower not in self._replaced:
-                kept.append(pair)
-            elif lower == 'vary':
-                vary = self._joined(vary, pair[1])
-        kept += ours
-        kept.append(('Vary', vary))
+            if pair[0].lower() in self._replaced:
+                return self._merged(headers, ours)
+        return [*headers, *ours]
+
+    def _merged(self, headers: Headers, ours: Headers) -> Headers:
+        """Return the headers with ours, and one Vary for all of them."""
+        kept: Headers = []
+        varies: list[str] = []
+        for name, value in headers:
+            lower = name.lower()
+            if lower == 'vary':
+                varies += map(str.strip, value.split(','))
+            elif lower not in self._replaced:
+                kept.append((name, value))
+        kept += (pair for pair in ours if pair is not self._vary)
+        if '*' in varies:
+            varies = ['*']
+        else:
+            own = {name.lower() for name in self._varies}
+            varies = [v for v in varies if v and v.lower() not in own]
+            varies += self._varies
+        kept.append(('Vary', ', '.join(varies)))
         return kept
 
-    def _joined(self, ours: str, theirs: str) -> str:
-        """Return one Vary for two, ours last."""
-        names = [name.strip() for name in f'{ours},{theirs}'.split(',')]
-        if '*' in names:
-            return '*'
-        own = {name.lower() for name in self._varies}
-        others = [name for name in names if name and name.lower() not in own]
-        return ', '.join((*others, *self._varies))
+
+class _State(NamedTuple):
+    """What holds while the maximum stays the same; replaced as one.
+
+    :ivar given: the maximum as it was given
+    :ivar maximum: the same, within the policy
+    :ivar shown: version -> the headers that show it
+    """
+
+    given: Maximum | None
+    maximum: Maximum
+    shown: dict[Version, Headers]
 
 
 def _environ_key(name: str) -> str:
