@@ -332,7 +332,7 @@ ROWS = (
     Row(
         'bytes to object, none taken',
         40,
-        1,
+        4,
         our_unread_objects,
         their_objects,
     ),

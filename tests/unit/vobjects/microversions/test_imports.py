@@ -45,8 +45,16 @@ FORBIDDEN = {
     ],
 )
 def test_import_of_a_module_loads_no_framework(name):
+    assert_loads_no_framework(f'vobjects.microversions.{name}')
+
+
+def test_import_of_the_core_loads_no_framework():
+    assert_loads_no_framework('vobjects.versions, vobjects.microversions')
+
+
+def assert_loads_no_framework(modules):
     code = (
-        f'import sys, vobjects.microversions.{name};'
+        f'import sys, {modules};'
         f'print(sorted({FORBIDDEN!r} & set(sys.modules)))'
     )
 
