@@ -46,10 +46,16 @@ def main(argv: Sequence[str]) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from api import serving, wsgi
+    from vobjects.lock import shipped
 
     files = [*(options.config_file or ()), *options.serve_config_file]
     if files:
         os.environ[wsgi.CONFIG_FILES] = os.pathsep.join(files)
+    release = options.serve_emulate or options.emulate
+    if release:
+        # Looked up now, so that a bad name is told to who typed it.
+        shipped.release(release)
+        os.environ[wsgi.EMULATE] = release
     return serving.serve(wsgi.configuration(), serving.worker)
 
 
@@ -65,8 +71,8 @@ def _parser() -> argparse.ArgumentParser:
         description=f'{_SERVE} Or read what it promises: see the commands.',
         epilog=_PLACES,
     )
-    parser.set_defaults(run=_serve, serve_config_file=[])
-    _add_config_file(parser, 'config_file')
+    parser.set_defaults(run=_serve, serve_config_file=[], serve_emulate=None)
+    _add_serving(parser, '')
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', dest='command'
     )
@@ -77,18 +83,25 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_PLACES,
     )
     # A name of its own: argparse would forget what stood before `serve`.
-    _add_config_file(serve, 'serve_config_file')
+    _add_serving(serve, 'serve_')
     contract_commands.add(commands, _contract)
     usage.add(commands)
     return parser
 
 
-def _add_config_file(parser: argparse.ArgumentParser, name: str) -> None:
+def _add_serving(parser: argparse.ArgumentParser, prefix: str) -> None:
     parser.add_argument(
         '--config-file',
-        dest=name,
+        dest=f'{prefix}config_file',
         metavar='FILE',
         action='append',
         default=[],
         help='settings; may be repeated, later ones win',
+    )
+    parser.add_argument(
+        '--emulate',
+        dest=f'{prefix}emulate',
+        metavar='RELEASE',
+        help='speak only what this release of the schema lock spoke, and'
+        ' offer no microversion above its own',
     )

@@ -24,8 +24,10 @@ from oslo_log import log as oslo_log
 
 from api import app
 from api import conf as api_conf
+from vobjects import manifest
 from vobjects.clustering import history, topics
-from vobjects.rpc import caller
+from vobjects.lock import shipped
+from vobjects.rpc import caller, server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
+
+#: Names the release that this process stands in for, if it does.
+EMULATE = 'VOBJECTS_EMULATE'
 PROJECT = 'vobjects'
 BINARY = 'vobjects-api'
 
@@ -107,10 +112,22 @@ def _caller(conf: cfg.ConfigOpts) -> caller.Caller:
         topic=topics.API,
         binary=BINARY,
         host=socket.gethostname(),
-        release=importlib.metadata.version('vobjects'),
+        release=_stand_in() or importlib.metadata.version('vobjects'),
         newest=history.MAXIMUM,
         error_modules=topics.ERROR_MODULES,
     )
+
+
+def _stand_in() -> str:
+    """Speak as an older release, if the environment says so.
+
+    :returns: its name
+    """
+    release = os.environ.get(EMULATE, '')
+    if release:
+        spoken = shipped.spoken(shipped.release(release))
+        manifest.stand_in(server.emulated(spoken))
+    return release
 
 
 application = Application()

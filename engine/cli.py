@@ -40,7 +40,9 @@ def main(argv: list[str]) -> int:
     from engine import service
 
     engine = service.Engine(
-        conf, speaks=_speaks(options.manifest), release=options.release
+        conf,
+        speaks=_speaks(options),
+        release=options.release or options.emulate,
     )
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -95,15 +97,21 @@ def configuration(files: list[str] | None) -> cfg.ConfigOpts:
     return conf
 
 
-def _speaks(path: pathlib.Path | None) -> Manifest | None:
-    if path is None:
+def _speaks(options: argparse.Namespace) -> Manifest | None:
+    path: pathlib.Path | None = options.manifest
+    if path is None and options.emulate is None:
         return None
     from engine import service
+    from vobjects.lock import shipped
     from vobjects.rpc import server
 
     # What may be asked of an older release is decided by the types there
     # are: all of them have to be registered first.
     assert service.TYPES
+    if path is None:
+        return server.emulated(
+            shipped.spoken(shipped.release(options.emulate))
+        )
     try:
         return server.emulated(Manifest.load(path))
     except OSError as error:
@@ -119,7 +127,13 @@ def _engine_parser() -> argparse.ArgumentParser:
         ' finish, for [engine] stop_timeout seconds, and stop it; other'
         ' engines take over the rest.',
     )
-    parser.add_argument(
+    older = parser.add_mutually_exclusive_group()
+    older.add_argument(
+        '--emulate',
+        metavar='RELEASE',
+        help='speak only what this release of the schema lock spoke',
+    )
+    older.add_argument(
         '--manifest',
         type=pathlib.Path,
         metavar='FILE',

@@ -114,8 +114,34 @@ class Manifest(Mapping[str, str]):
             raise exceptions.VobjectsError(f'{where}: {error}') from None
 
 
+#: What this process speaks instead of what it was built with.
+_stood_in: Manifest | None = None
+
+
+def stand_in(spoken: Manifest | None) -> Manifest | None:
+    """Have this process speak as an older build would.
+
+    :param spoken: see :func:`emulated`; None: as it was built
+    :returns: what it was before
+    """
+    global _stood_in
+    before, _stood_in = _stood_in, spoken
+    return before
+
+
+def stood_in() -> Manifest | None:
+    """Return what :func:`stand_in` was given."""
+    return _stood_in
+
+
 def own() -> Manifest:
-    """Return what this build speaks: every registered type at its newest."""
+    """Return what this process speaks.
+
+    That is every registered type at its newest, unless it stands in for an
+    older build.
+    """
+    if _stood_in is not None:
+        return _stood_in
     return Manifest({cls.obj_name(): cls.VERSION for cls in _types()})
 
 

@@ -19,7 +19,7 @@ from vobjects import base
 from vobjects.codec import text
 from vobjects.codec.finite import are_finite
 from vobjects.codec.lists import read_list
-from vobjects.manifest import Manifest
+from vobjects.manifest import Manifest, stood_in
 from vobjects.versions import Version
 
 
@@ -31,6 +31,8 @@ def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
     :raises vobjects.exceptions.ConversionError: it cannot be said that way
     """
     if isinstance(entity, base.Object):
+        if spoken is None:
+            spoken = stood_in()
         return entity.obj_to_primitive(version_manifest=spoken)
     if isinstance(entity, Mapping):
         return {key: to_wire(item, spoken) for key, item in entity.items()}
@@ -58,6 +60,8 @@ def from_wire(
                 key: from_wire(item, context, speaks)
                 for key, item in entity.items()
             }
+        if speaks is None:
+            speaks = stood_in()
         if speaks is not None:
             check_spoken(entity, speaks)
         cls = base.registered(name)
@@ -89,6 +93,8 @@ def from_bytes(
     """
     if isinstance(data, str):
         data = data.encode()
+    if speaks is None:
+        speaks = stood_in()
     if speaks is None:
         made = read_list(data, context)
         if made is not None:

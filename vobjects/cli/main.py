@@ -35,6 +35,7 @@ SUMMARIES: Mapping[str, str] = {
     'lock': 'record what is released, and compare the code with it',
     'diff': 'say what changed between two releases, and who breaks',
     'history': 'say what a type was at each of its versions',
+    'matrix': 'try every microversion with every release',
 }
 
 #: Errors whose message is all the caller needs: module, class, exit code. The

@@ -53,7 +53,9 @@ def _element(field: Any) -> Kind:
     if not field.nullable:
         return kind
     return Kind(
-        kind.name, kind.args, tuple(sorted((*kind.options, ('null', 'true'))))
+        kind.name,
+        kind.args,
+        tuple(sorted((*kind.options, ('nullable', 'true')))),
     )
 
 

@@ -417,11 +417,11 @@ class _FieldReader:
         while True:
             match = _NAME.match(self._said, self._at)
             after = match.end() if match else 0
-            if match is None or match[0] in ('true', 'false', 'null'):
-                args.append(self._value())
-            elif self._said[after : after + 1] == '=':
+            if match is not None and self._said[after : after + 1] == '=':
                 self._at = after + 1
                 options.append((match[0], self._value()))
+            elif match is None or match[0] in ('true', 'false', 'null'):
+                args.append(self._value())
             else:
                 args.append(self._kind(depth + 1))
             if self._take(')'):

@@ -9,7 +9,9 @@ from typing import Any
 from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.manifest import Manifest
+from vobjects.lock import shipped
+from vobjects.lock.model import LockError
+from vobjects.manifest import Manifest, minimum, stood_in
 
 FLEET_OPTS = [
     cfg.FloatOpt(
@@ -33,8 +35,9 @@ UPGRADE_LEVELS_OPTS = [
         'engine',
         default='auto',
         help='What this process may say to engines: "auto" follows the live'
-        ' engines; the path of a manifest file (see "vobjects fleet'
-        ' manifest") also limits it to the versions in the file.',
+        ' engines; a release of the schema lock, such as 0.1.0, or the path'
+        ' of a manifest file (see "vobjects fleet manifest") also limits it'
+        ' to the versions in there.',
     ),
 ]
 
@@ -57,15 +60,31 @@ def list_opts() -> list[tuple[str, list[Any]]]:
 def pin(conf: cfg.ConfigOpts) -> Manifest | None:
     """Return the pinned manifest, if one is configured.
 
-    :raises vobjects.exceptions.VobjectsError: the file holds no manifest
+    A process that stands in for an older build says no more than that build.
+
+    :raises vobjects.exceptions.VobjectsError: the file holds no manifest, or
+        there is neither such a file nor such a release
     """
-    level = conf.upgrade_levels.engine
+    limits = [_configured(conf.upgrade_levels.engine), stood_in()]
+    known = [limit for limit in limits if limit is not None]
+    return minimum(known) if known else None
+
+
+def _configured(level: str) -> Manifest | None:
     if level == 'auto':
         return None
+    path = pathlib.Path(level)
     try:
-        return Manifest.load(pathlib.Path(level))
+        if path.exists():
+            return Manifest.load(path)
+        return shipped.spoken(shipped.release(level))
     except OSError as error:
         raise exceptions.VobjectsError(
-            f'[upgrade_levels] engine = {level}: {error.strerror}; write'
-            ' "auto" or the path of a manifest file'
+            f'[upgrade_levels] engine = {level}: {error.strerror}'
+        ) from None
+    except LockError as error:
+        raise exceptions.VobjectsError(
+            f'[upgrade_levels] engine = {level}: there is no such file, and'
+            f' {error}; write "auto", a release, or the path of a manifest'
+            ' file'
         ) from None

@@ -119,7 +119,7 @@ class Peer:
             known, ovo_fields.CompoundFieldType
         ):
             options = dict(inner.options)
-            nullable = options.pop('null', '') == 'true'
+            nullable = options.pop('nullable', '') == 'true'
             element = Kind(inner.name, inner.args, tuple(options.items()))
             return _compound(known)(
                 ovo_fields.Field(self._type(element), nullable=nullable)

@@ -24,3 +24,21 @@ def registry() -> Iterator[None]:
     singleton._obj_classes.update(real)
     assert isinstance(singleton._obj_classes, collections.defaultdict)
     manifest.at_microversion.cache_clear()
+
+
+@pytest.fixture
+def service_types() -> Iterator[None]:
+    """Give the test a registry without the types of other tests."""
+    registry = ovo_base.VersionedObjectRegistry()._obj_classes
+    real = {name: list(classes) for name, classes in registry.items()}
+    for name, classes in real.items():
+        ours = [cls for cls in classes if cls.__module__[:9] == 'vobjects.']
+        if ours:
+            registry[name] = ours
+        else:
+            del registry[name]
+    manifest.at_microversion.cache_clear()
+    yield
+    registry.clear()
+    registry.update(real)
+    manifest.at_microversion.cache_clear()

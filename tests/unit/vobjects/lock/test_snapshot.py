@@ -12,7 +12,7 @@ from oslo_versionedobjects import fixture
 from tests.unit.vobjects.lock.types import ours, plain
 from vobjects import base, fields
 from vobjects.history import added, changed, removed, renamed
-from vobjects.lock import snapshot, text
+from vobjects.lock import parse, snapshot, text
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import Lock, LockError, TypeShape
 
@@ -124,10 +124,21 @@ type Thing 1.4
 @pytest.mark.usefixtures('registry')
 def test_plain_class_says_its_newest_version_only() -> None:
     (shape,) = snapshot.of_classes(
-        [plain(version='1.7', a=fields.FlexibleBooleanField(default=False))]
+        [
+            plain(
+                version='1.7',
+                a=fields.FlexibleBooleanField(default=False),
+                b=fields.DictOfNullableStringsField(nullable=True),
+            )
+        ]
     ).shapes
     assert next(iter(text.block(shape))) == 'type Thing 1.7'
-    assert text.field_text(shape.fields[0]) == 'a: FlexibleBoolean = false'
+    assert [text.field_text(field) for field in shape.fields] == [
+        'a: FlexibleBoolean = false',
+        'b: Dict(String(nullable=true)) | null',
+    ]
+    lock = Lock(shapes=(shape,))
+    assert parse.parse(text.dump(lock)) == lock
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of the documentation whose commands are run, in order.
+
+A block with a caption is a file; a line that begins with ``$`` is a command,
+and each line below it must be somewhere in what the command says.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+
+import pytest
+
+SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
+
+PAGES = ('adopt-lock', 'upgrade-test')
+
+PROGRAMS = {
+    'vobjects': [sys.executable, '-m', 'vobjects.cli'],
+    'pytest': [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider'],
+}
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    """Yield (caption, text) of each block; a console has no caption."""
+    lines = page.splitlines()
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        position += 1
+        if '.. code-block::' not in line:
+            continue
+        indent = len(line) - len(line.lstrip())
+        inside = []
+        while position < len(lines) and (
+            not lines[position].strip()
+            or len(lines[position]) - len(lines[position].lstrip()) > indent
+        ):
+            inside.append(lines[position])
+            position += 1
+        text = textwrap.dedent('\n'.join(inside))
+        first, _, rest = text.partition('\n')
+        if first.startswith(':caption:'):
+            yield first.split()[1], rest.strip() + '\n'
+        else:
+            yield '', text
+
+
+def commands(console: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each command and the lines below it."""
+    for part in f'\n{console}'.split('\n$ ')[1:]:
+        command, *said = part.splitlines()
+        yield command, [line.strip() for line in said if line.strip()]
+
+
+def run(command: str, directory: pathlib.Path) -> str:
+    words = shlex.split(command)
+    done = subprocess.run(
+        [*PROGRAMS[words[0]], *words[1:]],
+        cwd=directory,
+        env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert 'Traceback' not in done.stderr, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_commands_of_a_page_say_what_it_shows(
+    name: str, tmp_path: pathlib.Path
+) -> None:
+    count = 0
+    for caption, text in blocks((SOURCE / f'{name}.rst').read_text()):
+        if caption:
+            (tmp_path / caption).write_text(text)
+            continue
+        for command, shown in commands(text):
+            count += 1
+            said = run(command, tmp_path)
+            for line in shown:
+                assert line in said, f'{command}\n{said}'
+    assert count > 3

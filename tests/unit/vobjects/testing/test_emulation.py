@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process that speaks as a release did, and a peer from the lock alone."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+from oslo_config import cfg
+from oslo_versionedobjects import exception as ovo_exception
+
+from tests.unit.vobjects.testing.test_matrix import older
+from vobjects import exceptions, manifest, serializer
+from vobjects.clustering.requests.clusters import ClusterDeleteRequest
+from vobjects.clustering.requests.services import ServiceListRequest
+from vobjects.clustering.resources import Node
+from vobjects.lock.model import LockError
+from vobjects.rpc import conf as rpc_conf
+from vobjects.testing import emulate
+from vobjects.versions import Version
+
+pytestmark = pytest.mark.usefixtures('service_types')
+
+OLD = older('0.0.9', Version(1, 6))
+
+
+def test_process_speaks_what_the_release_spoke_and_no_more() -> None:
+    new = serializer.to_wire(
+        ClusterDeleteRequest(identity='c', force=True), None
+    )
+    before = manifest.own()
+    with emulate('0.0.9', OLD) as peer:
+        assert manifest.own()['ClusterDeleteRequest'] == '1.0'
+        assert 'ServiceListRequest' not in manifest.own()
+        wire = serializer.to_wire(
+            ClusterDeleteRequest(identity='c', force=False), None
+        )
+        assert wire['versioned_object.version'] == '1.0'
+        assert peer.read(wire).identity == 'c'
+        with pytest.raises(exceptions.LossyDowngrade):
+            serializer.to_wire(
+                ClusterDeleteRequest(identity='c', force=True), None
+            )
+        with pytest.raises(exceptions.TypeNotSpoken):
+            serializer.to_wire(ServiceListRequest(), None)
+        for refused in (serializer.from_wire, peer.read):
+            with pytest.raises(ovo_exception.IncompatibleObjectVersion):
+                refused(new)
+        with pytest.raises(ovo_exception.IncompatibleObjectVersion):
+            serializer.from_bytes(json.dumps(new).encode())
+    assert manifest.own() == before
+    assert serializer.from_wire(new).force is True
+
+
+def test_peer_reads_as_the_old_build_would() -> None:
+    with emulate('0.0.9', OLD) as peer:
+        node = peer.class_of('Node')
+        assert node.VERSION == '1.0'
+        assert 'tainted' not in node.fields
+        made = node(id='n', name='x', profile_id='p', index=1, status='INIT')
+        read = serializer.from_wire(made.obj_to_primitive())
+        assert isinstance(read, Node)
+        assert read.status == 'INIT'
+        primitive = made.obj_to_primitive()
+        primitive['versioned_object.data']['status'] = 'MELTED'
+        with pytest.raises(ValueError, match='MELTED'):
+            peer.read(primitive)
+        primitive['versioned_object.data'] = {'tainted': True}
+        with pytest.raises(exceptions.UnknownField):
+            peer.read(primitive)
+        primitive['versioned_object.name'] = 'ServiceListRequest'
+        with pytest.raises(ovo_exception.UnsupportedObjectError):
+            peer.read(primitive)
+        with pytest.raises(exceptions.ConversionError):
+            peer.read({})
+
+
+def test_release_that_is_not_in_the_lock_is_refused(
+    tmp_path: pathlib.Path,
+) -> None:
+    with pytest.raises(LockError, match='no release'), emulate('7', OLD):
+        pass
+    missing = tmp_path / 'x.lock'
+    with pytest.raises(LockError, match='there is no'), emulate('7', missing):
+        pass
+
+
+def pinned(level: str) -> manifest.Manifest | None:
+    conf = cfg.ConfigOpts()
+    rpc_conf.register(conf)
+    conf(args=[], default_config_files=[])
+    conf.set_override('engine', level, 'upgrade_levels')
+    return rpc_conf.pin(conf)
+
+
+def test_configuration_pins_a_release(tmp_path: pathlib.Path) -> None:
+    assert pinned('auto') is None
+    found = pinned('0.1.0')
+    assert found is not None
+    assert found['ClusterDeleteRequest'] == '1.1'
+    with pytest.raises(exceptions.VobjectsError, match='no release'):
+        pinned('0.0.0')
+    with pytest.raises(exceptions.VobjectsError, match='Is a directory'):
+        pinned(str(tmp_path))
+    # What stands in for an older build says no more than that build.
+    with emulate('0.0.9', OLD):
+        for level in ('auto', '0.1.0'):
+            limited = pinned(level)
+            assert limited is not None
+            assert limited['ClusterDeleteRequest'] == '1.0'

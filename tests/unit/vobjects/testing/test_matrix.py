@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The matrix: our own, one with an older release, one that is broken."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+import pytest
+
+from vobjects.cli import main
+from vobjects.clustering import history, types
+from vobjects.lock import parse, shipped
+from vobjects.lock.model import Lock
+from vobjects.testing import matrix, page
+from vobjects.testing.matrix import Cell
+from vobjects.versions import Version
+
+pytestmark = pytest.mark.usefixtures('service_types')
+
+TYPES = types
+
+MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
+
+
+def shipped_lock() -> Lock:
+    return shipped.lock_of('clustering')
+
+
+def older(release: str, microversion: Version) -> Lock:
+    """Return what a release would have that stopped at a microversion."""
+    lock = shipped_lock()
+    return dataclasses.replace(
+        lock,
+        releases=(release,),
+        shapes=tuple(
+            dataclasses.replace(shape, release=release)
+            for shape in lock.shapes
+            if not shape.microversion
+            or Version.parse(shape.microversion) <= microversion
+        ),
+    )
+
+
+@pytest.mark.parametrize('microversion', MICROVERSIONS, ids=str)
+@pytest.mark.parametrize('release', shipped_lock().releases)
+def test_microversion_is_served_beside_a_release_or_not_offered(
+    release: str, microversion: Version
+) -> None:
+    found = {
+        (cell.release, cell.microversion): cell
+        for cell in matrix.matrix(shipped_lock(), MICROVERSIONS)
+    }
+    cell = found[release, microversion]
+    assert cell.outcome != 'broken', cell.notes
+    assert cell.notes if cell.outcome == 'refused' else cell.requests > 10
+
+
+@pytest.mark.parametrize('stopped', ['1.1', '1.6', '1.7', '1.12'])
+def test_release_that_stopped_at_a_microversion_serves_up_to_it(
+    stopped: str,
+) -> None:
+    limit = Version.parse(stopped)
+    cells = list(matrix.matrix(older('0.0.9', limit), MICROVERSIONS))
+    for cell in cells:
+        expected = 'served' if cell.microversion <= limit else 'refused'
+        if expected == 'served':
+            assert cell.outcome == 'served', cell.notes
+        elif cell.outcome == 'refused':
+            assert 'release 0.0.9' in cell.notes[0]
+    assert cells[-1].outcome == 'refused'
+
+
+def test_answer_that_leaves_something_out_is_noted() -> None:
+    """A lock in which a resource lacks a field, but has its version."""
+    lock = shipped_lock()
+    node = lock.shape('Node', '1.1')
+    assert node is not None
+    without = dataclasses.replace(
+        node, fields=tuple(f for f in node.fields if f.name != 'tainted')
+    )
+    lock = dataclasses.replace(
+        lock,
+        shapes=tuple(without if s == node else s for s in lock.shapes),
+    )
+    newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
+    assert newest.losses == ('Node.tainted',)
+    assert any('leave out Node.tainted' in x for x in matrix.as_text([newest]))
+
+
+def test_request_that_an_engine_would_not_read_is_broken() -> None:
+    """A lock in which 1.1 of a request has no field that we send."""
+    lock = shipped_lock()
+    deletion = lock.shape('ClusterDeleteRequest', '1.1')
+    assert deletion is not None
+    lock = dataclasses.replace(
+        lock,
+        shapes=tuple(
+            dataclasses.replace(shape, fields=shape.fields[1:])
+            if shape == deletion
+            else shape
+            for shape in lock.shapes
+        ),
+    )
+    newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
+    assert newest.outcome == 'broken'
+    assert newest.notes[0].startswith('ClusterDeleteRequest: UnknownField')
+
+
+def test_page_says_what_the_cells_say() -> None:
+    cells = [
+        Cell('0.1.0', Version(1, 0), 'served', 3, 2, (), ('Node.<b>',)),
+        Cell('0.1.0', Version(1, 1), 'refused', notes=('too & old',)),
+    ]
+    written = page.page('T', cells)
+    assert '<td class="served">served: 3 requests, 2 answers<ul>' in written
+    assert 'leave out Node.&lt;b&gt;' in written
+    assert '<td class="refused">refused<ul><li>too &amp; old</li>' in written
+
+
+def test_command_writes_a_page_or_prints_a_table(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / 'matrix.html'
+    assert main.main(['matrix', '--html', str(target)]) == 0
+    assert target.read_text().startswith('<!doctype html>')
+    assert main.main(['matrix']) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert '1.14' in ' '.join(line.split()[0] for line in lines)
+    assert main.main(['matrix', '--service', 'nothing']) == 2
+
+
+def test_shipped_lock_is_the_one_at_the_top() -> None:
+    top = pathlib.Path(__file__).parents[4] / 'vobjects.lock'
+    assert shipped_lock() == parse.load(top)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The locks that services are installed with.
+
+A package of the entry point group ``vobjects.services`` has its lock inside,
+as ``vobjects.lock``, so that a running process knows what older releases of
+itself spoke.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.resources
+
+from vobjects import exceptions
+from vobjects.lock import parse
+from vobjects.lock.model import Lock, LockError
+from vobjects.manifest import Manifest
+
+GROUP = 'vobjects.services'
+NAME = 'vobjects.lock'
+
+
+def lock_of(service: str) -> Lock:
+    """Return the lock of an installed service.
+
+    :param service: the name of its entry point
+    :raises LockError: there is no such service, or it has no lock
+    """
+    for point in importlib.metadata.entry_points(group=GROUP):
+        if point.name == service:
+            return _read(point)
+    raise LockError(
+        f'no service {exceptions.cut(service)} is installed: there is no such'
+        f' entry point in {GROUP}'
+    )
+
+
+def release(name: str) -> Lock:
+    """Return what a release of an installed service spoke.
+
+    :raises LockError: no service has such a release
+    """
+    known: list[str] = []
+    for point in importlib.metadata.entry_points(group=GROUP):
+        lock = _read(point)
+        if name in lock.releases:
+            return lock.at(name)
+        known += lock.releases
+    raise LockError(
+        f'no release {exceptions.cut(name)} is known here; there is'
+        f' {", ".join(known) or "none"}'
+    )
+
+
+def spoken(lock: Lock) -> Manifest:
+    """Return what a lock says of types of ours: what RPC is about."""
+    return Manifest(
+        {
+            name: shapes[-1].version
+            for name, shapes in lock.types.items()
+            if shapes[-1].kind != 'plain'
+        }
+    )
+
+
+def _read(point: importlib.metadata.EntryPoint) -> Lock:
+    found = importlib.resources.files(point.module) / NAME
+    try:
+        content = found.read_bytes()
+    except OSError:
+        raise LockError(
+            f'{point.module} was installed without {NAME}'
+        ) from None
+    return parse.parse_bytes(content, f'{point.module}/{NAME}')
