@@ -89,7 +89,8 @@ def _text(value: Any) -> str:
         )
         return f'{{{_joined(pairs, len(value))}}}'
     if isinstance(value, (list, tuple)):
-        return f'[{_joined(map(_text, _first(value)), len(value))}]'
+        # Not a loop: that would make all items of a list not read yet.
+        return f'[{_joined(map(_text, value[:ITEMS]), len(value))}]'
     if isinstance(value, (set, frozenset)):
         return f'{{{_joined(map(_text, _first(value)), len(value))}}}'
     return repr(value)

@@ -18,7 +18,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fixture
 
-from vobjects import base, exceptions, fields
+from vobjects import base, exceptions, fields, manifest
 from vobjects.history import added, removed
 from vobjects.testing import comparing, strategies
 
@@ -75,6 +75,16 @@ def theirs(registry: None) -> Types:
         }
 
     @ovo_base.VersionedObjectRegistry.register
+    class Deep(ovo_base.VersionedObject):
+        fields = {
+            'rows': fields.Field(
+                fields.List(
+                    fields.Dict(fields.List(fields.Object('LeafPlus')))
+                )
+            )
+        }
+
+    @ovo_base.VersionedObjectRegistry.register
     class Gap(ovo_base.ObjectListBase, ovo_base.VersionedObject):
         VERSION = '1.5'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
@@ -91,6 +101,7 @@ def theirs(registry: None) -> Types:
         Leaf=Leaf,
         LeafPlus=LeafPlus,
         Tree=Tree,
+        Deep=Deep,
         Gap=Gap,
         Bare=Bare,
     )
@@ -132,6 +143,16 @@ def ours(registry: None) -> Types:
         }
 
     @base.register
+    class Deep(base.Object):
+        fields = {
+            'rows': fields.Field(
+                fields.List(
+                    fields.Dict(fields.List(fields.Object('LeafPlus')))
+                )
+            )
+        }
+
+    @base.register
     class Gap(base.ObjectListBase, base.Object):
         VERSION = '1.5'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
@@ -147,6 +168,7 @@ def ours(registry: None) -> Types:
         Leaf=Leaf,
         LeafPlus=LeafPlus,
         Tree=Tree,
+        Deep=Deep,
         Gap=Gap,
         Bare=Bare,
     )
@@ -174,6 +196,24 @@ def test_g21_theirs_sends_a_new_field_under_an_old_label(
 def test_g21_ours_cannot_forget(ours: Types) -> None:
     primitive = ours.Delete(force=False).obj_to_primitive('1.0')
     assert 'force' not in primitive[DATA]
+
+
+def test_g21_ours_takes_no_new_field_under_an_old_label(
+    registry: None,
+) -> None:
+    @base.register
+    class Forgot(base.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.4': '1.1'}
+        fields = {
+            'identity': fields.StringField(),
+            'force': added('1.1', fields.BooleanField(nullable=True)),
+        }
+
+    data = {'identity': 'c', 'force': True}
+    read = Forgot.obj_from_primitive(envelope('Forgot', '1.0', data))
+    assert 'force' not in read
+    assert read.obj_unknown_fields == {'force': True}
 
 
 def test_g22_theirs_checks_conversions_of_empty_objects(
@@ -239,6 +279,16 @@ def test_g25_ours_refuses_unknown_fields(ours: Types) -> None:
         ours.Delete.obj_from_primitive(UNKNOWN)
 
 
+def test_g25_ours_keeps_them_aside_for_a_reader(registry: None) -> None:
+    @base.register
+    class Delete(base.Resource):
+        fields = {'identity': fields.StringField()}
+
+    read = Delete.obj_from_primitive(UNKNOWN)
+    assert read.obj_unknown_fields == {'forse': True}
+    assert read.obj_to_primitive()[DATA] == {'identity': 'c'}
+
+
 OLD = envelope('Delete', '1.0', {'identity': 'c'})
 
 
@@ -261,7 +311,7 @@ def test_g26_ours_is_of_the_newest_version_at_once(
     assert read.obj_to_primitive()[VERSION] == '1.1'
 
 
-MANIFEST = {'Tree': '1.0', 'Leaf': '1.0', 'LeafPlus': '1.2'}
+MANIFEST = {'Tree': '1.0', 'Deep': '1.0', 'Leaf': '1.0', 'LeafPlus': '1.2'}
 
 
 def test_g27_theirs_leaves_objects_in_dicts_as_they_are(
@@ -282,6 +332,34 @@ def test_g27_ours_converts_objects_in_dicts(
     tree = ours.Tree(map={'k': ours.Leaf(name='a')})
     inside = tree.obj_to_primitive('1.0', MANIFEST)[DATA]['map']['k']
     assert (inside[VERSION], inside[DATA]['gone']) == ('1.0', '')
+
+
+def test_g27_theirs_leaves_objects_in_nested_containers_as_they_are(
+    theirs: Types,
+) -> None:
+    assert 'LeafPlus' not in ovo_base.obj_tree_get_versions('Deep')
+    deep = theirs.Deep(rows=[{'k': [theirs.LeafPlus(name='a', weight=0)]}])
+    primitive = deep.obj_to_primitive('1.0', MANIFEST)
+    assert primitive[DATA]['rows'][0]['k'][0][VERSION] == '1.3'
+
+
+def test_g27_ours_converts_objects_in_nested_containers(ours: Types) -> None:
+    deep = ours.Deep(rows=[{'k': [ours.LeafPlus(name='a', weight=0)]}])
+    primitive = deep.obj_to_primitive('1.0', MANIFEST)
+    inside = primitive[DATA]['rows'][0]['k'][0]
+    assert (inside[NAME], inside[VERSION]) == ('LeafPlus', '1.2')
+    assert 'weight' not in inside[DATA]
+
+
+def test_g28_theirs_has_no_subclasses_in_a_manifest(theirs: Types) -> None:
+    assert 'LeafPlus' not in ovo_base.obj_tree_get_versions('Tree')
+
+
+def test_g28_ours_has_every_type_in_a_manifest(ours: Types) -> None:
+    assert manifest.own()['LeafPlus'] == '1.3'
+    tree = ours.Tree(any=ours.LeafPlus(name='a', weight=0))
+    with pytest.raises(exceptions.TypeNotSpoken, match='LeafPlus'):
+        tree.obj_to_primitive('1.0', {'Tree': '1.0', 'Leaf': '1.0'})
 
 
 def test_g28_theirs_labels_a_subclass_with_its_parents_version(

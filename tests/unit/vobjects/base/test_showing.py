@@ -112,6 +112,20 @@ def test_repr_of_objects_inside_says_which(
     )
 
 
+def test_repr_of_a_list_that_is_not_read_shows_its_first_items(
+    types_: types.SimpleNamespace,
+) -> None:
+    leaves = types_.Leaves(objects=[types_.Leaf(name=n) for n in 'abcdef'])
+    data = serializer.to_bytes(leaves, None)
+    arrived = serializer.from_bytes(data)
+    assert repr(arrived) == repr(serializer.from_bytes(data).obj_clone())
+    assert repr(arrived).startswith(
+        "<Leaves 1.0 objects=[<Leaf 1.2 name='a'>, "
+    )
+    assert arrived.as_dict() == leaves.as_dict()
+    assert serializer.to_bytes(arrived, None) == data
+
+
 def test_repr_when_values_are_long_then_cuts_them(
     types_: types.SimpleNamespace,
 ) -> None:
