@@ -32,7 +32,9 @@ class ActionHandlers(common.Handlers):
     """See the module's docstring."""
 
     @handles(requests.ActionListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Action]:
+    def list(
+        self, context: Any, request: requests.ActionListRequest
+    ) -> list[resources.Action]:
         """Return the caller's actions."""
         with self.run.database.reader() as session:
             query = sqlalchemy.select(ACTION)
@@ -59,14 +61,18 @@ class ActionHandlers(common.Handlers):
             return _resources(session, rows)
 
     @handles(requests.ActionGetRequest)
-    def get(self, context: Any, request: Any) -> resources.Action:
+    def get(
+        self, context: Any, request: requests.ActionGetRequest
+    ) -> resources.Action:
         """Return an action."""
         with self.run.database.reader() as session:
             row = common.shown(session, ACTION, context, request.identity)
             return _resources(session, [row])[0]
 
     @handles(requests.ActionUpdateRequest)
-    def update(self, context: Any, request: Any) -> resources.Accepted:
+    def update(
+        self, context: Any, request: requests.ActionUpdateRequest
+    ) -> resources.Accepted:
         """Cancel an action, with everything that it waits for.
 
         What a worker has begun with the cloud is not called back; its

@@ -26,7 +26,9 @@ class AdoptionHandlers(common.Handlers):
     """See the module's docstring."""
 
     @handles(requests.NodeAdoptPreviewRequest)
-    def preview(self, context: Any, request: Any) -> resources.NodePreview:
+    def preview(
+        self, context: Any, request: requests.NodeAdoptPreviewRequest
+    ) -> resources.NodePreview:
         """Return the spec that a node would have."""
         kind, spec = self._spec(request)
         return resources.NodePreview(
@@ -36,7 +38,9 @@ class AdoptionHandlers(common.Handlers):
         )
 
     @handles(requests.NodeAdoptRequest)
-    def adopt(self, context: Any, request: Any) -> resources.Node:
+    def adopt(
+        self, context: Any, request: requests.NodeAdoptRequest
+    ) -> resources.Node:
         """Create a profile and a node for an object that is there."""
         kind, spec = self._spec(request)
         name = common.given(request, 'name') or names.node_name(None, 0)

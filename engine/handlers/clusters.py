@@ -87,7 +87,9 @@ class ClusterHandlers(ClusterQueue):
     """See the module's docstring."""
 
     @handles(requests.ClusterListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Cluster]:
+    def list(
+        self, context: Any, request: requests.ClusterListRequest
+    ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
         with self.run.database.reader() as session:
             rows = common.listed(
@@ -101,14 +103,18 @@ class ClusterHandlers(ClusterQueue):
             return common.cluster_resources(session, rows)
 
     @handles(requests.ClusterGetRequest)
-    def get(self, context: Any, request: Any) -> resources.Cluster:
+    def get(
+        self, context: Any, request: requests.ClusterGetRequest
+    ) -> resources.Cluster:
         """Return a cluster."""
         with self.run.database.reader() as session:
             row = common.shown(session, CLUSTER, context, request.identity)
             return common.cluster_resources(session, [row])[0]
 
     @handles(requests.ClusterCreateRequest)
-    def create(self, context: Any, request: Any) -> resources.Accepted:
+    def create(
+        self, context: Any, request: requests.ClusterCreateRequest
+    ) -> resources.Accepted:
         """Create a cluster; an action creates its nodes."""
         minimum = common.given(request, 'min_size') or 0
         maximum = common.given(request, 'max_size')
@@ -152,7 +158,9 @@ class ClusterHandlers(ClusterQueue):
         return self.write(body)
 
     @handles(requests.ClusterUpdateRequest)
-    def update(self, context: Any, request: Any) -> resources.Accepted:
+    def update(
+        self, context: Any, request: requests.ClusterUpdateRequest
+    ) -> resources.Accepted:
         """Change a cluster."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -170,10 +178,9 @@ class ClusterHandlers(ClusterQueue):
                 )
                 if common.given(request, field) not in (None, value)
             ]
-            if common.given(request, 'profile_id') is not None:
-                profile = common.specified_profile(
-                    session, context, request.profile_id
-                )
+            named = common.given(request, 'profile_id')
+            if named is not None:
+                profile = common.specified_profile(session, context, named)
                 refuse_other_type(session, cluster.profile_id, profile)
                 request.profile_id = profile.id
                 if profile.id != cluster.profile_id:
@@ -184,7 +191,9 @@ class ClusterHandlers(ClusterQueue):
         return self.queued(context, 'CLUSTER_UPDATE', request, check)
 
     @handles(requests.ClusterDeleteRequest)
-    def delete(self, context: Any, request: Any) -> resources.Accepted:
+    def delete(
+        self, context: Any, request: requests.ClusterDeleteRequest
+    ) -> resources.Accepted:
         """Delete a cluster with its nodes."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -194,7 +203,9 @@ class ClusterHandlers(ClusterQueue):
         return self.queued(context, 'CLUSTER_DELETE', request, check)
 
     @handles(requests.ClusterResizeRequest)
-    def resize(self, context: Any, request: Any) -> resources.Accepted:
+    def resize(
+        self, context: Any, request: requests.ClusterResizeRequest
+    ) -> resources.Accepted:
         """Change a cluster's size, or the bounds of it."""
         change = steps.resize_of(request)
         change.check()
@@ -206,7 +217,9 @@ class ClusterHandlers(ClusterQueue):
         return self.queued(context, 'CLUSTER_RESIZE', request, check)
 
     @handles(requests.ClusterScaleInRequest)
-    def scale_in(self, context: Any, request: Any) -> resources.Accepted:
+    def scale_in(
+        self, context: Any, request: requests.ClusterScaleInRequest
+    ) -> resources.Accepted:
         """Remove nodes."""
         count = _count(request, 'scale-in')
 
@@ -217,7 +230,9 @@ class ClusterHandlers(ClusterQueue):
         return self.queued(context, 'CLUSTER_SCALE_IN', request, check)
 
     @handles(requests.ClusterScaleOutRequest)
-    def scale_out(self, context: Any, request: Any) -> resources.Accepted:
+    def scale_out(
+        self, context: Any, request: requests.ClusterScaleOutRequest
+    ) -> resources.Accepted:
         """Add nodes."""
         count = _count(request, 'scale-out')
 
@@ -228,12 +243,16 @@ class ClusterHandlers(ClusterQueue):
         return self.queued(context, 'CLUSTER_SCALE_OUT', request, check)
 
     @handles(requests.ClusterCheckRequest)
-    def check(self, context: Any, request: Any) -> resources.Accepted:
+    def check(
+        self, context: Any, request: requests.ClusterCheckRequest
+    ) -> resources.Accepted:
         """Look whether a cluster's nodes are well."""
         return self.queued(context, 'CLUSTER_CHECK', request)
 
     @handles(requests.ClusterRecoverRequest)
-    def recover(self, context: Any, request: Any) -> resources.Accepted:
+    def recover(
+        self, context: Any, request: requests.ClusterRecoverRequest
+    ) -> resources.Accepted:
         """Bring a cluster's nodes back to health."""
         return self.queued(context, 'CLUSTER_RECOVER', request)
 

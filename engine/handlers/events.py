@@ -33,7 +33,9 @@ class EventHandlers(common.Handlers):
     """See the module's docstring."""
 
     @handles(requests.EventListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Event]:
+    def list(
+        self, context: Any, request: requests.EventListRequest
+    ) -> list[resources.Event]:
         """Return the caller's events."""
         with self.run.database.reader() as session:
             query = sqlalchemy.select(EVENT)
@@ -60,7 +62,9 @@ class EventHandlers(common.Handlers):
         return [_resource(row) for row in rows]
 
     @handles(requests.EventGetRequest)
-    def get(self, context: Any, request: Any) -> resources.Event:
+    def get(
+        self, context: Any, request: requests.EventGetRequest
+    ) -> resources.Event:
         """Return an event."""
         with self.run.database.reader() as session:
             row = common.shown(session, EVENT, context, request.identity)

@@ -22,7 +22,9 @@ class MemberHandlers(clusters.ClusterQueue):
     """See the module's docstring."""
 
     @handles(requests.ClusterAddNodesRequest)
-    def add(self, context: Any, request: Any) -> resources.Accepted:
+    def add(
+        self, context: Any, request: requests.ClusterAddNodesRequest
+    ) -> resources.Accepted:
         """Have nodes join a cluster."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -40,7 +42,9 @@ class MemberHandlers(clusters.ClusterQueue):
         return self.queued(context, 'CLUSTER_ADD_NODES', request, check)
 
     @handles(requests.ClusterDelNodesRequest)
-    def remove(self, context: Any, request: Any) -> resources.Accepted:
+    def remove(
+        self, context: Any, request: requests.ClusterDelNodesRequest
+    ) -> resources.Accepted:
         """Have members leave their cluster, or delete them."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -71,7 +75,9 @@ class MemberHandlers(clusters.ClusterQueue):
         return self.queued(context, 'CLUSTER_DEL_NODES', request, check)
 
     @handles(requests.ClusterReplaceNodesRequest)
-    def replace(self, context: Any, request: Any) -> resources.Accepted:
+    def replace(
+        self, context: Any, request: requests.ClusterReplaceNodesRequest
+    ) -> resources.Accepted:
         """Put other nodes in the place of members."""
         wanted = _pairs(request.nodes)
 

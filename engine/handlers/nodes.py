@@ -39,7 +39,9 @@ class NodeHandlers(common.Handlers):
     """See the module's docstring."""
 
     @handles(requests.NodeListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Node]:
+    def list(
+        self, context: Any, request: requests.NodeListRequest
+    ) -> list[resources.Node]:
         """Return the caller's nodes, perhaps those of one cluster."""
         with self.run.database.reader() as session:
             query = sqlalchemy.select(NODE)
@@ -66,7 +68,9 @@ class NodeHandlers(common.Handlers):
             return common.node_resources(session, rows)
 
     @handles(requests.NodeGetRequest)
-    def get(self, context: Any, request: Any) -> resources.Node:
+    def get(
+        self, context: Any, request: requests.NodeGetRequest
+    ) -> resources.Node:
         """Return a node, with what its cloud says of it if asked."""
         with self.run.database.reader() as session:
             row = common.shown(session, NODE, context, request.identity)
@@ -77,7 +81,9 @@ class NodeHandlers(common.Handlers):
         return node
 
     @handles(requests.NodeCreateRequest)
-    def create(self, context: Any, request: Any) -> resources.Accepted:
+    def create(
+        self, context: Any, request: requests.NodeCreateRequest
+    ) -> resources.Accepted:
         """Create a node; an action makes its object."""
 
         def body(session: orm.Session) -> resources.Accepted:
@@ -97,7 +103,9 @@ class NodeHandlers(common.Handlers):
         return self._write(body)
 
     @handles(requests.NodeUpdateRequest)
-    def update(self, context: Any, request: Any) -> resources.Accepted:
+    def update(
+        self, context: Any, request: requests.NodeUpdateRequest
+    ) -> resources.Accepted:
         """Change a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
@@ -107,10 +115,9 @@ class NodeHandlers(common.Handlers):
                 if common.given(request, field)
                 not in (None, getattr(node, column))
             ]
-            if common.given(request, 'profile_id') is not None:
-                profile = common.specified_profile(
-                    session, context, request.profile_id
-                )
+            named = common.given(request, 'profile_id')
+            if named is not None:
+                profile = common.specified_profile(session, context, named)
                 refuse_other_type(session, node.profile_id, profile)
                 request.profile_id = profile.id
                 if profile.id != node.profile_id:
@@ -121,7 +128,9 @@ class NodeHandlers(common.Handlers):
         return self._queue(context, 'NODE_UPDATE', request, check)
 
     @handles(requests.NodeDeleteRequest)
-    def delete(self, context: Any, request: Any) -> resources.Accepted:
+    def delete(
+        self, context: Any, request: requests.NodeDeleteRequest
+    ) -> resources.Accepted:
         """Delete a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
@@ -132,12 +141,16 @@ class NodeHandlers(common.Handlers):
         return self._queue(context, 'NODE_DELETE', request, check)
 
     @handles(requests.NodeCheckRequest)
-    def check(self, context: Any, request: Any) -> resources.Accepted:
+    def check(
+        self, context: Any, request: requests.NodeCheckRequest
+    ) -> resources.Accepted:
         """Look whether a node is well."""
         return self._queue(context, 'NODE_CHECK', request)
 
     @handles(requests.NodeRecoverRequest)
-    def recover(self, context: Any, request: Any) -> resources.Accepted:
+    def recover(
+        self, context: Any, request: requests.NodeRecoverRequest
+    ) -> resources.Accepted:
         """Bring a node back to health."""
 
         def check(session: orm.Session, node: models.Node) -> None:
@@ -151,7 +164,9 @@ class NodeHandlers(common.Handlers):
         return self._queue(context, 'NODE_RECOVER', request, check)
 
     @handles(requests.NodeOperationRequest)
-    def operate(self, context: Any, request: Any) -> resources.Accepted:
+    def operate(
+        self, context: Any, request: requests.NodeOperationRequest
+    ) -> resources.Accepted:
         """Do something to a node that its profile type offers."""
 
         def check(session: orm.Session, node: models.Node) -> None:

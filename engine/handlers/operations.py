@@ -21,7 +21,9 @@ class OperationHandlers(clusters.ClusterQueue):
     """See the module's docstring."""
 
     @handles(requests.ClusterOperationRequest)
-    def operate(self, context: Any, request: Any) -> resources.Accepted:
+    def operate(
+        self, context: Any, request: requests.ClusterOperationRequest
+    ) -> resources.Accepted:
         """Do something to some or all nodes."""
         filters = common.given(request, 'filters') or {}
         _check_filters(filters)
@@ -43,7 +45,7 @@ class OperationHandlers(clusters.ClusterQueue):
 
     @handles(requests.ClusterCollectRequest)
     def collect(
-        self, context: Any, request: Any
+        self, context: Any, request: requests.ClusterCollectRequest
     ) -> list[resources.ClusterAttribute]:
         """Return what a path finds in each node, where it finds anything."""
         path = jsonpath.Path(request.path)

@@ -31,7 +31,7 @@ class ProfileHandlers(common.Handlers):
 
     @handles(requests.ProfileTypeListRequest)
     def list_types(
-        self, context: Any, request: Any
+        self, context: Any, request: requests.ProfileTypeListRequest
     ) -> list[resources.ProfileTypeItem]:
         """Return the types that this engine has."""
         return [
@@ -44,7 +44,9 @@ class ProfileHandlers(common.Handlers):
         ]
 
     @handles(requests.ProfileTypeGetRequest)
-    def get_type(self, context: Any, request: Any) -> resources.ProfileType:
+    def get_type(
+        self, context: Any, request: requests.ProfileTypeGetRequest
+    ) -> resources.ProfileType:
         """Return a type with the schema of its specs' properties."""
         kind = self.run.profile_types.get(request.identity)
         return resources.ProfileType(
@@ -55,7 +57,7 @@ class ProfileHandlers(common.Handlers):
 
     @handles(requests.ProfileTypeOpsRequest)
     def list_operations(
-        self, context: Any, request: Any
+        self, context: Any, request: requests.ProfileTypeOpsRequest
     ) -> resources.ProfileTypeOperations:
         """Return what can be done to nodes of a type."""
         kind = self.run.profile_types.get(request.identity)
@@ -64,7 +66,9 @@ class ProfileHandlers(common.Handlers):
         )
 
     @handles(requests.ProfileListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Profile]:
+    def list(
+        self, context: Any, request: requests.ProfileListRequest
+    ) -> list[resources.Profile]:
         """Return the caller's profiles."""
         with self.run.database.reader() as session:
             rows = common.listed(
@@ -78,7 +82,9 @@ class ProfileHandlers(common.Handlers):
         return [_resource(row) for row in rows]
 
     @handles(requests.ProfileCreateRequest)
-    def create(self, context: Any, request: Any) -> resources.Profile:
+    def create(
+        self, context: Any, request: requests.ProfileCreateRequest
+    ) -> resources.Profile:
         """Create a profile from a spec that fits its type."""
         kind = self.run.profile_types.check_spec(request.spec)
 
@@ -100,7 +106,7 @@ class ProfileHandlers(common.Handlers):
 
     @handles(requests.ProfileValidateRequest)
     def validate(
-        self, context: Any, request: Any
+        self, context: Any, request: requests.ProfileValidateRequest
     ) -> resources.ProfileValidation:
         """Return what would be created from a spec."""
         kind = self.run.profile_types.check_spec(request.spec)
@@ -118,14 +124,18 @@ class ProfileHandlers(common.Handlers):
         )
 
     @handles(requests.ProfileGetRequest)
-    def get(self, context: Any, request: Any) -> resources.Profile:
+    def get(
+        self, context: Any, request: requests.ProfileGetRequest
+    ) -> resources.Profile:
         """Return a profile."""
         with self.run.database.reader() as session:
             row = common.shown(session, PROFILE, context, request.identity)
         return _resource(row)
 
     @handles(requests.ProfileUpdateRequest)
-    def update(self, context: Any, request: Any) -> resources.Profile:
+    def update(
+        self, context: Any, request: requests.ProfileUpdateRequest
+    ) -> resources.Profile:
         """Change the name or the metadata of a profile."""
 
         def body(session: orm.Session) -> resources.Profile:
@@ -148,7 +158,9 @@ class ProfileHandlers(common.Handlers):
         return self.run.database.write(body)
 
     @handles(requests.ProfileDeleteRequest)
-    def delete(self, context: Any, request: Any) -> None:
+    def delete(
+        self, context: Any, request: requests.ProfileDeleteRequest
+    ) -> None:
         """Delete a profile that nothing uses."""
 
         def body(session: orm.Session) -> None:

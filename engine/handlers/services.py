@@ -17,7 +17,9 @@ class ServiceHandlers(common.Handlers):
     """What users may know of the processes."""
 
     @handles(requests.ServiceListRequest)
-    def list(self, context: Any, request: Any) -> list[resources.Service]:
+    def list(
+        self, context: Any, request: requests.ServiceListRequest
+    ) -> list[resources.Service]:
         """Return the engine processes."""
         with self.run.database.reader() as session:
             rows = services.rows(session)
@@ -37,7 +39,9 @@ class ServiceHandlers(common.Handlers):
         ]
 
     @handles(requests.BuildInfoRequest)
-    def build_info(self, context: Any, request: Any) -> resources.BuildInfo:
+    def build_info(
+        self, context: Any, request: requests.BuildInfoRequest
+    ) -> resources.BuildInfo:
         """Return which build serves."""
         release = importlib.metadata.version('vobjects')
         return resources.BuildInfo(api=None, engine={'revision': release})
