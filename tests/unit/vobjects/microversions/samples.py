@@ -95,6 +95,19 @@ class SampleLateRequest(Request):
 
 
 @register
+class SampleDanceRequest(Request):
+    """An action that came with 1.9."""
+
+    VERSION = '1.0'
+    VERSION_MAP = {'1.9': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'style': fields.StringField(nullable=True),
+    }
+
+
+@register
 class SampleListRequest(Request):
     """A query."""
 
@@ -157,6 +170,7 @@ class SampleEveryRequest(Request):
 # Tests elsewhere look at every registered type; these are not among them.
 for _type in (
     SampleCreateRequest,
+    SampleDanceRequest,
     SampleEveryRequest,
     SampleLateRequest,
     SampleListRequest,

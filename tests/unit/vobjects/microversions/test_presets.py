@@ -16,7 +16,13 @@ from keystoneauth1.exceptions import http as keystone_http
 from openstack import exceptions as sdk_exceptions
 
 from tests.unit.vobjects.microversions import matrix
-from vobjects.microversions import errors, middleware, policy, presets
+from vobjects.microversions import (
+    discovery,
+    errors,
+    middleware,
+    policy,
+    presets,
+)
 from vobjects.microversions.dispatch import api_version, resolve
 from vobjects.testing import api_sig
 from vobjects.versions import Version
@@ -379,3 +385,65 @@ def test_error_links_the_help_and_what_is_about_versions_the_history(name):
             assert 'history' not in links
         else:
             assert links['history'] == service.history_url
+
+
+#: Service -> status of ``/``, path of the major version, keys of the highest.
+DISCOVERY = {
+    'nova': (200, '/v2.1', {'version', 'max_version'}),
+    'senlin': (300, '/v1', {'max_version'}),
+    'magnum': (200, '/v1', {'max_version'}),
+    'barbican': (300, '/v1', {'max_version'}),
+    'ironic': (200, '/v1', {'version', 'max_version'}),
+}
+
+
+@pytest.mark.parametrize(('name', 'expected'), DISCOVERY.items())
+@pytest.mark.parametrize('header', [None, 'SVC X.2', 'SVC pony', 'SVC 9.9'])
+def test_discovery_is_the_services_whatever_version_is_asked(
+    name, expected, header
+):
+    status, path, keys = expected
+    service = presets.PRESETS[name]
+    found = []
+    for place, answered in (('/', status), (path, 200), (f'{path}/', 200)):
+        app = discovery.Discovery(application, service)
+        headers = {}
+        if header is not None:
+            text = header.replace('SVC', service.service_type)
+            headers[HEADER] = text.replace('X', str(service.minimum.major))
+        answer = webob.Request.blank(place, headers=headers).get_response(
+            middleware.Microversions(app, service)
+        )
+        assert answer.status_int == answered
+        assert 'Vary' in answer.headers
+        found.append(answer.json)
+
+    root, major, again = found
+    api_sig.assert_versions_document(root)
+    api_sig.assert_version_document(major)
+    assert major == again
+    assert root['versions'] == [major['version']]
+    version = major['version']
+    assert version['min_version'] == str(service.minimum)
+    assert {version[key] for key in keys} == {str(service.maximum)}
+    assert ('version' in version) is ('version' in keys)
+    links = {link['rel']: link['href'] for link in version['links']}
+    assert links['self'] == f'http://localhost:80{path}/'
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'default': Version(1, 99)}, 'default 1.99 is not between'),
+        ({'path': 'one'}, "'one' is no path segment"),
+        ({'legacy_headers': ('X Y',)}, "'X Y' is not the name of a header"),
+        (
+            {'response_headers': (('X-Y', '{pony}'),)},
+            'names what nothing shows',
+        ),
+        ({'response_headers': (('X-Y', '{'),)}, 'names what nothing shows'),
+    ],
+)
+def test_policy_that_cannot_be_answered_with_is_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        dataclasses.replace(presets.SENLIN, **changes)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions that only some versions have, which the service's own are not."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from typing import Any
+
+import pytest
+
+from api import context, dispatcher, handler, policy, routes
+from tests.unit.api import conftest, memory
+from tests.unit.vobjects.microversions import samples, wsgi
+from vobjects.microversions import presets
+from vobjects.microversions.middleware import Microversions
+
+PATH = '/v1/clusters/c1/actions'
+
+OLD = next(
+    route
+    for route in routes.ROUTES
+    if route.given.selects and route.path == routes.CLUSTER_ACTIONS
+)
+YOUNG = dataclasses.replace(
+    OLD, request=samples.SampleDanceRequest, given=routes.action('dance')
+)
+
+
+@pytest.fixture(scope='module')
+def app() -> Microversions:
+    conf = conftest.configured()
+    service = handler.Service(
+        versions=presets.SENLIN,
+        client=memory.Engine(),
+        maximum=presets.SENLIN.limit,
+        authenticate=context.strategy(conf),
+        enforcer=policy.Enforcer(conf),
+        max_body_size=conf.api.max_body_size,
+    )
+    return Microversions(
+        dispatcher.Dispatcher((OLD, YOUNG), {}, service), presets.SENLIN
+    )
+
+
+def refused(
+    app: Microversions, version: str, body: dict[str, Any]
+) -> tuple[int, dict[str, Any]]:
+    content = json.dumps(body).encode()
+    answer = wsgi.call(
+        app,
+        PATH,
+        method='POST',
+        headers={'OpenStack-API-Version': f'clustering {version}'},
+        **{
+            'CONTENT_TYPE': 'application/json',
+            'CONTENT_LENGTH': str(len(content)),
+            'wsgi.input': io.BytesIO(content),
+        },
+    )
+    (item,) = answer.json['errors']
+    return answer.status, item
+
+
+def test_action_when_the_version_lacks_it_says_since_when(
+    app: Microversions,
+) -> None:
+    status, item = refused(app, '1.8', {'dance': {}})
+
+    assert status == 404
+    assert item['available_from'] == '1.9'
+    assert item['detail'] == (
+        "POST /v1/clusters/{identity}/actions with 'dance' needs API version"
+        ' 1.9 or later; this request asked for 1.8.'
+    )
+
+
+def test_action_from_its_version_on_is_read(app: Microversions) -> None:
+    status, item = refused(app, '1.9', {'dance': {'stile': 'tango'}})
+
+    assert (status, item['code']) == (400, 'clustering.validation-failed')
+    assert "did you mean 'style'?" in item['detail']
+
+
+def test_action_when_unknown_lists_those_of_the_version(
+    app: Microversions,
+) -> None:
+    _, early = refused(app, '1.8', {'danse': {}})
+    _, late = refused(app, '1.9', {'danse': {}})
+
+    assert early['detail'].endswith(f'known here: {OLD.given.key!r}.')
+    assert late['detail'].endswith(f"known here: {OLD.given.key!r}, 'dance'.")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a refused client of the running service learns, and can act upon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.rest import NEWEST, Rest
+from tests.upgrade import fleets
+from vobjects.microversions import client, presets
+
+#: What asks for something newer -> the version that has it.
+NEWER: list[tuple[str, str, Any, str]] = [
+    ('DELETE', '/v1/clusters/web', {'force': True}, '1.8'),
+    ('DELETE', '/v1/clusters/web?force=true', None, '1.8'),
+    ('PATCH', '/v1/nodes/web', {'node': {'tainted': True}}, '1.13'),
+    ('GET', '/v1/actions?cluster_id=web', None, '1.14'),
+    ('PATCH', '/v1/clusters/web', {'cluster': {'config': {}}}, '1.7'),
+    ('GET', '/v1/services', None, '1.7'),
+    ('PUT', '/v1/services', None, '1.7'),
+    ('POST', '/v1/profiles/validate', {'profile': {'spec': {}}}, '1.2'),
+]
+
+
+@pytest.fixture(scope='module')
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    directory = tmp_path_factory.mktemp('teaching')
+    with deployed(Kind('embedded', 'sqlite'), directory) as deployment:
+        fleets.start(deployment, 'new')
+        deployment.start_api()
+        yield deployment
+
+
+def learned(rest: Rest, method: str, path: str, body: Any) -> dict[str, Any]:
+    """Return the item of the refusal, which clients read."""
+    response = rest.ask(method, path, body)
+    assert response.status_code in (400, 404), response.text
+    assert client.needed(response.json()) is not None
+    (item,) = response.json()['errors']
+    found: dict[str, Any] = item
+    return found
+
+
+def check_all(rest: Rest, served: str, because: str) -> None:
+    """Assert what each refusal at 1.1 says while a maximum is served."""
+    for method, path, body, needs in NEWER:
+        item = learned(rest.at('1.1'), method, path, body)
+        said = f'needs API version {needs} or later; this request asked'
+        assert f'{said} for 1.1' in item['detail'], item
+        assert item['available_from'] == needs
+        links = {link['rel']: link['href'] for link in item['links']}
+        assert links['history'] == presets.SENLIN.history_url
+        minors = [int(text.partition('.')[2]) for text in (needs, served)]
+        told = f'Version {needs} is not served now: the maximum is {served}'
+        assert (told in item['detail']) is (minors[0] > minors[1]), item
+        if minors[0] > minors[1]:
+            assert because in item['detail'], item
+
+
+def test_refusals_name_the_version_and_the_engine_that_withholds_it(
+    fleet: Deployment,
+) -> None:
+    known = ['1.3', ('1.5', '1.9')]
+    with fleet.rest() as rest, requests.Session() as session:
+        fleets.wait_for_maximum(rest, NEWEST)
+        check_all(rest, NEWEST, '')
+        agreed = client.for_requests(session, fleet.url, 'clustering', known)
+        assert str(agreed) == '1.9'
+
+        old = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
+        fleets.wait_for_maximum(rest, '1.7')
+        check_all(rest, '1.7', old.id[:8])
+        agreed = client.for_requests(session, fleet.url, 'clustering', known)
+        assert str(agreed) == '1.7'
+        answer = session.get(f'{fleet.url}/v1/clusters', timeout=60)
+        assert answer.status_code == 200
+        assert client.served(answer.headers, 'clustering') == agreed
+
+        fleets.leave(fleet, old)
+        fleets.wait_for_maximum(rest, NEWEST)
+        check_all(rest, NEWEST, '')
