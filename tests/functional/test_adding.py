@@ -52,7 +52,7 @@ def run(tree: pathlib.Path, *words: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=1000,
         check=False,
     )
     assert done.returncode == 0, f'{words}\n{done.stdout}\n{done.stderr}'

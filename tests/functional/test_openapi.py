@@ -130,7 +130,7 @@ def test_service_answers_as_its_openapi_document_promises(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=1000,
         check=False,
     )
 

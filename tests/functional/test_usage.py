@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import PATIENCE
 from tests.functional.rest import HEADER
 
 Completed = subprocess.CompletedProcess[str]
@@ -40,7 +41,7 @@ def ask(
     return requests.get(
         service.url + path,
         headers={HEADER: f'clustering {version}', 'User-Agent': agent},
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
@@ -50,7 +51,7 @@ def run(service: Deployment, *command: str) -> Completed:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=service.group.environment(),
         check=False,
     )
@@ -86,7 +87,7 @@ def test_retired_version_is_told_in_answers_and_errors(
         }
         assert {'deprecation', 'sunset'} <= old.links.keys()
         assert not {'Deprecation', 'Sunset', 'Link'} & new.headers.keys()
-    assert 'Sunset' not in requests.get(retiring.url, timeout=60).headers
+    assert 'Sunset' not in requests.get(retiring.url, timeout=PATIENCE).headers
 
 
 def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
@@ -96,7 +97,7 @@ def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
 
     # Whichever process answers knows of all of them.
     for _ in range(4):
-        text = requests.get(f'{retiring.url}/metrics', timeout=60).text
+        text = requests.get(f'{retiring.url}/metrics', timeout=PATIENCE).text
         (count,) = re.findall(
             r'^vobjects_api_uses_total\{agent="adder",method="GET",'
             r'route="/v1/clusters",version="1\.1"\} (\S+)$',
@@ -129,7 +130,7 @@ def test_metrics_are_not_passed_on_by_a_proxy(retiring: Deployment) -> None:
     answer = requests.get(
         f'{retiring.url}/metrics',
         headers={'X-Forwarded-For': '127.0.0.1'},
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert answer.status_code == 403

@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from tests.functional.harness import KINDS, Deployment, Engine, Kind, deployed
-from tests.functional.processes import wait_for
+from tests.functional.processes import PATIENCE, wait_for
 from tests.functional.rest import HEADER, NEWEST, Rest, message, started
 from tests.upgrade import fleets
 
@@ -113,7 +113,7 @@ class TestBesideAnOldEngine:
         at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
         rest.at('1.8').expect(406, 'GET', '/v1/clusters')
 
-        seen = requests.get(f'{fleet.url}/metrics', timeout=60).text
+        seen = requests.get(f'{fleet.url}/metrics', timeout=PATIENCE).text
         found = dict(
             line.rsplit(' ', 1)
             for line in seen.splitlines()

@@ -25,7 +25,7 @@ def run(*arguments: str) -> dict[str, Any]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1000,
     )
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -37,6 +37,7 @@ class Worker:
     def __init__(self, name: str, client: Any) -> None:
         self._name = name
         self._client = client
+        self._lingering = 0
 
     def who(self, context: dict[str, Any]) -> list[Any]:
         return [self._name, os.getpid()]
@@ -47,8 +48,13 @@ class Worker:
         return item
 
     def linger(self, context: dict[str, Any], seconds: float) -> str:
+        self._lingering += 1
         time.sleep(seconds)
         return self._name
+
+    def lingering(self, context: dict[str, Any]) -> int:
+        """Return how many calls have begun to linger."""
+        return self._lingering
 
     def fork(self, context: dict[str, Any]) -> list[Any]:
         """Call from a forked child, then leave it running for a while."""
@@ -58,7 +64,7 @@ class Worker:
         if not child:
             answer = self._client.call({}, 'who')
             os.write(outside, str(answer[1]).encode())
-            time.sleep(60)
+            time.sleep(600)
             os._exit(0)
         os.close(outside)
         with os.fdopen(inside, 'rb', buffering=0) as told:
@@ -71,7 +77,7 @@ def make_transport(url: str) -> Any:
     return transport.open_transport(conf, EXCHANGE, (), url)
 
 
-def make_client(over: Any, timeout: float = 10) -> Any:
+def make_client(over: Any, timeout: float = 240) -> Any:
     return oslo_messaging.get_rpc_client(
         over, oslo_messaging.Target(topic=TOPIC), timeout=timeout
     )
@@ -95,7 +101,7 @@ def serve(url: str, name: str) -> None:
 
 def call(url: str, log: str, count: int) -> None:
     """Call from four threads, and print the items that were answered."""
-    client = make_client(make_transport(url), timeout=30)
+    client = make_client(make_transport(url), timeout=240)
 
     def run(thread: int) -> None:
         for turn in range(count):
