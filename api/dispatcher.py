@@ -17,6 +17,7 @@ import webob
 
 from api import discovery, errors, handler, inputs, routes
 from vobjects import exceptions
+from vobjects.microversions import actions
 from vobjects.microversions import errors as api_errors
 from vobjects.microversions.policy import MICROVERSION, ROUTE
 from vobjects.versions import Version
@@ -178,24 +179,9 @@ class Dispatcher:
     ) -> tuple[handler.Handler, Any]:
         """Return the handler of the one action that the body names."""
         found = _object(self._body(request))
-        known = ', '.join(
-            repr(key)
-            for key, one in method.by_key.items()
-            if one.is_at(version)
-        )
-        if len(found) != 1:
-            raise api_errors.ValidationError(
-                'body',
-                f'must name one action, not {len(found) or "none"}; known'
-                f' here: {known}',
-            )
-        ((key, content),) = found.items()
-        chosen = method.by_key.get(key)
-        if chosen is None:
-            raise api_errors.ValidationError(
-                f'body[{exceptions.cut(key)}]',
-                f'is no action; known here: {known}',
-            )
+        here = (k for k, one in method.by_key.items() if one.is_at(version))
+        key = actions.chosen(found, method.by_key, here)
+        chosen, content = method.by_key[key], found[key]
         whole = chosen.route.given.whole
         if whole:
             content = {whole: _map(content, f'body.{key}')}

@@ -26,6 +26,15 @@ Import the modules, not names from here. In the order a request meets them::
         is_supported(request, min_version, max_version) -> bool
         version_of(request) -> Version
         check(policy, *handlers)        at start: unreachable or hidden
+    validation, outcomes, actions   what a controller's method takes, comes
+                                    to, and the body's key that names it
+        @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
+        @response(202, '1.5')  @expected_errors((404, 409))
+        @removed('1.9', 'Use POST /v1/actions.')          answers 410
+        @action('resize'); Actions(controller, ...)
+    facts       facts_of(method): all that, as data; success(method, version)
+    versioned_request
+        class Request(VersionedRequest, webob.Request): req.version_request
     version_request
         APIVersionRequest('2.1'), APIVersionRequest(): a Version, as the
         controllers of the seeds make it

@@ -35,7 +35,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import errors
+from vobjects.microversions import errors, facts, outcomes
 from vobjects.microversions.policy import MICROVERSION, Policy
 from vobjects.versions import NULL, Version
 
@@ -167,6 +167,7 @@ class Versioned:
         else:
             function = table[minor] if minor < len(table) else table[-1]
         if function is None:
+            self._refuse_removed(version)
             raise errors.MethodNotAtVersion(
                 self.__name__, version, self.ranges
             )
@@ -177,6 +178,15 @@ class Versioned:
         if request is None:
             request = self._first(arguments)
         return self.at(version_of(request))(*arguments, **named)
+
+    def _refuse_removed(self, version: Version) -> None:
+        """Say why, where the last of the functions was removed.
+
+        :raises vobjects.microversions.outcomes.MethodRemoved: it was
+        """
+        ended = facts.facts_of(self.candidates[-1].function).removed
+        if ended is not None:
+            outcomes.refuse_removed(self.__name__, ended, version)
 
     def _first(self, arguments: tuple[Any, ...]) -> Any:
         try:
@@ -308,13 +318,18 @@ def check(policy: Policy, *handlers: Function) -> None:
     :param handlers: what the service routes to; hidden functions are looked
         for in their modules
     :raises vobjects.exceptions.DeclarationError: a range outside the
-        policy's, or a function hidden by a plain one of the same name
+        policy's, a function hidden by a plain one of the same name, or a
+        plain function that lacks a schema at some version
     """
     for handler in handlers:
         versioned = getattr(handler, '__func__', handler)
         if isinstance(versioned, Versioned):
             for candidate in versioned.candidates:
                 _check_reachable(policy, versioned, candidate)
+        else:
+            facts.facts_of(versioned).check(
+                policy.minimum, policy.maximum, place_of(handler)
+            )
     modules = {handler.__module__ for handler in handlers}
     for (module, qualname), versioned in _open.items():
         if module in modules and _is_lost(module, qualname, versioned):
@@ -363,7 +378,11 @@ def _candidate(
             f'{function.__qualname__} ({_place(function)}): minor versions'
             f' end at {MAX_MINOR}; leave the maximum out for no end'
         )
-    return Candidate(function, first, last)
+    candidate = Candidate(function, first, last)
+    facts.facts_of(function).check(
+        first, last or NULL, f'{function.__qualname__} {candidate}'
+    )
+    return candidate
 
 
 def _place(function: Function) -> str:
@@ -371,3 +390,11 @@ def _place(function: Function) -> str:
     if code is None:
         return repr(function)
     return f'{code.co_filename}:{code.co_firstlineno}'
+
+
+def place_of(handler: Function) -> str:
+    """Return the name of a function, and where its source is."""
+    found = getattr(handler, '__func__', handler)
+    if isinstance(found, Versioned):
+        return f'{found.__qualname__} ({found.candidates[0].place})'
+    return f'{found.__qualname__} ({_place(found)})'

@@ -85,17 +85,32 @@ def coerce_query(
         shape = compiled.properties.get(name)
         if shape is None:
             raise schema.unknown(cls, microversion, names, name, where)
-        if 'array' in _types(shape):
-            items = values.setdefault(name, [])
-            items.append(_read(text, shape.get('items', {})))
-        elif name in values:
-            raise errors.ValidationError(
-                f'{where}.{name}', 'is given more than once'
-            )
-        else:
-            values[name] = _read(text, shape)
+        put(values, name, text, shape, where)
     schema.validate(cls, microversion, names, values, where, nulls=False)
     return values
+
+
+def put(
+    values: dict[str, Any],
+    name: str,
+    text: str,
+    shape: Mapping[str, Any],
+    where: str,
+) -> None:
+    """Add a parameter to what was read of a query.
+
+    :param shape: the parameter's schema; a list may be given repeatedly
+    :raises vobjects.microversions.errors.ValidationError: another may not
+    """
+    if 'array' in _types(shape):
+        items = values.setdefault(name, [])
+        items.append(_read(text, shape.get('items', {})))
+    elif name in values:
+        raise errors.ValidationError(
+            f'{where}.{name}', 'is given more than once'
+        )
+    else:
+        values[name] = _read(text, shape)
 
 
 def _types(shape: Mapping[str, Any]) -> Sequence[str]:

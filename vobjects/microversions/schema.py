@@ -115,8 +115,8 @@ def _check(
             raise _missing(cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
-        refusal = _refusal(fault, where, nulls)
-        raise _elsewhere(refusal, fault, cls, microversion, names, values)
+        refused = refusal(fault, where, nulls)
+        raise _elsewhere(refused, fault, cls, microversion, names, values)
 
 
 def _elsewhere(
@@ -245,7 +245,7 @@ def _compiled_at(
 def _compiled(
     cls: RequestType, object_version: str, names: tuple[str, ...]
 ) -> Compiled:
-    schema = _with_python_patterns(body_schema(cls, object_version, names))
+    schema = with_python_patterns(body_schema(cls, object_version, names))
     jsonschema.Draft4Validator.check_schema(schema)
     properties = schema['properties']
     known = cls.fields_at(object_version)
@@ -349,26 +349,27 @@ def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
     return schema
 
 
-def _with_python_patterns(schema: Any) -> Any:
+def with_python_patterns(schema: Any) -> Any:
     r"""Return a schema whose patterns mean in Python what they say.
 
     In a JSON schema ``$`` is the end; in Python it also matches before a
     line feed that ends the text, which ``\Z`` does not.
     """
     if isinstance(schema, list):
-        return [_with_python_patterns(item) for item in schema]
+        return [with_python_patterns(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {key: _with_python_patterns(item) for key, item in schema.items()}
+    result = {key: with_python_patterns(item) for key, item in schema.items()}
     pattern = result.get('pattern')
     if isinstance(pattern, str) and pattern.endswith('$'):
         result['pattern'] = pattern[:-1] + r'\Z'
     return result
 
 
-def _refusal(
+def refusal(
     fault: jsonschema.ValidationError, where: str, nulls: bool
 ) -> errors.ValidationError:
+    """Return the error for a fault, in words for people."""
     path = _path(where, fault.absolute_path)
     say = _EXPECTED.get(str(fault.validator))
     if say is None:

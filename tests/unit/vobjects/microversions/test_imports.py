@@ -27,6 +27,7 @@ FORBIDDEN = {
         'asked',
         'availability',
         'bodies',
+        'actions',
         'body',
         'client',
         'compat',
@@ -41,7 +42,12 @@ FORBIDDEN = {
         'query',
         'retirement',
         'schema',
+        'facts',
+        'outcomes',
+        'ranges',
+        'validation',
         'version_request',
+        'versioned_request',
     ],
 )
 def test_import_of_a_module_loads_no_framework(name):

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls a controller's method, and keeps to what was declared of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vobjects import exceptions
+from vobjects.microversions import dispatch, facts, outcomes, query
+from vobjects.versions import Version
+
+
+class Keeper:
+    """What stands around one method; made when it is declared.
+
+    :param parameters: names of the method's arguments
+    """
+
+    def __init__(
+        self,
+        function: facts.Function,
+        declared: facts.Facts,
+        parameters: Sequence[str],
+    ) -> None:
+        self._function = function
+        self._facts = declared
+        self._takes_query = 'query' in parameters
+        self._body_at = (
+            parameters.index('body') if 'body' in parameters else None
+        )
+
+    def __call__(
+        self, request: Any, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> Any:
+        """Check what is asked, call, and look at what comes of it.
+
+        :raises vobjects.microversions.errors.ValidationError: bad input
+        :raises vobjects.microversions.outcomes.MethodRemoved: it is gone
+        """
+        declared = self._facts
+        version = dispatch.version_of(request)
+        if declared.removed is not None:
+            outcomes.refuse_removed(
+                self._function.__name__, declared.removed, version
+            )
+        if declared.bodies:
+            self._check_body(version, arguments, named)
+        if declared.queries:
+            values = self._query(version, request)
+            if self._takes_query:
+                named['query'] = values
+        if not declared.failures:
+            answer = self._function(*arguments, **named)
+        else:
+            try:
+                answer = self._function(*arguments, **named)
+            except Exception as error:
+                expected = declared.failures.at(version) or frozenset()
+                found = outcomes.judge(error, expected)
+                if found is error:
+                    raise
+                raise found from error
+        if declared.answers and _environ(request).get(facts.CHECK_ANSWERS):
+            self._check_answer(version, answer)
+        return answer
+
+    def _check_body(
+        self,
+        version: Version,
+        arguments: tuple[Any, ...],
+        named: Mapping[str, Any],
+    ) -> None:
+        if 'body' in named:
+            body = named['body']
+        elif self._body_at is not None and self._body_at < len(arguments):
+            body = arguments[self._body_at]
+        else:
+            body = None
+        checked = self._facts.bodies.at(version)
+        if checked is not None:
+            checked.check(body, 'body', version, self._facts.bodies)
+
+    def _query(self, version: Version, request: Any) -> dict[str, Any]:
+        checked = self._facts.queries.at(version)
+        text = _environ(request).get('QUERY_STRING') or ''
+        pairs = query.pairs(text) if text else []
+        if checked is None:
+            return {}
+        values = checked.read(pairs)
+        checked.check(values, 'query', version, self._facts.queries)
+        return values
+
+    def _check_answer(self, version: Version, answer: Any) -> None:
+        checked = self._facts.answers.at(version)
+        fault = None if checked is None else checked.fault(answer)
+        if fault:
+            raise exceptions.VobjectsError(
+                f'{self._function.__qualname__} answers at {version} what its'
+                f' response schema does not allow: {fault}'
+            )
+
+
+def _environ(request: Any) -> Mapping[str, Any]:
+    if isinstance(request, Mapping):
+        return request
+    found: Mapping[str, Any] = getattr(request, 'environ', None) or {}
+    return found
