@@ -46,7 +46,7 @@ class Reaper:
         self._dead_after = period * fleet.DEAD_AFTER_PERIODS
         self._interval = period / fleet.BEATS_PER_PERIOD
         self._silence = silence
-        self._vigil = vigil.Vigil(longest_pause=period, grace=period)
+        self._vigil = vigil.Vigil(longest_pause=period, memory=period)
         self._announce = announce
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -68,9 +68,8 @@ class Reaper:
 
         :returns: the processes that were found dead
         """
-        dead = []
-        if self._vigil.look(self._silence()):
-            dead = self._ledger.expire(self._dead_after)
+        allowed = self._vigil.allowance(self._silence())
+        dead = self._ledger.expire(self._dead_after + allowed)
         for member in dead:
             LOG.warning('%s died: no heartbeat', member.label)
         if dead:
