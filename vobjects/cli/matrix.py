@@ -23,7 +23,12 @@ def main(argv: list[str]) -> int:
     :raises vobjects.exceptions.VobjectsError: for what the caller can mend
     :raises SystemExit: from argparse
     """
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.old or options.new or options.imports:
+        if not (options.old and options.new and options.imports):
+            parser.error('--old, --new and --import go together')
+        return _versus(options)
     lock = (
         parse.load(options.file)
         if options.file
@@ -41,6 +46,15 @@ def main(argv: list[str]) -> int:
         for line in matrix.as_text(cells):
             print(line)
     return 1 if any(cell.outcome == 'broken' for cell in cells) else 0
+
+
+def _versus(options: argparse.Namespace) -> int:
+    from vobjects.testing import versus
+
+    passages = versus.versus(options.old, options.new, options.imports)
+    for line in versus.as_text(passages):
+        print(line)
+    return 1 if any(one.outcome != 'fine' for one in passages) else 0
 
 
 def _microversions(service: str) -> list[Version]:
@@ -62,7 +76,24 @@ def _parser() -> argparse.ArgumentParser:
         prog='vobjects matrix',
         description='Try every microversion of the API with an engine of'
         ' every release in the lock: exit code 1 if something that is'
-        ' offered does not arrive.',
+        ' offered does not arrive. With --old and --new: send every type of'
+        ' any service on oslo.versionedobjects between two installed'
+        ' releases of it.',
+    )
+    for name, summary in (
+        ('old', 'a virtual environment with the older release'),
+        ('new', 'a virtual environment with the newer release'),
+    ):
+        parser.add_argument(
+            f'--{name}', type=pathlib.Path, metavar='ENV', help=summary
+        )
+    parser.add_argument(
+        '--import',
+        dest='imports',
+        action='append',
+        metavar='MODULE[:CALLABLE]',
+        help='what registers the types in both, for example'
+        ' nova.objects:register_all; may be repeated',
     )
     parser.add_argument(
         '--service',

@@ -3,6 +3,9 @@
 
 Values are tried until the field's own type takes one, so that types of
 services we know nothing of are filled, too.
+
+Nothing of this package is imported: :mod:`vobjects.testing.exchange` loads
+this file where only a service and oslo.versionedobjects are installed.
 """
 
 from __future__ import annotations
@@ -17,8 +20,6 @@ from typing import Any, Literal
 
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
-
-from vobjects.lock.model import LockError
 
 #: ``full``: every field has a value, no default among them. ``least``: only
 #: what has neither a default nor may be null.
@@ -79,13 +80,13 @@ NOTHING = object()
 def class_of(name: str, version: str) -> type[ovo_base.VersionedObject]:
     """Return the registered class of a type at exactly one version.
 
-    :raises LockError: there is none
+    :raises LookupError: there is none
     """
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     for cls in classes.get(name, ()):
         if version == cls.VERSION:
             return cls
-    raise LockError(f'no class {name} {version} is registered')
+    raise LookupError(f'no class {name} {version} is registered')
 
 
 def fill(
@@ -107,7 +108,7 @@ def fill(
             continue
         if filling == 'least' and _optional(field):
             continue
-        value = _Values(rng, depth, find).of(field, name, field.default)
+        value = _Values(rng, depth, find).of(field, name, _default(field))
         if value is NOTHING:
             continue
         try:
@@ -120,7 +121,7 @@ def fill(
 def primitives(name: str, version: str) -> Iterator[dict[str, Any]]:
     """Yield what filled instances of a registered type are on the wire.
 
-    :raises LockError: there is no such class
+    :raises LookupError: there is no such class
     """
     cls = class_of(name, version)
     before = None
@@ -149,6 +150,12 @@ def ordered(value: Any) -> Any:
     )
 
 
+def _default(field: ovo_fields.Field[Any]) -> Any:
+    if field.default is ovo_fields.UnspecifiedDefault:
+        return NOTHING
+    return field.default
+
+
 def _optional(field: ovo_fields.Field[Any]) -> bool:
     return field.nullable or field.default is not ovo_fields.UnspecifiedDefault
 
@@ -170,7 +177,9 @@ class _Values:
             except Exception:  # noqa: BLE001, S112 - whatever a type raises
                 continue
             found = value
-            if taken != other:
+            # Not compared where nothing is to be avoided: classes of
+            # services compare with objects of their own only.
+            if other is NOTHING or taken != other:
                 break
         return found
 

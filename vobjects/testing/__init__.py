@@ -7,6 +7,9 @@
     peers.py       an old peer, built from the lock alone
     laws.py        what must hold of every type at every locked version
     matrix.py      every microversion with every release
+    versus.py      two installed releases of a service send to each other
+    exchange.py    one side of that, in its own environment
+    page.py        the matrix as a page
     plugin.py      the pytest plugin: the fixture `vobjects_laws`
     promises.py    a registry of what is promised at each microversion
     strategies.py  hypothesis strategies of instances

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two releases of a service of oslo.versionedobjects, sent to each other."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import pytest
+
+from vobjects.cli import main
+
+HEAD = """\
+from oslo_versionedobjects import base, fields
+
+register = base.VersionedObjectRegistry.register
+
+
+@register
+class Same(base.VersionedObject):
+    fields = {'at': fields.DateTimeField(), 'note': fields.StringField()}
+
+"""
+
+OLD = (
+    HEAD
+    + """
+@register
+class Forgotten(base.VersionedObject):
+    fields = {'a': fields.StringField()}
+
+
+@register
+class Enum(base.VersionedObject):
+    fields = {'word': fields.EnumField(valid_values=('A', 'B'))}
+
+
+@register
+class Broken(base.VersionedObject):
+    fields = {'a': fields.StringField()}
+
+
+@register
+class Less(base.VersionedObject):
+    fields = {'a': fields.StringField(), 'b': fields.StringField()}
+
+
+@register
+class Converted(base.VersionedObject):
+    fields = {'a': fields.StringField()}
+
+
+print('said while it is imported')
+"""
+)
+
+NEW = (
+    HEAD
+    + """
+@register
+class Forgotten(base.VersionedObject):
+    VERSION = '1.1'
+    fields = {'a': fields.StringField(), 'b': fields.StringField()}
+
+
+@register
+class Enum(base.VersionedObject):
+    fields = {'word': fields.EnumField(valid_values=('A', 'B', 'C'))}
+
+
+@register
+class Broken(base.VersionedObject):
+    VERSION = '1.1'
+    fields = {'a': fields.StringField(), 'b': fields.StringField()}
+
+    def obj_make_compatible(self, primitive, target_version):
+        primitive['versioned_object.data'].pop('b')
+
+
+@register
+class Less(base.VersionedObject):
+    VERSION = '1.1'
+    fields = {'a': fields.StringField()}
+
+
+@register
+class Converted(base.VersionedObject):
+    VERSION = '1.1'
+    fields = {
+        'a': fields.StringField(),
+        'b': fields.StringField(nullable=True),
+    }
+
+    def obj_make_compatible(self, primitive, target_version):
+        primitive.pop('b', None)
+"""
+)
+
+
+def environment(directory: pathlib.Path, code: str) -> pathlib.Path:
+    """Return what is like a virtual environment with the service in it."""
+    library = directory / 'lib'
+    python = directory / 'bin' / 'python'
+    library.mkdir(parents=True)
+    python.parent.mkdir()
+    (library / 'shop.py').write_text(code)
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH={library} exec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    return directory
+
+
+def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = environment(tmp_path / 'old', OLD)
+    new = environment(tmp_path / 'new', NEW)
+    words = ['matrix', f'--old={old}', f'--new={new}', '--import=shop']
+
+    assert main.main(words) == 1
+
+    said = capsys.readouterr().out.splitlines()
+    for start in (
+        'mislabelled Forgotten 1.1 -> 1.0 (new to old): b',
+        'refused     Enum 1.0 -> 1.0 (new to old): ValueError',
+        'crashed     Broken 1.1 -> 1.0 (new to old): KeyError',
+        'lost        Less 1.0 -> 1.1 (old to new): b',
+        'lost        Converted 1.1 -> 1.0 (new to old): b',
+    ):
+        assert any(line.startswith(start) for line in said), (start, said)
+    assert len(said) == 6
+    assert said[-1] == '12 passages, 7 fine'
+
+    assert main.main([*words[:2], f'--new={old}', '--import=shop']) == 0
+
+
+def test_environment_that_cannot_be_used_is_refused(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = environment(tmp_path / 'good', OLD)
+    bad = environment(tmp_path / 'bad', 'raise ImportError("no such luck")')
+    for old, problem in (
+        (tmp_path, 'is no virtual environment'),
+        (bad, 'the process ended: ImportError: no such luck'),
+    ):
+        words = [f'--old={old}', f'--new={good}', '--import=shop']
+        assert main.main(['matrix', *words]) == 2
+        assert problem in capsys.readouterr().err
+    with pytest.raises(SystemExit, match='2'):
+        main.main(['matrix', f'--old={good}'])
