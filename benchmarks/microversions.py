@@ -14,9 +14,11 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import subprocess
 import sys
 import time
 import timeit
+import types
 import warnings
 import wsgiref.util
 from collections.abc import Callable
@@ -28,6 +30,7 @@ from vobjects.microversions import (
     middleware,
     policy,
     presets,
+    validation,
 )
 from vobjects.versions import Version
 
@@ -167,28 +170,58 @@ def whole_middleware(seconds: float) -> None:
     )
 
 
+@functools.total_ordering
+class Plain:
+    """A version as Senlin's: attributes, and comparisons in Python.
+
+    functools derives ``<=`` from ``<`` and ``==``, as is done there by hand.
+    """
+
+    def __init__(self, version: Version) -> None:
+        self.major, self.minor = version
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Plain):
+            raise TypeError(other)
+        return (self.major, self.minor) < (other.major, other.minor)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plain):
+            raise TypeError(other)
+        return (self.major, self.minor) == (other.major, other.minor)
+
+    __hash__ = None  # type: ignore[assignment] - as there
+
+    def is_null(self) -> bool:
+        return self.major == 0 and self.minor == 0
+
+    def matches(self, low: Plain, high: Plain) -> bool:
+        if self.is_null() or high.is_null() or low.is_null():
+            raise ValueError('none here is null')
+        return low <= self <= high
+
+
 class Walking:
     """Dispatch as Senlin and Magnum do it.
 
     Every attribute access asks whether the name is versioned; every call
-    walks the candidates, newest first, and compares ranges.
+    walks the candidates, newest first, compares ranges, and takes over the
+    name and the attributes of what it found.
     """
 
-    candidates: dict[str, list[tuple[Version, Version, Any]]]
+    candidates: dict[str, list[tuple[Plain, Plain, Any]]]
 
     def __getattribute__(self, name: str) -> Any:
-        table = object.__getattribute__(self, 'candidates')
-        if name not in table:
-            return object.__getattribute__(self, name)
-
         def select(req: Any, *arguments: Any, **named: Any) -> Any:
-            version = req[policy.MICROVERSION]
-            for low, high, function in table[name]:
+            version = req.version_request
+            for low, high, function in self.candidates[name]:
                 if version.matches(low, high):
+                    functools.update_wrapper(select, function)
                     return function(self, req, *arguments, **named)
             raise LookupError(name)
 
-        return select
+        table = object.__getattribute__(self, 'candidates')
+        return select if name in table else object.__getattribute__(self, name)
 
 
 def show(self: object, req: Any) -> str:
@@ -196,10 +229,11 @@ def show(self: object, req: Any) -> str:
 
 
 def walking(versions: list[Version]) -> Walking:
-    found = Walking()
-    found.candidates = {
-        'show': [(version, version, show) for version in reversed(versions)]
-    }
+    found = type('Of', (Walking,), {'candidates': {}})()
+    found.candidates['show'] = [
+        (Plain(version), Plain(version), show)
+        for version in reversed(versions)
+    ]
     return found
 
 
@@ -214,10 +248,14 @@ def versioned_dispatch(seconds: float) -> None:
     for count in (1, 10, 100, 1000):
         versions = [Version(1, minor) for minor in range(count)]
         # The middle: neither the best nor the worst case of a walk.
-        environ = {policy.MICROVERSION: versions[count // 2]}
-        ours, theirs = (
-            functools.partial(_call, make(versions), environ)
-            for make in (indexed, walking)
+        version = versions[count // 2]
+        ours = functools.partial(
+            _call, indexed(versions), {policy.MICROVERSION: version}
+        )
+        theirs = functools.partial(
+            _call,
+            walking(versions),
+            types.SimpleNamespace(version_request=Plain(version)),
         )
         assert ours() == theirs() == 'shown'
         compare(
@@ -232,6 +270,64 @@ def _call(controller: Any, environ: Any) -> Any:
     return controller.show(environ)
 
 
+BODY = {
+    'type': 'object',
+    'properties': {'name': {'type': 'string'}, 'size': {'type': 'integer'}},
+    'required': ['name'],
+    'additionalProperties': False,
+}
+
+
+def validated(count: int) -> Any:
+    """Return a method with a schema of its own for each version."""
+
+    def create(req: Any, body: Any) -> Any:
+        return body
+
+    for minor in range(count):
+        version = Version(1, minor)
+        create = validation.schema(BODY, version, version)(create)
+    return create
+
+
+def versioned_validation(seconds: float) -> None:
+    body = {'name': 'x', 'size': 1}
+    for count in (1, 1000):
+        create = validated(count)
+        environ = {policy.MICROVERSION: Version(1, count // 2)}
+        (took,) = microseconds(
+            functools.partial(create, environ, body=body), seconds=seconds
+        )
+        print(
+            f'validation among {count} schema(s)'.ljust(34), f'{took:9.3f} us'
+        )
+
+
+def tables(routes: int = 200, count: int = 100) -> None:
+    """Print how long a service's start takes: its modules, its tables."""
+    started = time.perf_counter()
+    made = [
+        indexed([Version(1, minor) for minor in range(count)])
+        for _ in range(routes)
+    ]
+    took = time.perf_counter() - started
+    assert len(made) == routes
+    code = (
+        'import time; started = time.perf_counter();'
+        'import vobjects.microversions.middleware;'
+        'import vobjects.microversions.dispatch;'
+        'print(time.perf_counter() - started)'
+    )
+    imported = min(
+        float(subprocess.check_output([sys.executable, '-c', code]))
+        for _ in range(5)
+    )
+    print(
+        f'{routes} routes x {count} versions: {imported:.3f} s to import'
+        f' dispatch and middleware, {took:.3f} s to build the tables'
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -244,6 +340,8 @@ def main() -> int:
     negotiation(seconds)
     whole_middleware(seconds)
     versioned_dispatch(seconds)
+    versioned_validation(seconds)
+    tables()
     return 0
 
 

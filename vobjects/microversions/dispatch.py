@@ -213,6 +213,12 @@ class Versioned:
             return self
         return types.MethodType(self, instance)
 
+    def __getattr__(self, name: str) -> Any:
+        # Made when somebody looks: it takes longer than all the rest.
+        if name == '__signature__':
+            return inspect.signature(self.candidates[-1].function)
+        raise AttributeError(name)
+
     def __repr__(self) -> str:
         return f'<versioned {self.__module__}.{self.__qualname__}>'
 
@@ -220,7 +226,6 @@ class Versioned:
         if self.candidates:
             self._check_follows(self.candidates[-1], candidate)
         self.candidates.append(candidate)
-        self.__signature__ = inspect.signature(candidate.function)
         self._extend_tables(candidate)
 
     def _extend_tables(self, candidate: Candidate) -> None:
@@ -379,9 +384,10 @@ def _candidate(
             f' end at {MAX_MINOR}; leave the maximum out for no end'
         )
     candidate = Candidate(function, first, last)
-    facts.facts_of(function).check(
-        first, last or NULL, f'{function.__qualname__} {candidate}'
-    )
+    if hasattr(function, facts.ATTRIBUTE):
+        facts.facts_of(function).check(
+            first, last or NULL, f'{function.__qualname__} {candidate}'
+        )
     return candidate
 
 
