@@ -13,7 +13,17 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterator
 
-from vobjects.lock import check, edit, golden, parse, snapshot, sources, text
+from vobjects.lock import (
+    check,
+    collapse,
+    edit,
+    golden,
+    parse,
+    samples,
+    snapshot,
+    sources,
+    text,
+)
 from vobjects.lock.model import Lock, LockError, TypeShape
 from vobjects.lock.place import Place, in_file, place_of
 from vobjects.lock.report import FORMATS, people
@@ -136,6 +146,34 @@ def _release(options: argparse.Namespace) -> int:
         f' {len(lock.at(options.name).shapes)} versions; {written} has what'
         ' it writes'
     )
+    return DONE
+
+
+def _collapse(options: argparse.Namespace) -> int:
+    """Merge versions that no release has, in the source."""
+    lock = parse.load(options.file)
+    sources.load(lock, options.file)
+    code = snapshot.snapshot(lock.imports, lock)
+    try:
+        current = edit.update(lock, code, _today())
+    except edit.Refused as refused:
+        return _refuse(refused, options)
+    files: collapse.Files = {}
+    for merge in collapse.merges(current):
+        versions = ', '.join(merge.versions)
+        if merge.obstacle:
+            print(f'{merge.type_name} {versions} stay: {merge.obstacle}')
+            continue
+        print(f'{merge.type_name} {versions} become {merge.into}')
+        cls = samples.class_of(merge.type_name, merge.versions[-1])
+        collapse.rewrite(cls, merge, files)
+    if not options.write:
+        print(collapse.difference(files), end='')
+        return DONE
+    for path, (_before, after) in files.items():
+        path.write_text(after)
+    if files:
+        print('run "vobjects lock update"')
     return DONE
 
 
@@ -277,11 +315,20 @@ def _add_release(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_write(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--write',
+        action='store_true',
+        help='change the source; without it the difference is shown',
+    )
+
+
 _COMMANDS = (
     _Command('init', _init, (_add_file, _add_imports)),
     _Command('check', _check, (_add_file, _add_format)),
     _Command('update', _update, (_add_file,)),
     _Command('release', _release, (_add_file, _add_release)),
+    _Command('collapse', _collapse, (_add_file, _add_write)),
     _Command('rules', _rules),
 )
 

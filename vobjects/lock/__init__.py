@@ -16,7 +16,8 @@
     place.py        where in the source a type and a field are
     samples.py      filled instances of any type
     report/         findings as text, JSON, SARIF, JUnit, annotations
-    edit.py         update, release, collapse
+    edit.py         update, release
+    collapse.py     unreleased versions merged into one, in the source
     sources.py      where a lock comes from: file, release, git, import
     golden.py       primitives as each release wrote them
 

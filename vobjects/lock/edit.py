@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes a lock: update, release, collapse.
+"""What changes a lock: update, release.
 
 A block that a release has frozen is never rewritten here, with one exception:
 an edit that somebody has accepted, with a reason, in the lock itself.

@@ -254,3 +254,83 @@ def test_bad_use_is_refused(shop: Become, tmp_path: pathlib.Path) -> None:
 
 def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'FIELD_NO_ADD' in output(capsys, 0, 'rules')
+
+
+COMMITS = """\
+from vobjects import base, fields
+from vobjects.history import added, removed, renamed
+
+
+def register_all():
+    @base.register
+    class Order(base.Object):
+        VERSION = '1.3'  # é
+        fields = {
+            'item': fields.StringField(),
+            'count': fields.IntegerField(default=1),
+            'gift': added('1.1', fields.BooleanField(default=False)),
+            'when': added("1.2", fields.StringField(nullable=True)),
+            'note': added('1.3', fields.StringField(default='1.3')),
+        }
+
+    @base.register
+    class Shown(base.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.4': '1.1', '1.5': '1.2'}
+        fields = {
+            'a': added('1.1', fields.StringField(nullable=True)),
+            'b': added('1.2', fields.StringField(nullable=True)),
+        }
+
+    @base.register
+    class Bill(base.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.4': '1.2'}
+        fields = {
+            'a': added('1.1', fields.StringField(nullable=True)),
+            'b': added('1.2', fields.StringField(nullable=True)),
+        }
+
+    @base.register
+    class Twice(base.Object):
+        VERSION = '1.2'
+        fields = {
+            'a': renamed(
+                '1.2', 'b', added('1.1', fields.StringField(nullable=True))
+            ),
+        }
+"""
+
+
+def test_versions_that_no_release_has_become_one(
+    shop: Become, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(COMMITS)
+    output(capsys, 0, 'update')
+
+    said = output(capsys, 0, 'collapse')
+
+    assert 'Order 1.1, 1.2, 1.3 become 1.1' in said
+    assert 'Bill 1.1, 1.2 become 1.1' in said
+    assert (
+        'Shown 1.1, 1.2 stay: microversions 1.4 and 1.5 show them apart'
+        in said
+    )
+    assert "Twice 1.1, 1.2 stay: 'b' changed more than once" in said
+    assert (
+        "-        VERSION = '1.3'  # é\n+        VERSION = '1.1'  # é" in said
+    )
+    assert pathlib.Path('shop.py').read_text() == COMMITS
+
+    assert 'vobjects lock update' in output(capsys, 0, 'collapse', '--write')
+    merged = pathlib.Path('shop.py').read_text()
+    assert """added("1.1", fields.StringField(nullable=True)""" in merged
+    assert "added('1.1', fields.StringField(default='1.3'))" in merged
+    assert "VERSION_MAP = {'1.4': '1.1'}" in merged
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    shop(merged)
+    output(capsys, 0, 'update')
+    lock = parse.load(pathlib.Path('vobjects.lock'))
+    assert [s.version for s in lock.types['Order']] == ['1.0', '1.1']
+    assert [s.version for s in lock.types['Bill']] == ['1.0', '1.1']
+    assert 'no findings' in output(capsys, 0, 'check')

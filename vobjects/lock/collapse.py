@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions that no release has yet, merged into one.
+
+Every commit that changes a type may give it a new version; a release needs
+one at most. What is merged is in the source: ``VERSION``, ``VERSION_MAP`` and
+the declared changes of the class.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import difflib
+import inspect
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from vobjects.lock.model import Lock, LockError, TypeShape, order
+
+#: Path -> the text as it is, and as it should be.
+Files = dict[pathlib.Path, tuple[str, str]]
+
+_DECLARING = ('added', 'removed', 'renamed', 'changed')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Merge:
+    """The versions of one type that become one.
+
+    :ivar into: the version that is left
+    :ivar obstacle: why they cannot be merged; empty: they can
+    """
+
+    type_name: str
+    versions: tuple[str, ...]
+    into: str
+    obstacle: str = ''
+
+
+def merges(lock: Lock) -> Iterator[Merge]:
+    """Yield each type with several versions that no release has."""
+    for name, shapes in lock.types.items():
+        new = tuple(shape for shape in shapes if not shape.release)
+        # A version 1.0 is the type itself, whose first fields stay there.
+        later = tuple(s for s in new if order(s.version)[1] > 0)
+        if len(later) > 1:
+            yield Merge(
+                name,
+                tuple(shape.version for shape in later),
+                later[0].version,
+                _obstacle(later),
+            )
+
+
+def _obstacle(shapes: tuple[TypeShape, ...]) -> str:
+    if shapes[0].kind == 'plain':
+        return 'it is a class of oslo.versionedobjects: merge by hand'
+    shown = [shape.microversion for shape in shapes if shape.microversion]
+    if len(shown) > 1:
+        return f'microversions {" and ".join(shown)} show them apart'
+    counted = collections.Counter(
+        name
+        for shape in shapes
+        for conversion in shape.conversions
+        for name in {conversion.field, conversion.old} - {''}
+    )
+    twice = sorted(name for name, count in counted.items() if count > 1)
+    if twice:
+        return f'{twice[0]!r} changed more than once: declare it once'
+    return ''
+
+
+def rewrite(cls: type, merge: Merge, files: Files) -> None:
+    """Merge the versions of a class in the text of its file.
+
+    :param files: gets the file, if it is not there; what is in there already
+        of other classes stays, since no line moves
+    :raises LockError: its source is not to be found
+    """
+    try:
+        path = pathlib.Path(inspect.getsourcefile(cls) or '')
+        before, now = files.get(path) or (path.read_text(),) * 2
+        start = inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError) as error:
+        raise LockError(f'{merge.type_name}: no source: {error}') from None
+    for node in ast.walk(ast.parse(now)):
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            lines = {node.lineno, *(d.lineno for d in node.decorator_list)}
+            if start in lines:
+                files[path] = (before, _replaced(now, node, merge))
+                return
+    raise LockError(f'{merge.type_name}: {path} has no such class')
+
+
+def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
+    # Offsets of ast count the bytes of UTF-8.
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    places = sorted(
+        {
+            (one.lineno - 1, one.col_offset, one.end_col_offset or 0)
+            for one in _versions_in(node)
+            if one.value in merge.versions
+        },
+        reverse=True,
+    )
+    for number, start, end in places:
+        line = lines[number]
+        quote = line[start : start + 1]
+        lines[number] = (
+            line[:start] + quote + merge.into.encode() + quote + line[end:]
+        )
+    return b''.join(lines).decode()
+
+
+def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
+    """Yield the texts in a class that are versions of the type."""
+    found: list[Any] = []
+    for part in node.body:
+        if isinstance(part, ast.Assign):
+            names = {t.id for t in part.targets if isinstance(t, ast.Name)}
+            if 'VERSION' in names:
+                found.append(part.value)
+            if 'VERSION_MAP' in names and isinstance(part.value, ast.Dict):
+                found += part.value.values
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and inner.args:
+            name = getattr(inner.func, 'attr', getattr(inner.func, 'id', ''))
+            if name in _DECLARING:
+                found.append(inner.args[0])
+    for value in found:
+        if isinstance(value, ast.Constant):
+            yield value
+
+
+def difference(files: Files) -> str:
+    """Return a unified diff of files as they are and as they should be."""
+    return ''.join(
+        line
+        for path, (before, after) in files.items()
+        for line in difflib.unified_diff(
+            before.splitlines(keepends=True),
+            after.splitlines(keepends=True),
+            str(path),
+            str(path),
+        )
+    )
