@@ -101,7 +101,7 @@ def fill(
     """
     find = find or _registered
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
-    made = cls()
+    made = _empty(cls)
     for name in sorted(cls.fields):
         field = cls.fields[name]
         if getattr(field, 'read_only', False) and made.obj_attr_is_set(name):
@@ -116,6 +116,18 @@ def fill(
         except Exception:  # noqa: BLE001, S112 - a service's own setter
             continue
     return made
+
+
+def _empty(
+    cls: type[ovo_base.VersionedObject],
+) -> ovo_base.VersionedObject:
+    """Return an instance without values, also where cls() wants some."""
+    try:
+        return cls()
+    except TypeError:
+        made = cls.__new__(cls)
+        ovo_base.VersionedObject.__init__(made)
+        return made
 
 
 def primitives(name: str, version: str) -> Iterator[dict[str, Any]]:

@@ -121,6 +121,8 @@ def versus(
 ) -> list[Passage]:
     """Return how every type fares between two environments.
 
+    Types that the service cannot read itself are left out.
+
     :raises vobjects.exceptions.VobjectsError: one of them cannot be used
     """
     with contextlib.ExitStack() as stack:
@@ -134,6 +136,8 @@ def versus(
 def _passages(old: Environment, new: Environment) -> Iterator[Passage]:
     for name in sorted(old.types.keys() & new.types.keys()):
         before, after = old.types[name], new.types[name]
+        if not (before['read'] and after['read']):
+            continue  # only ever sent, to somebody else
         if order(before['version'])[0] == order(after['version'])[0]:
             yield _send(name, 'new to old', new, old)
             yield _send(name, 'old to new', old, new)

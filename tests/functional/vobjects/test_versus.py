@@ -20,6 +20,17 @@ register = base.VersionedObjectRegistry.register
 class Same(base.VersionedObject):
     fields = {'at': fields.DateTimeField(), 'note': fields.StringField()}
 
+
+@register
+class Payload(base.VersionedObject):
+    def __init__(self, node):
+        super().__init__()
+
+
+@register
+class Notification(base.VersionedObject):
+    fields = {'payload': fields.ObjectField('Payload')}
+
 """
 
 OLD = (
