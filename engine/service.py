@@ -23,14 +23,17 @@ from engine.events import recorder
 from engine.handlers import (
     actions,
     adoption,
+    attachments,
     clusters,
     events,
     members,
     nodes,
     operations,
+    policies,
     profiles,
 )
 from engine.handlers import services as service_handlers
+from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from vobjects import exceptions
@@ -47,11 +50,13 @@ BINARY = 'vobjects-engine'
 HANDLERS = (
     actions.ActionHandlers,
     adoption.AdoptionHandlers,
+    attachments.AttachmentHandlers,
     clusters.ClusterHandlers,
     events.EventHandlers,
     members.MemberHandlers,
     nodes.NodeHandlers,
     operations.OperationHandlers,
+    policies.PolicyHandlers,
     profiles.ProfileHandlers,
     service_handlers.ServiceHandlers,
 )
@@ -94,6 +99,7 @@ class Engine:
             database=self.database,
             provider=providers.load(conf, self.database),
             profile_types=profile_types.Registry.load(),
+            policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             cap=self._cap,
             speaks=speaks,

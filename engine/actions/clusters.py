@@ -7,15 +7,16 @@ A stage with no nodes to act on goes straight to the next one.
 
 from __future__ import annotations
 
+import datetime
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlalchemy import orm
 
 from engine import names, sizes
+from engine.actions import checks, work
 from engine.actions import nodes as node_actions
-from engine.actions import work
-from engine.db import actions, clusters, models, nodes
+from engine.db import actions, clock, clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
@@ -125,7 +126,7 @@ def resize(job: work.Work, session: orm.Session) -> None:
 
 def scale_in(job: work.Work, session: orm.Session) -> None:
     """Delete ``count`` nodes, or those that there are."""
-    count = work.given(job.request, 'count') or 1
+    count = _count(job, 'deletion')
     present = nodes.count_of_cluster(session, job.action.target)
     _resize(
         job,
@@ -136,7 +137,7 @@ def scale_in(job: work.Work, session: orm.Session) -> None:
 
 def scale_out(job: work.Work, session: orm.Session) -> None:
     """Make ``count`` nodes."""
-    count = work.given(job.request, 'count') or 1
+    count = _count(job, 'creation')
     _resize(job, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
 
 
@@ -148,6 +149,12 @@ def resized(job: work.Work, session: orm.Session) -> None:
 def scaled(job: work.Work, session: orm.Session) -> None:
     """See how many nodes there are."""
     finish(job, session, 'Cluster scaling succeeded.', 'scaling')
+
+
+def _count(job: work.Work, topic: str) -> int:
+    """Return by how many nodes to scale: what a policy says, or the user."""
+    decided = checks.decided(job, topic).get('count')
+    return int(decided or work.given(job.request, 'count') or 1)
 
 
 def resize_of(request: object) -> sizes.Resize:
@@ -174,12 +181,13 @@ def _resize(
     size, bounds = change.apply(len(members), bounds)
     clusters.set_status(cluster, 'RESIZING', 'Cluster resize started.')
     cluster.min_size, cluster.max_size = bounds.minimum, bounds.maximum
-    cluster.desired_capacity = size
-    after = resized if job.action.action == 'CLUSTER_RESIZE' else scaled
     surplus = len(members) - size
+    decided = checks.decided(job, 'deletion')
+    if surplus <= 0 or decided.get('reduce_desired_capacity', True):
+        cluster.desired_capacity = size
+    after = resized if job.action.action == 'CLUSTER_RESIZE' else scaled
     if surplus > 0:
-        leaving = nodes.victims(members, surplus)
-        wait(job, session, deletions(job, leaving), after)
+        shrink(job, session, members, surplus, after)
     else:
         _grow(job, session, cluster, -surplus, after)
 
@@ -284,7 +292,7 @@ def finish(
         more = f' (and {len(failures) - 1} more)' if failures[1:] else ''
         job.fail(session, f'Failed in {doing} nodes: {failures[0]}{more}')
     else:
-        job.succeed(session, success)
+        checks.conclude(job, session, success)
 
 
 # Parts of the steps
@@ -395,6 +403,46 @@ def deletions(
             'NODE_DELETE',
             node.id,
             requests.NodeDeleteRequest(identity=node.id),
+        )
+        for node in members
+    ]
+
+
+def shrink(
+    job: work.Work,
+    session: orm.Session,
+    members: Sequence[models.Node],
+    count: int,
+    then: Step,
+) -> None:
+    """Have nodes go, those and in the way that a policy says."""
+    decided = checks.decided(job, 'deletion')
+    chosen = set(decided.get('candidates') or ())
+    if chosen:
+        leaving = [node for node in members if node.id in chosen]
+    else:
+        leaving = nodes.victims(members, count)
+    if decided.get('destroy_after_deletion', True):
+        children = deletions(job, leaving)
+    else:
+        children = leaves(job, leaving)
+    grace = decided.get('grace_period')
+    if grace:
+        due = clock.now(session) + datetime.timedelta(seconds=grace)
+        for child in children:
+            child.not_before = due
+    wait(job, session, children, then)
+
+
+def leaves(
+    job: work.Work, members: Iterable[models.Node]
+) -> list[models.Action]:
+    """Return actions by which nodes leave their cluster."""
+    return [
+        job.child(
+            'NODE_LEAVE',
+            node.id,
+            requests.NodeLeaveRequest(identity=node.id),
         )
         for node in members
     ]

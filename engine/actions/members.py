@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
+from engine.actions import checks, work
 from engine.actions import clusters as steps
-from engine.actions import work
 from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
@@ -72,17 +72,24 @@ def remove(job: work.Work, session: orm.Session) -> None:
         for node in nodes.of_cluster(session, cluster.id)
         if node.id in wanted
     ]
-    if work.given(job.request, 'destroy_after_deletion'):
+    decided = checks.decided(job, 'deletion')
+    destroys = work.given(job.request, 'destroy_after_deletion')
+    if decided.get('destroy_after_deletion', destroys):
         children = steps.deletions(job, members)
     else:
-        children = [_leave(job, node.id) for node in members]
+        children = steps.leaves(job, members)
     steps.wait(job, session, children, removed)
 
 
 def removed(job: work.Work, session: orm.Session) -> None:
     """See how many nodes there are."""
+    decided = checks.decided(job, 'deletion')
     steps.finish(
-        job, session, 'Completed deleting nodes.', 'deleting', counts=True
+        job,
+        session,
+        'Completed deleting nodes.',
+        'deleting',
+        counts=decided.get('reduce_desired_capacity', True),
     )
 
 
@@ -93,11 +100,11 @@ def replace(job: work.Work, session: orm.Session) -> None:
     """Have the old nodes leave."""
     cluster = steps.begin(job, session, 'RESIZING', 'Replacing nodes')
     leaving = [
-        _leave(job, node.id)
+        node
         for node in nodes.of_cluster(session, cluster.id)
         if node.id in job.request.nodes
     ]
-    steps.wait(job, session, leaving, refill)
+    steps.wait(job, session, steps.leaves(job, leaving), refill)
 
 
 def refill(job: work.Work, session: orm.Session) -> None:
@@ -126,9 +133,3 @@ def _joins(
         )
         for node_id in node_ids
     ]
-
-
-def _leave(job: work.Work, node_id: str) -> models.Action:
-    return job.child(
-        'NODE_LEAVE', node_id, requests.NodeLeaveRequest(identity=node_id)
-    )

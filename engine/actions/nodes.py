@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import work
+from engine.actions import checks, work
 from engine.db import actions, clock, clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -48,7 +48,7 @@ def create(job: work.Work) -> None:
         node.physical_id = physical_id
         nodes.set_status(node, 'ACTIVE', 'Creation succeeded')
         look_at_cluster(job, session, node.cluster_id, counts=True)
-        job.succeed(session, 'Node created successfully.')
+        checks.conclude(job, session, 'Node created successfully.')
 
     try:
         job.write(done)
@@ -83,7 +83,7 @@ def update(job: work.Work) -> None:
                 setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
         look_at_cluster(job, session, node.cluster_id)
-        job.succeed(session, 'Node updated successfully.')
+        checks.conclude(job, session, 'Node updated successfully.')
 
     job.write(done)
 
@@ -100,6 +100,13 @@ def delete(job: work.Work) -> None:
             return None
         if job.action.cause == consts.CAUSE_REQUEST:
             check_may_leave(session, node, job.run.node_limit())
+        decided = checks.decided(job, 'deletion')
+        if not decided.get('destroy_after_deletion', True):
+            cluster_id, node.cluster_id, node.index = node.cluster_id, None, -1
+            counts = decided['reduce_desired_capacity']
+            look_at_cluster(job, session, cluster_id, counts=counts)
+            checks.conclude(job, session, 'Node left its cluster.')
+            return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
         return _view(node), _profile_in(session, node.profile_id)
 
@@ -120,7 +127,7 @@ def delete(job: work.Work) -> None:
             session.delete(node)
             session.flush()
             look_at_cluster(job, session, cluster_id, counts=True)
-        job.succeed(session, 'Node deleted successfully.')
+        checks.conclude(job, session, 'Node deleted successfully.')
 
     job.write(done)
 
@@ -139,7 +146,7 @@ def check(job: work.Work) -> None:
         node = existing(job, session)
         _set_health(node, trouble)
         look_at_cluster(job, session, node.cluster_id)
-        job.succeed(session, 'Node check completed.')
+        checks.conclude(job, session, 'Node check completed.')
 
     job.write(done)
 
@@ -175,7 +182,7 @@ def recover(job: work.Work) -> None:
             node.physical_id = physical_id
         nodes.set_status(node, 'ACTIVE', reason)
         look_at_cluster(job, session, node.cluster_id)
-        job.succeed(session, 'Node recovered successfully.')
+        checks.conclude(job, session, 'Node recovered successfully.')
 
     try:
         job.write(done)

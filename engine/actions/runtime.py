@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from engine.db import database, models
 from engine.events import recorder
+from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects.manifest import Manifest
@@ -29,6 +30,7 @@ class Runtime:
     database: database.Database
     provider: providers.Provider
     profile_types: profiles.Registry
+    policy_types: policies.Registry
     events: recorder.Recorder
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None

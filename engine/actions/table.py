@@ -7,8 +7,15 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine.actions import clusters, members, nodes, operations
-from engine.actions.work import Abandon, Kind, Stage, given
+from engine.actions import (
+    attachments,
+    checks,
+    clusters,
+    members,
+    nodes,
+    operations,
+)
+from engine.actions.work import Abandon, Kind, Stage, Work, given
 from engine.db import locks, models
 from vobjects.clustering import consts
 
@@ -39,14 +46,48 @@ def is_forced(request: Any) -> bool:
 def _cluster_kind(*steps: clusters.Step) -> Kind:
     stages = {step.__name__: clusters.in_transaction(step) for step in steps}
     return Kind(
-        {'start': clusters.in_transaction(steps[0]), **stages},
+        {'start': clusters.in_transaction(_checked(steps[0])), **stages},
         _cluster_locks,
         clusters.abandon,
     )
 
 
+def _checked(step: clusters.Step) -> clusters.Step:
+    """Return a step that is done if the policies of the cluster agree."""
+
+    def checked(job: Work, session: orm.Session) -> None:
+        if checks.before(job, session):
+            step(job, session)
+
+    return checked
+
+
+def _attachment_kind(step: clusters.Step) -> Kind:
+    return Kind(
+        {'start': clusters.in_transaction(step)},
+        _cluster_locks,
+        attachments.keep,
+    )
+
+
 def _node_kind(stage: Stage, abandon: Abandon = nodes.abandon) -> Kind:
-    return Kind({'start': stage}, _node_locks, abandon)
+    return Kind({'start': _asking(stage)}, _node_locks, abandon)
+
+
+def _asking(stage: Stage) -> Stage:
+    """Return a stage that is run if the policies of the cluster agree."""
+
+    def asking(job: Work) -> None:
+        is_asked = (
+            job.action.cause == consts.CAUSE_REQUEST
+            and job.action.cluster_id is not None
+        )
+        if not is_asked or job.write(
+            lambda session: checks.before(job, session)
+        ):
+            stage(job)
+
+    return asking
 
 
 def keep(session: orm.Session, action: models.Action, reason: str) -> None:
@@ -73,6 +114,9 @@ KINDS: dict[str, Kind] = {
     'CLUSTER_REPLACE_NODES': _cluster_kind(
         members.replace, members.refill, members.replaced
     ),
+    'CLUSTER_ATTACH_POLICY': _attachment_kind(attachments.attach),
+    'CLUSTER_DETACH_POLICY': _attachment_kind(attachments.detach),
+    'CLUSTER_UPDATE_POLICY': _attachment_kind(attachments.change),
     'CLUSTER_OPERATION': _cluster_kind(
         operations.operate_all, operations.operated
     ),

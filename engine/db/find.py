@@ -20,6 +20,7 @@ Row = TypeVar(
     models.Node,
     models.Action,
     models.Event,
+    models.Policy,
 )
 
 #: What may be the beginning of an ID: as much as clients show, or more.

@@ -4,6 +4,7 @@
 ::
 
     profiles  <-  clusters  <-  nodes        what users have
+    policies  <-  cluster_policies           which rules clusters are under
     actions, action_dependencies             what engines do with it
     events                                   what came of it
     locks                                    which action works on what
@@ -230,6 +231,48 @@ class ActionDependency(Base):
     dependent: orm.Mapped[str] = orm.mapped_column(
         ForeignKey('actions.id', ondelete='CASCADE'), primary_key=True
     )
+
+
+class Policy(Owned, Base):
+    """A rule that clusters can be under."""
+
+    __tablename__ = 'policies'
+    __table_args__ = (
+        Index(None, 'project', 'name'),
+        Index(None, 'created_at'),
+        TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = _id()
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    type: orm.Mapped[str] = orm.mapped_column(String(255))
+    spec: orm.Mapped[dict[str, Any]] = _json()
+    data: orm.Mapped[dict[str, Any]] = _json()
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    updated_at: orm.Mapped[Time | None]
+
+
+class ClusterPolicy(Base):
+    """A policy that is attached to a cluster."""
+
+    __tablename__ = 'cluster_policies'
+    __table_args__ = (
+        sqlalchemy.UniqueConstraint('cluster_id', 'policy_id'),
+        TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = _id()
+    cluster_id: orm.Mapped[str] = orm.mapped_column(
+        ForeignKey('clusters.id', ondelete='CASCADE')
+    )
+    policy_id: orm.Mapped[str] = orm.mapped_column(
+        ForeignKey('policies.id'), index=True
+    )
+    priority: orm.Mapped[int]
+    enabled: orm.Mapped[bool]
+    data: orm.Mapped[dict[str, Any]] = _json()
+    #: When the policy last let an action happen that it is about.
+    last_op: orm.Mapped[Time | None]
 
 
 class Event(Owned, Base):

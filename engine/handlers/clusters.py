@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
 
 from engine import sizes
+from engine.actions import checks
 from engine.actions import clusters as steps
-from engine.db import clusters, find, models, nodes
+from engine.db import clock, clusters, find, models, nodes
 from engine.handlers import common
+from engine.policies import base as policy_types
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
@@ -221,26 +223,40 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterScaleInRequest
     ) -> resources.Accepted:
         """Remove nodes."""
-        count = _count(request, 'scale-in')
-
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
-            present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(max(present - count, 0))
-
-        return self.queued(context, 'CLUSTER_SCALE_IN', request, check)
+        return self._scale(context, 'CLUSTER_SCALE_IN', request, -1)
 
     @handles(requests.ClusterScaleOutRequest)
     def scale_out(
         self, context: Any, request: requests.ClusterScaleOutRequest
     ) -> resources.Accepted:
         """Add nodes."""
-        count = _count(request, 'scale-out')
+        return self._scale(context, 'CLUSTER_SCALE_OUT', request, 1)
+
+    def _scale(
+        self, context: Any, kind: str, request: Any, sign: int
+    ) -> resources.Accepted:
+        count = common.given(request, 'count')
+        if count == 0:
+            operation = kind.removeprefix('CLUSTER_').lower().replace('_', '-')
+            raise errors.BadRequest(
+                f'Count for {operation} request cannot be 0.'
+            )
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
+            policies = [
+                one
+                for one in checks.asked(self.run, session, cluster.id)
+                if one[0].is_asked(policy_types.BEFORE, one[1], kind)
+            ]
+            if common.given(request, 'refuse_conflict'):
+                _refuse_while_cooling(session, cluster, kind, policies)
+            if count is None and policies:
+                return  # one of them may say how many
             present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(present + count)
+            size = present + sign * (count or 1)
+            self.bounds(cluster).check_size(max(size, 0))
 
-        return self.queued(context, 'CLUSTER_SCALE_OUT', request, check)
+        return self.queued(context, kind, request, check)
 
     @handles(requests.ClusterCheckRequest)
     def check(
@@ -282,8 +298,21 @@ def refuse_other_type(
         )
 
 
-def _count(request: Any, operation: str) -> int:
-    count = common.given(request, 'count')
-    if count == 0:
-        raise errors.BadRequest(f'Count for {operation} request cannot be 0.')
-    return 1 if count is None else int(count)
+def _refuse_while_cooling(
+    session: orm.Session,
+    cluster: models.Cluster,
+    kind: str,
+    policies: Iterable[tuple[policy_types.PolicyType, policy_types.Attached]],
+) -> None:
+    """Refuse to scale again before a policy has cooled down.
+
+    :raises vobjects.clustering.errors.ActionConflict: naming the policy
+    """
+    now = clock.now(session)
+    for policy_type, attached in policies:
+        if policy_type.cools_down(attached, kind, now):
+            raise errors.ActionConflict(
+                f'The {kind} action for cluster {cluster.id} cannot be'
+                f' processed due to Policy {attached.policy.id} cooldown'
+                ' still in progress'
+            )

@@ -12,6 +12,7 @@ from sqlalchemy import orm
 from engine.actions import queue, runtime, work
 from engine.db import (
     actions,
+    bindings,
     clusters,
     find,
     models,
@@ -277,6 +278,7 @@ def cluster_resources(
 ) -> list[resources.Cluster]:
     """Return clusters as users see them."""
     node_ids = clusters.node_ids(session, [row.id for row in rows])
+    policies = bindings.policy_ids(session, [row.id for row in rows])
     names = profile_names(session, {row.profile_id for row in rows})
     return [
         resources.Cluster(
@@ -295,7 +297,7 @@ def cluster_resources(
             dependents=row.dependents,
             config=row.config,
             nodes=node_ids[row.id],
-            policies=[],
+            policies=policies[row.id],
             init_at=row.init_at,
             created_at=row.created_at,
             updated_at=row.updated_at,

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from stevedore import extension
-
+from engine import plugins
 from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
-
-NAMESPACE = 'vobjects.profiles'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,47 +105,11 @@ class ProfileType(Protocol):
         """
 
 
-class Registry:
+class Registry(plugins.Registry[ProfileType]):
     """The profile types of this build, by ``NAME-VERSION``."""
 
-    def __init__(self, types: Mapping[str, ProfileType]) -> None:
-        self._types = dict(sorted(types.items()))
-
-    @classmethod
-    def load(cls) -> Registry:
-        """Collect those that are installed.
-
-        :raises Exception: what a plug-in raised that cannot be loaded
-        """
-
-        def refuse(manager: Any, entry_point: Any, error: Any) -> None:
-            raise error
-
-        manager: extension.ExtensionManager[Any] = extension.ExtensionManager(
-            NAMESPACE,
-            invoke_on_load=True,
-            on_load_failure_callback=refuse,
-        )
-        return cls(
-            {found.name: cast(ProfileType, found.obj) for found in manager}
-        )
-
-    def all(self) -> list[ProfileType]:
-        """Return the types, sorted by name."""
-        return list(self._types.values())
-
-    def get(self, type_name: str) -> ProfileType:
-        """Return a type by its name with version.
-
-        :raises vobjects.clustering.errors.ResourceNotFound: there is none
-        """
-        try:
-            return self._types[type_name]
-        except KeyError:
-            raise errors.ResourceNotFound(
-                f'The profile_type {exceptions.cut(type_name)} could not be'
-                ' found.'
-            ) from None
+    NAMESPACE = 'vobjects.profiles'
+    WORD = 'profile'
 
     def check_operation(
         self, type_name: str, operation: str, parameters: Mapping[str, Any]
@@ -168,40 +129,3 @@ class Registry:
             )
         schema.validate(offered.parameters, parameters, 'params')
         return kind
-
-    def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
-        """Return the type of a spec that fits it.
-
-        :param spec: ``type``, ``version`` and ``properties``
-        :raises vobjects.clustering.errors.InvalidSpec: it does not fit
-        """
-        for key in spec:
-            if key not in ('type', 'version', 'properties'):
-                raise errors.InvalidSpec(
-                    f'spec: there is no {exceptions.cut(key)}; there are'
-                    ' type, version, properties'
-                )
-        for key in ('type', 'version'):
-            if spec.get(key) is None:
-                raise errors.InvalidSpec(f'spec.{key} is required')
-        version = spec['version']
-        # YAML and JSON make a number of an unquoted 1.0.
-        is_number = isinstance(version, float | int)
-        if isinstance(version, bool) or not (
-            is_number or isinstance(version, str)
-        ):
-            raise errors.InvalidSpec(
-                f'spec.version: {exceptions.cut(version)} is not a version'
-            )
-        if isinstance(version, int):
-            version = float(version)
-        found = self._types.get(f'{spec["type"]}-{version}')
-        if found is None:
-            raise errors.InvalidSpec(
-                'spec: there is no profile type'
-                f' {exceptions.cut(spec["type"])} of version'
-                f' {exceptions.cut(version)}; there are'
-                f' {", ".join(self._types)}'
-            )
-        schema.validate(found.properties, spec.get('properties', {}))
-        return found

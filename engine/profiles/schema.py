@@ -18,6 +18,10 @@ from vobjects.clustering import errors
 Schema = Mapping[str, 'Property']
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -26,6 +30,7 @@ def _is_integer(value: Any) -> bool:
 TYPES: dict[str, Callable[[Any], bool]] = {
     'String': lambda value: isinstance(value, str),
     'Integer': _is_integer,
+    'Number': _is_number,
     'Boolean': lambda value: isinstance(value, bool),
     'Map': lambda value: isinstance(value, Mapping),
     'List': lambda value: isinstance(value, (list, tuple)),
@@ -151,6 +156,22 @@ def _validate(prop: Property, value: Any, path: str) -> None:
     if prop.items is not None:
         for position, item in enumerate(value):
             _validate(prop.items, item, f'{path}[{position}]')
+
+
+def filled(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that fit a schema, with its defaults where none is."""
+    found: dict[str, Any] = {}
+    for name, prop in schema.items():
+        value = values.get(name)
+        if value is None:
+            value = prop.default
+        if prop.keys is not None and (value is not None or prop.required):
+            value = filled(prop.keys, value or {})
+        elif prop.items is not None and prop.items.keys is not None:
+            keys = prop.items.keys
+            value = [filled(keys, item) for item in value or ()]
+        found[name] = value
+    return found
 
 
 def not_updatable(

@@ -100,6 +100,8 @@ NODE_SORT_KEYS = (
     'created_at',
     'updated_at',
 )
+POLICY_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
+CLUSTER_POLICY_SORT_KEYS = ('enabled', 'priority', 'policy_name')
 PROFILE_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
 ACTION_SORT_KEYS = ('name', 'target', 'action', 'created_at', 'status')
 EVENT_SORT_KEYS = (
@@ -125,4 +127,5 @@ EVENT_LEVELS = {
     'DEBUG': 10,
 }
 
+EXPERIMENTAL = 'EXPERIMENTAL'
 SUPPORTED = 'SUPPORTED'

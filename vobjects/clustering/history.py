@@ -17,6 +17,7 @@ HISTORY: dict[str, tuple[str, ...]] = {
     '1.1': ('Microversions are checked; the API is that of 1.0.',),
     '1.2': (
         'Added validation of profiles: POST /v1/profiles/validate.',
+        'Added validation of policies: POST /v1/policies/validate.',
         'Added collecting an attribute of all nodes of a cluster: GET'
         ' /v1/clusters/{identity}/attrs/{path}.',
     ),
@@ -27,8 +28,10 @@ HISTORY: dict[str, tuple[str, ...]] = {
         'Added destroy_after_deletion to deleting nodes from a cluster.',
     ),
     '1.5': (
-        'Added support_status to profile types, listed and shown.',
-        'Added version to profile types that are listed; names lack it now.',
+        'Added support_status to profile types and policy types, listed and'
+        ' shown.',
+        'Added version to profile types and policy types that are listed;'
+        ' names lack it now.',
     ),
     '1.6': (
         'Added profile_only to cluster update.',

@@ -106,6 +106,97 @@ class ProfileValidation(base.Resource):
 
 
 @base.register
+class PolicyTypeItem(base.Resource):
+    """A policy type in a list.
+
+    Up to 1.4 the name carried the version (``os.nova.server-1.0``); since
+    1.5 the version and its support status stand apart.
+    """
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+
+    fields = {
+        'name': fields.StringField(),
+        'version': added('1.1', fields.StringField(nullable=True)),
+        'support_status': added('1.1', fields.JsonField(nullable=True)),
+    }
+
+    def obj_make_compatible(
+        self, primitive: dict[str, Any], target_version: str
+    ) -> None:
+        """Join name and version again for a reader of 1.0."""
+        version = primitive.get('version')
+        super().obj_make_compatible(primitive, target_version)
+        if 'version' not in primitive and version is not None:
+            primitive['name'] = f'{primitive["name"]}-{version}'
+
+
+@base.register
+class PolicyType(base.Resource):
+    """A policy type with the schema of its spec's properties."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.5': '1.1'}
+
+    fields = {
+        'name': fields.StringField(),
+        'schema': fields.JsonField(),
+        'support_status': added('1.1', fields.JsonField(nullable=True)),
+    }
+
+
+@base.register
+class Policy(base.Resource):
+    """A rule that clusters can be under."""
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'type': fields.StringField(),
+        'spec': fields.JsonField(),
+        'data': fields.JsonField(nullable=True),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class PolicyValidation(base.Resource):
+    """A spec that was checked, in a policy that was not created."""
+
+    VERSION_MAP = {'1.2': '1.0'}
+
+    fields = {
+        'id': fields.StringField(nullable=True),
+        'name': fields.StringField(nullable=True),
+        'type': fields.StringField(),
+        'spec': fields.JsonField(),
+        'data': fields.JsonField(nullable=True),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
+class ClusterPolicy(base.Resource):
+    """A policy that is attached to a cluster."""
+
+    fields = {
+        'id': fields.StringField(),
+        'cluster_id': fields.StringField(),
+        'cluster_name': fields.StringField(),
+        'policy_id': fields.StringField(),
+        'policy_name': fields.StringField(),
+        'policy_type': fields.StringField(),
+        'enabled': fields.StrictBooleanField(),
+        'priority': fields.IntegerField(),
+        'data': fields.JsonField(nullable=True),
+        'last_op': fields.DateTimeField(nullable=True),
+    }
+
+
+@base.register
 class Cluster(base.Resource):
     """A group of nodes made from one profile."""
 

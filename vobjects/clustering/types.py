@@ -9,6 +9,7 @@ from vobjects.clustering.requests import (
     clusters,
     events,
     nodes,
+    policies,
     profiles,
     services,
 )
@@ -18,6 +19,7 @@ __all__ = [
     'clusters',
     'events',
     'nodes',
+    'policies',
     'profiles',
     'resources',
     'services',

@@ -20,6 +20,7 @@ from vobjects.clustering.requests import (
     clusters,
     events,
     nodes,
+    policies,
     profiles,
     services,
 )
@@ -65,6 +66,7 @@ class Engine:
         self.profiles: dict[str, Any] = {}
         self.actions: dict[str, Any] = {}
         self.events: dict[str, Any] = {}
+        self.policies: dict[str, Any] = {}
 
     @property
     def asked(self) -> Any:
@@ -194,6 +196,9 @@ class Engine:
     @_answer.register(clusters.ClusterResizeRequest)
     @_answer.register(clusters.ClusterScaleInRequest)
     @_answer.register(clusters.ClusterScaleOutRequest)
+    @_answer.register(policies.ClusterAttachPolicyRequest)
+    @_answer.register(policies.ClusterDetachPolicyRequest)
+    @_answer.register(policies.ClusterUpdatePolicyRequest)
     @_answer.register(clusters.ClusterAddNodesRequest)
     @_answer.register(clusters.ClusterDelNodesRequest)
     @_answer.register(clusters.ClusterReplaceNodesRequest)
@@ -257,6 +262,64 @@ class Engine:
     @_answer.register
     def _(self, request: actions.ActionGetRequest) -> Any:
         return _find(self.actions, request.identity, 'action')
+
+    @_answer.register
+    def _(self, request: policies.PolicyTypeListRequest) -> Any:
+        return [
+            resources.PolicyTypeItem(
+                name='senlin.policy.batch', version='1.0', support_status={}
+            )
+        ]
+
+    @_answer.register
+    def _(self, request: policies.PolicyTypeGetRequest) -> Any:
+        if request.identity != 'senlin.policy.batch-1.0':
+            raise errors.ResourceNotFound(
+                f'The policy_type {request.identity} could not be found.'
+            )
+        return resources.PolicyType(
+            name=request.identity, schema={}, support_status={}
+        )
+
+    @_answer.register
+    def _(self, request: policies.PolicyListRequest) -> Any:
+        return _page(self.policies, request)
+
+    @_answer.register
+    def _(self, request: policies.PolicyCreateRequest) -> Any:
+        made = _policy(resources.Policy, request.name, request.spec)
+        self.policies[made.id] = made
+        return made
+
+    @_answer.register
+    def _(self, request: policies.PolicyValidateRequest) -> Any:
+        return _policy(resources.PolicyValidation, 'v', request.spec)
+
+    @_answer.register
+    def _(self, request: policies.PolicyGetRequest) -> Any:
+        return _find(self.policies, request.identity, 'policy')
+
+    @_answer.register
+    def _(self, request: policies.PolicyUpdateRequest) -> Any:
+        policy = _find(self.policies, request.identity, 'policy')
+        policy.name = request.name
+        return policy
+
+    @_answer.register
+    def _(self, request: policies.PolicyDeleteRequest) -> Any:
+        policy = _find(self.policies, request.identity, 'policy')
+        del self.policies[policy.id]
+
+    @_answer.register
+    def _(self, request: policies.ClusterPolicyListRequest) -> Any:
+        cluster = _find(self.clusters, request.identity, 'cluster')
+        return [_attached(cluster, one) for one in self.policies.values()]
+
+    @_answer.register
+    def _(self, request: policies.ClusterPolicyGetRequest) -> Any:
+        cluster = _find(self.clusters, request.identity, 'cluster')
+        policy = _find(self.policies, request.policy_id, 'policy')
+        return _attached(cluster, policy)
 
     @_answer.register
     def _(self, request: events.EventListRequest) -> Any:
@@ -368,6 +431,32 @@ def _node(request: Any) -> Any:
         init_at=NOW,
         tainted=False,
         **_OWNER,
+    )
+
+
+def _policy(cls: Any, name: str, spec: Any) -> Any:
+    return cls(
+        id=str(uuid.uuid4()),
+        name=name,
+        type='senlin.policy.batch-1.0',
+        spec=spec,
+        data={},
+        **_OWNER,
+    )
+
+
+def _attached(cluster: Any, policy: Any) -> Any:
+    return resources.ClusterPolicy(
+        id=str(uuid.uuid4()),
+        cluster_id=cluster.id,
+        cluster_name=cluster.name,
+        policy_id=policy.id,
+        policy_name=policy.name,
+        policy_type=policy.type,
+        enabled=True,
+        priority=100,
+        data={},
+        last_op=None,
     )
 
 

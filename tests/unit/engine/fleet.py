@@ -21,6 +21,7 @@ from engine import reaper, scheduler, service
 from engine.actions import runtime
 from engine.db import clock, database, models, services
 from engine.events import recorder
+from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.profiles import nova_server
 from engine.providers import base as providers
@@ -142,6 +143,7 @@ class Engine:
             profile_types=profile_types.Registry(
                 {'os.nova.server-1.0': nova_server.NovaServer()}
             ),
+            policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             cap=cap,
             speaks=speaks,

@@ -134,6 +134,8 @@ def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
         '1.2': [
             'ClusterAttribute',
             'ClusterCollectRequest',
+            'PolicyValidateRequest',
+            'PolicyValidation',
             'ProfileValidateRequest',
             'ProfileValidation',
         ],
@@ -145,7 +147,12 @@ def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
             'ProfileTypeOperations',
             'ProfileTypeOpsRequest',
         ],
-        '1.5': ['ProfileType', 'ProfileTypeItem'],
+        '1.5': [
+            'PolicyType',
+            'PolicyTypeItem',
+            'ProfileType',
+            'ProfileTypeItem',
+        ],
         '1.6': [
             'ClusterRecoverRequest',
             'ClusterUpdateRequest',

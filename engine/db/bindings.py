@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about the policies of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import models, statements
+
+BINDING = models.ClusterPolicy
+
+#: A binding with its policy.
+Bound = tuple[models.ClusterPolicy, models.Policy]
+
+
+def get(
+    session: orm.Session, cluster_id: str, policy_id: str
+) -> models.ClusterPolicy | None:
+    """Return the binding of a policy to a cluster."""
+    return session.scalar(
+        sqlalchemy.select(BINDING)
+        .where(
+            BINDING.cluster_id == cluster_id, BINDING.policy_id == policy_id
+        )
+        .execution_options(populate_existing=True)
+    )
+
+
+def of_cluster(
+    session: orm.Session, cluster_id: str, *, enabled_only: bool = False
+) -> list[Bound]:
+    """Return the policies of a cluster, that to be asked first first."""
+    query = (
+        sqlalchemy.select(BINDING, models.Policy)
+        .join(models.Policy, models.Policy.id == BINDING.policy_id)
+        .where(BINDING.cluster_id == cluster_id)
+        .order_by(BINDING.priority, BINDING.id)
+        .execution_options(populate_existing=True)
+    )
+    if enabled_only:
+        query = query.where(BINDING.enabled.is_(True))
+    return [(row[0], row[1]) for row in session.execute(query)]
+
+
+def count_of_policy(session: orm.Session, policy_id: str) -> int:
+    """Return how many clusters a policy is attached to."""
+    return (
+        session.scalar(
+            sqlalchemy.select(sqlalchemy.func.count())
+            .select_from(BINDING)
+            .where(BINDING.policy_id == policy_id)
+        )
+        or 0
+    )
+
+
+def policy_ids(
+    session: orm.Session, cluster_ids: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the policies of each cluster."""
+    found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
+    for some in statements.portions(cluster_ids):
+        for cluster_id, policy_id in session.execute(
+            sqlalchemy.select(BINDING.cluster_id, BINDING.policy_id)
+            .where(BINDING.cluster_id.in_(some))
+            .order_by(BINDING.priority, BINDING.id)
+        ):
+            found[cluster_id].append(policy_id)
+    return found

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The policies of clusters: to be looked at, attached, detached, changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import bindings, find, models
+from engine.handlers import clusters, common
+from vobjects import exceptions
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import policies as requests
+from vobjects.rpc.server import handles
+
+CLUSTER, POLICY = models.Cluster, models.Policy
+BINDING = models.ClusterPolicy
+
+SORT_KEYS: dict[str, Any] = {
+    'enabled': BINDING.enabled,
+    'priority': BINDING.priority,
+    'policy_name': POLICY.name,
+}
+
+
+class AttachmentHandlers(clusters.ClusterQueue):
+    """See the module's docstring."""
+
+    @handles(requests.ClusterPolicyListRequest)
+    def list(
+        self, context: Any, request: Any
+    ) -> list[resources.ClusterPolicy]:
+        """Return the policies of a cluster."""
+        with self.run.database.reader() as session:
+            cluster = common.shown(session, CLUSTER, context, request.identity)
+            query = (
+                sqlalchemy.select(BINDING, POLICY)
+                .join(POLICY, POLICY.id == BINDING.policy_id)
+                .where(BINDING.cluster_id == cluster.id)
+            )
+            filters: dict[str, Any] = {
+                'enabled': BINDING.enabled,
+                'policy_name': POLICY.name,
+                'policy_type': POLICY.type,
+            }
+            for field, column in filters.items():
+                value = common.given(request, field)
+                if value is not None:
+                    query = query.where(column == value)
+            for item in (common.given(request, 'sort') or 'priority').split(
+                ','
+            ):
+                key, _, direction = item.partition(':')
+                column = SORT_KEYS[key]
+                query = query.order_by(
+                    column.desc() if direction == 'desc' else column.asc()
+                )
+            return [
+                _resource(cluster, binding, policy)
+                for binding, policy in session.execute(
+                    query.order_by(BINDING.id)
+                )
+            ]
+
+    @handles(requests.ClusterPolicyGetRequest)
+    def get(self, context: Any, request: Any) -> resources.ClusterPolicy:
+        """Return a policy of a cluster."""
+        with self.run.database.reader() as session:
+            cluster = common.shown(session, CLUSTER, context, request.identity)
+            policy = find.find(
+                session, POLICY, request.policy_id, cluster.project
+            )
+            binding = bindings.get(session, cluster.id, policy.id)
+            if binding is None:
+                raise errors.ResourceNotFound(
+                    f'The policy {exceptions.cut(request.policy_id)} is not'
+                    ' found attached to the specified cluster'
+                    f' {exceptions.cut(request.identity)}.'
+                )
+            return _resource(cluster, binding, policy)
+
+    @handles(requests.ClusterAttachPolicyRequest)
+    def attach(self, context: Any, request: Any) -> resources.Accepted:
+        """Have a policy look after a cluster."""
+
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            policy = _specified(session, context, request.policy_id)
+            request.policy_id = policy.id
+
+        return self.queued(context, 'CLUSTER_ATTACH_POLICY', request, check)
+
+    @handles(requests.ClusterDetachPolicyRequest)
+    def detach(self, context: Any, request: Any) -> resources.Accepted:
+        """Have a policy look after a cluster no more."""
+        return self._change(context, 'CLUSTER_DETACH_POLICY', request)
+
+    @handles(requests.ClusterUpdatePolicyRequest)
+    def update(self, context: Any, request: Any) -> resources.Accepted:
+        """Enable or disable a policy of a cluster."""
+        return self._change(context, 'CLUSTER_UPDATE_POLICY', request)
+
+    def _change(
+        self, context: Any, kind: str, request: Any
+    ) -> resources.Accepted:
+        def check(session: orm.Session, cluster: models.Cluster) -> None:
+            policy = _specified(session, context, request.policy_id)
+            if bindings.get(session, cluster.id, policy.id) is None:
+                raise errors.BadRequest(
+                    f'The policy {exceptions.cut(request.policy_id)} is not'
+                    ' attached to the specified cluster'
+                    f' {exceptions.cut(cluster.id)}.'
+                )
+            request.policy_id = policy.id
+
+        return self.queued(context, kind, request, check)
+
+
+def _specified(
+    session: orm.Session, context: Any, identity: str
+) -> models.Policy:
+    try:
+        return find.find(session, POLICY, identity, context.project_id)
+    except errors.ResourceNotFound:
+        raise errors.BadRequest(
+            f'The specified policy {exceptions.cut(identity)} could not be'
+            ' found.'
+        ) from None
+
+
+def _resource(
+    cluster: models.Cluster,
+    binding: models.ClusterPolicy,
+    policy: models.Policy,
+) -> resources.ClusterPolicy:
+    return resources.ClusterPolicy(
+        id=binding.id,
+        cluster_id=cluster.id,
+        cluster_name=cluster.name,
+        policy_id=policy.id,
+        policy_name=policy.name,
+        policy_type=policy.type,
+        enabled=binding.enabled,
+        priority=binding.priority,
+        data=binding.data,
+        last_op=binding.last_op,
+    )

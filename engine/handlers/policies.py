@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies and their types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine import plugins
+from engine.db import bindings, clock, find, models
+from engine.handlers import common
+from engine.profiles import schema
+from vobjects.clustering import errors, resources
+from vobjects.clustering.requests import policies as requests
+from vobjects.rpc.server import handles
+
+POLICY = models.Policy
+
+SORT_KEYS = {
+    'created_at': POLICY.created_at,
+    'updated_at': POLICY.updated_at,
+    'name': POLICY.name,
+    'type': POLICY.type,
+}
+
+
+class PolicyHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.PolicyTypeListRequest)
+    def list_types(
+        self, context: Any, request: Any
+    ) -> list[resources.PolicyTypeItem]:
+        """Return the types that this engine has."""
+        return [
+            resources.PolicyTypeItem(
+                name=kind.name,
+                version=kind.version,
+                support_status=dict(kind.support_status),
+            )
+            for kind in self.run.policy_types.all()
+        ]
+
+    @handles(requests.PolicyTypeGetRequest)
+    def get_type(self, context: Any, request: Any) -> resources.PolicyType:
+        """Return a type with the schema of its specs' properties."""
+        kind = self.run.policy_types.get(request.identity)
+        return resources.PolicyType(
+            name=request.identity,
+            schema=schema.render(kind.properties),
+            support_status=dict(kind.support_status),
+        )
+
+    @handles(requests.PolicyListRequest)
+    def list(self, context: Any, request: Any) -> list[resources.Policy]:
+        """Return the caller's policies."""
+        with self.run.database.reader() as session:
+            rows = common.listed(
+                session,
+                sqlalchemy.select(POLICY),
+                context,
+                request,
+                SORT_KEYS,
+                {'name': POLICY.name, 'type': POLICY.type},
+            )
+        return [_resource(row) for row in rows]
+
+    @handles(requests.PolicyCreateRequest)
+    def create(self, context: Any, request: Any) -> resources.Policy:
+        """Create a policy from a spec that fits its type."""
+        kind = self.run.policy_types.check(request.spec)
+
+        def body(session: orm.Session) -> resources.Policy:
+            row = POLICY(
+                id=models.new_id(),
+                name=request.name,
+                type=plugins.type_name(kind),
+                spec=request.spec,
+                user=context.user_id,
+                project=context.project_id,
+                domain=context.domain_id,
+            )
+            session.add(row)
+            session.flush()
+            return _resource(row)
+
+        return self.run.database.write(body)
+
+    @handles(requests.PolicyValidateRequest)
+    def validate(
+        self, context: Any, request: Any
+    ) -> resources.PolicyValidation:
+        """Return what would be created from a spec."""
+        kind = self.run.policy_types.check(request.spec)
+        return resources.PolicyValidation(
+            id=None,
+            name='validated_policy',
+            type=plugins.type_name(kind),
+            spec=request.spec,
+            data={},
+            user=context.user_id,
+            project=context.project_id,
+            domain=context.domain_id,
+            created_at=None,
+            updated_at=None,
+        )
+
+    @handles(requests.PolicyGetRequest)
+    def get(self, context: Any, request: Any) -> resources.Policy:
+        """Return a policy."""
+        with self.run.database.reader() as session:
+            row = common.shown(session, POLICY, context, request.identity)
+        return _resource(row)
+
+    @handles(requests.PolicyUpdateRequest)
+    def update(self, context: Any, request: Any) -> resources.Policy:
+        """Give a policy another name."""
+
+        def body(session: orm.Session) -> resources.Policy:
+            row = find.find(
+                session, POLICY, request.identity, context.project_id
+            )
+            if request.name == row.name:
+                raise errors.BadRequest('No property needs an update.')
+            row.name = request.name
+            row.updated_at = clock.utcnow()
+            session.flush()
+            return _resource(row)
+
+        return self.run.database.write(body)
+
+    @handles(requests.PolicyDeleteRequest)
+    def delete(self, context: Any, request: Any) -> None:
+        """Delete a policy that no cluster has."""
+
+        def body(session: orm.Session) -> None:
+            row = find.find(
+                session, POLICY, request.identity, context.project_id
+            )
+            # Nobody attaches it before we commit: the foreign key of a
+            # binding needs the row, too.
+            session.refresh(row, with_for_update=True)
+            if bindings.count_of_policy(session, row.id):
+                raise errors.ResourceInUse(
+                    f"The policy '{row.id}' cannot be deleted: still attached"
+                    ' to some clusters.'
+                )
+            session.delete(row)
+
+        self.run.database.write(body)
+
+
+def _resource(row: models.Policy) -> resources.Policy:
+    return resources.Policy(
+        id=row.id,
+        name=row.name,
+        type=row.type,
+        spec=row.spec,
+        data=row.data,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        **common.owned(row),
+    )

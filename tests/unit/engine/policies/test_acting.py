@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies that are attached, and what they make of actions."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.requests import actions, clusters, nodes, policies
+
+
+def policy(
+    engine: fleet.Engine, kind: str, name: str = 'pol', **properties: Any
+) -> str:
+    spec = {
+        'type': f'senlin.policy.{kind}',
+        'version': '1.0',
+        'properties': properties,
+    }
+    request = policies.PolicyCreateRequest(name=name, spec=spec)
+    found: str = engine.ask(request).id
+    return found
+
+
+def attach(engine: fleet.Engine, name: str = 'pol', **more: Any) -> Any:
+    """Attach a policy to cluster c, and return the action when it ended."""
+    asked = engine.ask(
+        policies.ClusterAttachPolicyRequest(
+            identity='c', policy_id=name, **more
+        )
+    )
+    engine.work()
+    return engine.ask(actions.ActionGetRequest(identity=asked.action))
+
+
+def scaling(engine: fleet.Engine, event: str, **adjustment: Any) -> None:
+    """Create cluster c of 4 with a scaling policy."""
+    asks.cluster(engine, 4, max_size=8, min_size=1)
+    policy(engine, 'scaling', event=event, adjustment=adjustment)
+    assert attach(engine).status == 'SUCCEEDED'
+
+
+def scale(engine: fleet.Engine, request_type: Any, **more: Any) -> Any:
+    asked = engine.ask(request_type(identity='c', **more))
+    engine.work()
+    return engine.ask(actions.ActionGetRequest(identity=asked.action))
+
+
+def size(engine: fleet.Engine) -> int:
+    return len(asks.show_cluster(engine, 'c').nodes)
+
+
+def bindings(engine: fleet.Engine, **more: Any) -> list[Any]:
+    request = policies.ClusterPolicyListRequest(identity='c', **more)
+    found: list[Any] = engine.ask(request)
+    return found
+
+
+def test_attached_policy_is_listed_changed_and_detached(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 1)
+    id_ = policy(engine, 'deletion')
+    assert attach(engine, enabled=False).status_reason == 'Policy attached.'
+    assert attach(engine).status_reason == 'Policy already attached.'
+    assert asks.show_cluster(engine, 'c').policies == [id_]
+    (bound,) = bindings(engine)
+    assert (bound.policy_id, bound.policy_name) == (id_, 'pol')
+    assert (bound.cluster_name, bound.enabled) == ('c', False)
+    assert bound.policy_type == 'senlin.policy.deletion-1.0'
+    assert bound.priority == 400
+    engine.ask(
+        policies.ClusterUpdatePolicyRequest(
+            identity='c', policy_id='pol', enabled=True
+        )
+    )
+    engine.work()
+    request = policies.ClusterPolicyGetRequest(identity='c', policy_id='pol')
+    assert engine.ask(request).enabled
+    assert bindings(engine, enabled=False) == []
+    with pytest.raises(errors.ResourceInUse, match='still attached'):
+        engine.ask(policies.PolicyDeleteRequest(identity='pol'))
+    engine.ask(
+        policies.ClusterDetachPolicyRequest(identity='c', policy_id='pol')
+    )
+    engine.work()
+    assert bindings(engine) == []
+    with pytest.raises(errors.ResourceNotFound, match='not found attached'):
+        engine.ask(request)
+    engine.ask(policies.PolicyDeleteRequest(identity='pol'))
+    any_world.assert_at_rest()
+
+
+def test_cluster_is_deleted_with_its_policies_attached(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 1)
+    policy(engine, 'deletion')
+    attach(engine)
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
+    engine.work()
+    assert any_world.count(models.Cluster) == 0
+    assert any_world.count(models.ClusterPolicy) == 0
+    assert any_world.count(models.Policy) == 1
+
+
+def test_second_policy_of_a_type_is_for_scaling_only(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    for name in ('one', 'two'):
+        policy(engine, 'deletion', name)
+        policy(engine, 'scaling', f's-{name}', event='CLUSTER_SCALE_IN')
+    assert attach(engine, 'one').status == 'SUCCEEDED'
+    refused = attach(engine, 'two')
+    assert refused.status == 'FAILED'
+    assert 'Only one instance of policy type' in refused.status_reason
+    assert attach(engine, 's-one').status == 'SUCCEEDED'
+    assert attach(engine, 's-two').status == 'SUCCEEDED'
+    assert [b.policy_name for b in bindings(engine, sort='policy_name')] == [
+        'one',
+        's-one',
+        's-two',
+    ]
+    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
+
+
+def test_policy_that_is_not_attached_or_not_there_is_refused(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    policy(engine, 'deletion')
+    for kind in (
+        policies.ClusterDetachPolicyRequest,
+        policies.ClusterUpdatePolicyRequest,
+    ):
+        with pytest.raises(errors.BadRequest, match='not attached'):
+            engine.ask(kind(identity='c', policy_id='pol'))
+        with pytest.raises(errors.BadRequest, match='specified policy'):
+            engine.ask(kind(identity='c', policy_id='none'))
+    with pytest.raises(errors.BadRequest, match='specified policy'):
+        attach(engine, 'none')
+
+
+@pytest.mark.parametrize(
+    ('adjustment', 'count', 'expected'),
+    [
+        ({'number': 2}, None, 6),
+        ({'number': 2}, 1, 5),
+        ({'type': 'CHANGE_IN_PERCENTAGE', 'number': 50}, None, 6),
+        (
+            {'type': 'CHANGE_IN_PERCENTAGE', 'number': 1, 'min_step': 3},
+            None,
+            7,
+        ),
+        ({'type': 'EXACT_CAPACITY', 'number': 8}, None, 8),
+        ({'number': 9, 'best_effort': True}, None, 8),
+    ],
+)
+def test_scaling_policy_says_by_how_many(
+    world: fleet.World,
+    adjustment: dict[str, Any],
+    count: int | None,
+    expected: int,
+) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', **adjustment)
+    action = scale(engine, clusters.ClusterScaleOutRequest, count=count)
+    assert action.status == 'SUCCEEDED'
+    assert size(engine) == expected
+    world.assert_at_rest()
+
+
+def test_scaling_policy_says_by_how_many_on_the_way_in(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_IN', number=3)
+    assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
+    assert size(engine) == 5
+    scale(engine, clusters.ClusterScaleInRequest)
+    assert size(engine) == 2
+
+
+def test_scaling_out_of_bounds_fails_and_leaves_the_cluster_alone(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', number=9)
+    action = scale(engine, clusters.ClusterScaleOutRequest)
+    assert action.status == 'FAILED'
+    assert "Policy check failure: Failed policy 'pol'" in action.status_reason
+    assert 'greater than max_size' in action.status_reason
+    shown = asks.show_cluster(engine, 'c')
+    assert (shown.status, len(shown.nodes)) == ('ACTIVE', 4)
+    world.assert_at_rest()
+
+
+def test_cooldown_fails_an_action_or_refuses_it(world: fleet.World) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
+    assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
+    late = scale(engine, clusters.ClusterScaleOutRequest)
+    assert late.status == 'FAILED'
+    assert 'cooldown is still in progress' in late.status_reason
+    with pytest.raises(errors.ActionConflict, match='cooldown'):
+        scale(engine, clusters.ClusterScaleOutRequest, refuse_conflict=True)
+
+    def older(session: Any) -> None:
+        (binding,) = session.query(models.ClusterPolicy)
+        binding.last_op -= datetime.timedelta(seconds=3601)
+
+    world.database.write(older)
+    again = scale(
+        engine, clusters.ClusterScaleOutRequest, refuse_conflict=True
+    )
+    assert again.status == 'SUCCEEDED'
+    assert size(engine) == 6
+
+
+def test_disabled_policy_is_not_asked(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    policy(
+        engine,
+        'scaling',
+        event='CLUSTER_SCALE_OUT',
+        adjustment={'number': 3},
+    )
+    attach(engine, enabled=False)
+    scale(engine, clusters.ClusterScaleOutRequest)
+    assert size(engine) == 2
+
+
+@pytest.mark.parametrize(
+    ('criteria', 'left'),
+    [('OLDEST_FIRST', [3, 4]), ('YOUNGEST_FIRST', [1, 2])],
+)
+def test_deletion_policy_chooses_who_goes(
+    world: fleet.World, criteria: str, left: list[int]
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 4)
+
+    def born(session: Any) -> None:
+        for node in session.query(models.Node):
+            node.created_at = datetime.datetime(
+                2026, 1, node.index, tzinfo=datetime.UTC
+            )
+
+    world.database.write(born)
+    policy(engine, 'deletion', criteria=criteria)
+    attach(engine)
+    scale(engine, clusters.ClusterScaleInRequest, count=1)
+    scale(
+        engine,
+        clusters.ClusterResizeRequest,
+        adjustment_type='EXACT_CAPACITY',
+        number=2,
+    )
+    found = asks.show_cluster(engine, 'c').nodes
+    assert [asks.show_node(engine, id_).index for id_ in found] == left
+
+
+def test_deletion_policy_says_that_nodes_only_leave(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 3)
+    policy(
+        engine,
+        'deletion',
+        destroy_after_deletion=False,
+        reduce_desired_capacity=False,
+    )
+    attach(engine)
+    scale(engine, clusters.ClusterScaleInRequest, count=2)
+    shown = asks.show_cluster(engine, 'c')
+    assert (len(shown.nodes), shown.desired_capacity) == (1, 3)
+    assert shown.status == 'WARNING'
+    assert world.count(models.Node) == 3
+    assert world.count(models.SimulatedServer) == 3
+    world.assert_at_rest()
+
+
+def test_grace_period_lets_nodes_stay_for_a_while(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 2)
+    policy(engine, 'deletion', grace_period=3600)
+    attach(engine)
+    engine.ask(clusters.ClusterScaleInRequest(identity='c'))
+    engine.work()
+    assert size(engine) == 2
+    assert world.statuses('NODE_DELETE') == ['READY']
+
+    def over(session: Any) -> None:
+        for action in session.query(models.Action):
+            action.not_before = None
+
+    world.database.write(over)
+    engine.work()
+    assert size(engine) == 1
+    world.assert_at_rest()
+
+
+def test_both_policies_together(world: fleet.World) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_IN', number=2)
+    policy(engine, 'deletion', 'del', destroy_after_deletion=False)
+    attach(engine, 'del')
+    scale(engine, clusters.ClusterScaleInRequest)
+    assert size(engine) == 2
+    assert world.count(models.Node) == 4
+
+
+@pytest.mark.parametrize('destroy', [True, False])
+def test_node_that_is_deleted_in_a_cluster_is_asked_about(
+    world: fleet.World, destroy: bool
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 2)
+    policy(engine, 'deletion', destroy_after_deletion=destroy)
+    attach(engine)
+    first, _ = asks.show_cluster(engine, 'c').nodes
+    asked = engine.ask(nodes.NodeDeleteRequest(identity=first))
+    engine.work()
+    assert size(engine) == 1
+    row = world.row(models.Action, asked.action)
+    assert row.status == 'SUCCEEDED'
+    assert row.data['policies']['deletion']['candidates'] == [first]
+    assert (world.row(models.Node, first) is None) == destroy
+    world.assert_at_rest()
