@@ -42,6 +42,14 @@ def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
     return authenticate
 
 
+def anonymous(environ: WSGIEnvironment) -> RequestContext:
+    """Return nobody, for what is public."""
+    return RequestContext(
+        request_id=environ.get(middleware.REQUEST_ID),
+        global_request_id=environ.get(middleware.GLOBAL_REQUEST_ID),
+    )
+
+
 STRATEGIES: Mapping[str, Callable[[cfg.ConfigOpts], Authenticate]] = {
     'none': nobody_checks,
 }

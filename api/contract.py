@@ -62,6 +62,15 @@ _IDENTITY = {
 
 _URI = {'type': 'string', 'format': 'uri'}
 
+#: The query of a webhook: the parameters of any action.
+_WEBHOOK: shapes.Schema = {
+    'type': 'object',
+    'properties': {'V': {'type': 'string', 'enum': ['1', '2']}},
+    'patternProperties': {'': {'type': 'string'}},
+    'required': ['V'],
+    'additionalProperties': False,
+}
+
 #: An object that is a field's value, whatever is in it.
 _MAP: shapes.Schema = {
     'type': 'object',
@@ -112,8 +121,11 @@ def _shape(
     body = _bounded(content)
     if given.whole:
         body = _MAP
+    if given.webhook:
+        query = _WEBHOOK
+        body = _MAP
     if given.names:
-        body = _named(body, given.names)
+        body = _named(body, given.names, flat=bool(given.flat))
     if given.key:
         body = shapes.closed({given.key: body}, [given.key])
     headers: dict[int, Mapping[str, Any]] = {}
@@ -132,13 +144,17 @@ def _shape(
     )
 
 
-def _named(content: shapes.Schema, name: str) -> shapes.Schema:
+def _named(
+    content: shapes.Schema, name: str, *, flat: bool = False
+) -> shapes.Schema:
     """Return the schema of an object whose one key is a field itself."""
     if name in content.get('properties', {}):
         properties = dict(content['properties'])
         del properties[name]
         required = [n for n in content.get('required', ()) if n != name]
         content = shapes.closed(properties, required)
+    if flat:
+        content = {'anyOf': [content, _MAP]}
     return {
         'type': 'object',
         'patternProperties': {'': content},

@@ -115,7 +115,7 @@ class Dispatcher:
         request.environ[ROUTE] = method.path
         if method.plain is not None:
             method.plain.require(version)
-            content = self._content(request, method.plain.route.given)
+            content = self._content(request, method.plain.route)
             return method.plain(request, names, content)
         chosen, content = self._select(request, method, version)
         chosen.require(version)
@@ -162,8 +162,9 @@ class Dispatcher:
             allowed.add(HEAD)
         raise errors.MethodNotAllowed(verb, path, ', '.join(sorted(allowed)))
 
-    def _content(self, request: webob.Request, given: routes.Given) -> Any:
+    def _content(self, request: webob.Request, route: routes.Route) -> Any:
         """Return what the body holds for a route; a GET's is not read."""
+        given = route.given
         if not given.body:
             return inputs.NO_BODY
         content = self._body(request)
@@ -171,7 +172,7 @@ class Dispatcher:
             return content
         found = _object(content)
         if given.names:
-            return _named(found, given)
+            return _named(found, route)
         return _below(found, given.key) if given.key else found
 
     def _select(
@@ -229,8 +230,9 @@ def _below(found: dict[str, Any], key: str) -> Any:
     return found[key]
 
 
-def _named(found: dict[str, Any], given: routes.Given) -> dict[str, Any]:
+def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
     """Return the fields of a body whose one key is a field itself."""
+    given = route.given
     if len(found) != 1:
         raise api_errors.ValidationError(
             'body', f'must name one {given.names}, not {len(found) or "none"}'
@@ -239,6 +241,8 @@ def _named(found: dict[str, Any], given: routes.Given) -> dict[str, Any]:
     content = _map(content, f'body[{exceptions.cut(name)}]')
     if given.whole:
         return {given.names: name, given.whole: content}
+    if given.flat and content.keys().isdisjoint(route.request.fields):
+        return {given.names: name, given.flat: content}
     if given.names in content:
         raise api_errors.ValidationError(
             f'body[{exceptions.cut(name)}].{given.names}',

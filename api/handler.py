@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import webob
 
-from api import answers, context, inputs, policy, routes
+from api import answers, context, inputs, policy, routes, webhooks
 from vobjects import base, exceptions, fields, manifest
 from vobjects.clustering.context import RequestContext
 from vobjects.microversions import discovery, errors, query, schema
@@ -78,6 +78,9 @@ class Handler:
         self._service = service
         self._type = route.request
         self._others = tuple(route.client_names())
+        self._authenticate = (
+            context.anonymous if route.public else service.authenticate
+        )
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')
@@ -109,7 +112,7 @@ class Handler:
         """
         environ = request.environ
         version: Version = environ[MICROVERSION]
-        caller = self._service.authenticate(environ)
+        caller = self._authenticate(environ)
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
         asked = self.build(environ, version, path, content)
@@ -149,12 +152,19 @@ class Handler:
         :raises vobjects.microversions.errors.InputError: what is wrong
         """
         given, names = self.route.given, self._others
-        values: dict[str, Any] = dict(self._implied[version])
+        values: dict[str, Any] = {
+            name: self._root(environ) if value is routes.ROOT else value
+            for name, value in self._implied[version].items()
+        }
         for name, identity in path.items():
             inputs.check_identity(name, identity)
             values[name] = identity
         text = environ.get('QUERY_STRING')
         pairs = query.pairs(text) if text else []
+        if given.webhook:
+            only_body = 'only_body' in values
+            values |= webhooks.collect(pairs, content, only_body=only_body)
+            return self._request(version, values)
         if pairs or not given.body:
             asked = query.coerce_query(
                 self._type, version, names if given.query else (), pairs
@@ -184,6 +194,10 @@ class Handler:
             if name not in asked:
                 setattr(asked, name, copy.copy(default))
         return asked
+
+    def _root(self, environ: Mapping[str, Any]) -> str:
+        """Return what the client called the root of the API."""
+        return self._service.public_url or discovery.base_url(environ)
 
     def _send(
         self,
@@ -224,7 +238,7 @@ class Handler:
                 ('Content-Length', str(len(body))),
             ]
         if rendered.action:
-            root = self._service.public_url or discovery.base_url(environ)
+            root = self._root(environ)
             headers.append(
                 ('Location', f'{root}/v1/actions/{rendered.action}')
             )

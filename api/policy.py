@@ -21,6 +21,7 @@ from vobjects.clustering.context import RequestContext
 IS_ADMIN = 'context_is_admin'
 MEMBER = 'member_or_above'
 READER = 'reader_or_above'
+EVERYBODY = 'everybody'
 
 #: Listing what belongs to other projects.
 GLOBAL_PROJECT = 'global_project'
@@ -33,6 +34,7 @@ _BASE = (
     (IS_ADMIN, 'role:admin', 'Who is an admin of the service.'),
     (MEMBER, f'role:member or rule:{IS_ADMIN}', 'Who may change things.'),
     (READER, f'role:reader or rule:{MEMBER}', 'Who may look.'),
+    (EVERYBODY, '@', 'Everybody, known or not.'),
 )
 
 #: Rule, who may, what it is about.
@@ -80,6 +82,13 @@ _RULES = (
     ('actions:update', MEMBER, 'Cancel an action.'),
     ('events:index', READER, 'List events.'),
     ('events:get', READER, 'Show an event.'),
+    ('receivers:index', READER, 'List receivers.'),
+    ('receivers:create', MEMBER, 'Create a receiver.'),
+    ('receivers:get', READER, 'Show a receiver.'),
+    ('receivers:update', MEMBER, 'Change a receiver.'),
+    ('receivers:delete', MEMBER, 'Delete a receiver.'),
+    ('receivers:notify', MEMBER, 'Have a receiver look for messages.'),
+    ('webhooks:trigger', EVERYBODY, 'Start the action of a receiver.'),
 )
 
 

@@ -21,6 +21,7 @@ from vobjects.clustering.requests import (
     nodes,
     policies,
     profiles,
+    receivers,
     services,
 )
 
@@ -37,8 +38,12 @@ class Given:
     :ivar names: the object has one key, which is this field; the fields are
         in the object below it
     :ivar whole: the object is itself this field
+    :ivar flat: so it is if it has the name of no field (openstack's command
+        sends the parameters of a cluster's operation so)
     :ivar implied: fields that no client gives: every request has them, from
-        the microversion on that has them
+        the microversion on that has them; :data:`ROOT` stands for what the
+        client called the root of the API
+    :ivar webhook: see :mod:`api.webhooks`
     """
 
     query: bool = False
@@ -48,14 +53,24 @@ class Given:
     optional: bool = False
     names: str = ''
     whole: str = ''
+    flat: str = ''
     implied: tuple[tuple[str, Any], ...] = ()
+    webhook: bool = False
 
+
+#: See :class:`Given`.
+ROOT = object()
 
 QUERY = Given(query=True)
+NOTHING = Given(body=True, optional=True)
+RECEIVER = Given(body=True, key='receiver', implied=(('endpoint', ROOT),))
+WEBHOOK = Given(
+    body=True, optional=True, webhook=True, implied=(('only_body', True),)
+)
 #: As in ``{"reboot": {"type": "HARD"}}``.
 NODE_OPERATION = Given(body=True, names='operation', whole='params')
 #: As in ``{"reboot": {"params": {...}, "filters": {...}}}``.
-CLUSTER_OPERATION = Given(body=True, names='operation')
+CLUSTER_OPERATION = Given(body=True, names='operation', flat='params')
 FLAT = Given(body=True)
 #: ``{"action": {"status": "CANCELLED"}}`` and ``?force=true``.
 CANCEL = Given(query=True, body=True, key='action')
@@ -89,6 +104,7 @@ class Route:
     :ivar status: of a success
     :ivar render: makes the body of the engine's answer
     :ivar rule: of ``api.policy``
+    :ivar public: nobody is authenticated
     """
 
     method: str
@@ -98,6 +114,7 @@ class Route:
     status: int
     render: answers.Render
     rule: str
+    public: bool = False
 
     @property
     def in_path(self) -> tuple[str, ...]:
@@ -291,5 +308,25 @@ ROUTES: tuple[Route, ...] = (
           QUERY, 200, items('events', resources.Event), 'events:index'),
     Route(GET, '/v1/events/{identity}', events.EventGetRequest,
           QUERY, 200, item('event', resources.Event), 'events:get'),
+
+    Route(GET, '/v1/receivers', receivers.ReceiverListRequest,
+          QUERY, 200,
+          items('receivers', resources.Receiver), 'receivers:index'),
+    Route(POST, '/v1/receivers', receivers.ReceiverCreateRequest,
+          RECEIVER, 201,
+          item('receiver', resources.Receiver), 'receivers:create'),
+    Route(GET, '/v1/receivers/{identity}', receivers.ReceiverGetRequest,
+          QUERY, 200, item('receiver', resources.Receiver), 'receivers:get'),
+    Route(PATCH, '/v1/receivers/{identity}', receivers.ReceiverUpdateRequest,
+          inside('receiver'), 200,
+          item('receiver', resources.Receiver), 'receivers:update'),
+    Route(DELETE, '/v1/receivers/{identity}', receivers.ReceiverDeleteRequest,
+          EITHER, 204, answers.nothing, 'receivers:delete'),
+    Route(POST, '/v1/receivers/{identity}/notify',
+          receivers.ReceiverNotifyRequest,
+          NOTHING, 202, answers.nothing, 'receivers:notify'),
+    Route(POST, '/v1/webhooks/{identity}/trigger',
+          receivers.WebhookTriggerRequest,
+          WEBHOOK, 202, answers.action, 'webhooks:trigger', public=True),
 )
 # fmt: on

@@ -31,6 +31,7 @@ from engine.handlers import (
     operations,
     policies,
     profiles,
+    receivers,
 )
 from engine.handlers import services as service_handlers
 from engine.policies import base as policy_types
@@ -58,6 +59,7 @@ HANDLERS = (
     operations.OperationHandlers,
     policies.PolicyHandlers,
     profiles.ProfileHandlers,
+    receivers.ReceiverHandlers,
     service_handlers.ServiceHandlers,
 )
 

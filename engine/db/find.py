@@ -21,6 +21,7 @@ Row = TypeVar(
     models.Action,
     models.Event,
     models.Policy,
+    models.Receiver,
 )
 
 #: What may be the beginning of an ID: as much as clients show, or more.

@@ -5,6 +5,7 @@
 
     profiles  <-  clusters  <-  nodes        what users have
     policies  <-  cluster_policies           which rules clusters are under
+    receivers                                what starts actions from outside
     actions, action_dependencies             what engines do with it
     events                                   what came of it
     locks                                    which action works on what
@@ -273,6 +274,29 @@ class ClusterPolicy(Base):
     data: orm.Mapped[dict[str, Any]] = _json()
     #: When the policy last let an action happen that it is about.
     last_op: orm.Mapped[Time | None]
+
+
+class Receiver(Owned, Base):
+    """By which something outside starts an action on a cluster."""
+
+    __tablename__ = 'receivers'
+    __table_args__ = (
+        Index(None, 'project', 'name'),
+        Index(None, 'created_at'),
+        TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = _id()
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    type: orm.Mapped[str] = orm.mapped_column(String(32))
+    cluster_id: orm.Mapped[str] = orm.mapped_column(
+        ForeignKey('clusters.id', ondelete='CASCADE'), index=True
+    )
+    action: orm.Mapped[str] = orm.mapped_column(String(64))
+    params: orm.Mapped[dict[str, Any]] = _json()
+    channel: orm.Mapped[dict[str, Any]] = _json()
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    updated_at: orm.Mapped[Time | None]
 
 
 class Event(Owned, Base):

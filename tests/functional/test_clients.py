@@ -15,6 +15,7 @@ from typing import Any
 import openstack
 import openstack.connection
 import pytest
+import requests
 from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 
@@ -262,6 +263,113 @@ def test_sdk_adopts_a_server(
     _ended(clustering, clustering.check_node(node)['action'])
     _ended(clustering, clustering.delete_node(node).id)
     clustering.delete_profile(node.profile_id, ignore_missing=False)
+
+
+def test_sdk_puts_a_cluster_under_policies(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    types = [kind.name for kind in clustering.policy_types()]
+    assert 'senlin.policy.health' in types
+    shown = clustering.get_policy_type('senlin.policy.scaling-1.0')
+    assert 'event' in shown.schema
+    spec = {
+        'type': 'senlin.policy.scaling',
+        'version': '1.0',
+        'properties': {
+            'event': 'CLUSTER_SCALE_OUT',
+            'adjustment': {'number': 2, 'cooldown': 3600},
+        },
+    }
+    assert clustering.validate_policy(spec=spec).name == 'validated_policy'
+    policy = clustering.create_policy(name=unique('sdk'), spec=spec)
+    clustering.update_policy(policy, name=policy.name + '-2')
+    assert clustering.find_policy(policy.name).id == policy.id
+    assert policy.id in [one.id for one in clustering.policies()]
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+    cluster = clustering.create_cluster(
+        name=unique('sdk'), profile_id=profile.id
+    )
+    cluster = clustering.wait_for_status(
+        cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
+    )
+
+    answer = clustering.attach_policy_to_cluster(
+        cluster, policy.id, enabled=False
+    )
+    _ended(clustering, answer['action'])
+    answer = clustering.update_cluster_policy(cluster, policy.id, enabled=True)
+    _ended(clustering, answer['action'])
+    (bound,) = clustering.cluster_policies(cluster.id, is_enabled=True)
+    assert (bound.policy_id, bound.policy_name) == (policy.id, policy.name)
+    assert clustering.get_cluster_policy(policy, cluster).is_enabled
+    with pytest.raises(exceptions.ConflictException, match='still attached'):
+        clustering.delete_policy(policy)
+
+    _ended(clustering, clustering.scale_out_cluster(cluster)['action'])
+    assert len(clustering.get_cluster(cluster.id).node_ids) == 2
+    with pytest.raises(exceptions.ConflictException, match='cooldown'):
+        clustering.scale_out_cluster(cluster)
+
+    answer = clustering.detach_policy_from_cluster(cluster, policy.id)
+    _ended(clustering, answer['action'])
+    clustering.delete_policy(policy)
+    assert clustering.find_policy(policy.id) is None
+    _ended(clustering, clustering.delete_cluster(cluster).id)
+    clustering.delete_profile(profile, ignore_missing=False)
+
+
+def test_sdk_makes_receivers_and_sees_events(
+    connection: openstack.connection.Connection,
+) -> None:
+    clustering = connection.clustering
+    profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
+    cluster = clustering.create_cluster(
+        name=unique('sdk'), profile_id=profile.id
+    )
+    cluster = clustering.wait_for_status(
+        cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
+    )
+    receiver = clustering.create_receiver(
+        name=unique('sdk'),
+        type='webhook',
+        cluster_id=cluster.id,
+        action='CLUSTER_SCALE_OUT',
+        params={'count': '1'},
+    )
+    changed = clustering.update_receiver(receiver, params={'count': 2})
+    assert changed.params == {'count': 2}
+    assert clustering.get_receiver(receiver).cluster_id == cluster.id
+    listed = clustering.receivers(cluster_id=cluster.id, sort='name')
+    assert [one.id for one in listed] == [receiver.id]
+
+    # As an alarm service calls it: no token, and a body of its own.
+    answer = requests.post(
+        changed.channel['alarm_url'],
+        json={'alarm_id': 'a', 'severity': 'low'},
+        timeout=60,
+    )
+    assert answer.status_code == 202, answer.text
+    action = answer.json()['action']
+    assert answer.headers['Location'].endswith(f'/v1/actions/{action}')
+    assert _ended(clustering, action).action == 'CLUSTER_SCALE_OUT'
+    assert len(clustering.get_cluster(cluster.id).node_ids) == 2
+    # As a script calls it: nothing at all.
+    answer = requests.post(changed.channel['alarm_url'], timeout=60)
+    _ended(clustering, answer.json()['action'])
+    assert len(clustering.get_cluster(cluster.id).node_ids) == 4
+
+    events = list(clustering.events(cluster_id=cluster.id, sort='timestamp'))
+    assert [event.action for event in events] == [
+        *['CLUSTER_CREATE'] * 2,
+        *['CLUSTER_SCALE_OUT'] * 4,
+    ]
+    shown = clustering.get_event(events[-1].id)
+    assert (shown.obj_name, shown.status) == (cluster.name, 'ACTIVE')
+    clustering.delete_receiver(receiver)
+    assert clustering.find_receiver(receiver.name) is None
+    _ended(clustering, clustering.delete_cluster(cluster).id)
+    clustering.delete_profile(profile, ignore_missing=False)
 
 
 def test_sdk_shows_types_services_and_build(

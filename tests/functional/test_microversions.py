@@ -150,7 +150,15 @@ def test_new_field_is_refused_before_its_version_by_naming_it(
         ('1.4', 'GET', '/v1/profile-types/os.nova.server-1.0/ops', None),
         ('1.4', 'POST', '/v1/clusters/x/ops', {'reboot': {}}),
         ('1.4', 'POST', '/v1/nodes/x/ops', {'reboot': {}}),
+        (
+            *('1.2', 'POST', '/v1/policies/validate'),
+            {'policy': {'spec': {}}},
+        ),
         ('1.7', 'GET', '/v1/services', None),
+        (
+            *('1.7', 'PATCH', '/v1/receivers/x'),
+            {'receiver': {'name': 'y'}},
+        ),
         (
             *('1.7', 'POST', '/v1/nodes/adopt'),
             {'identity': 'x', 'type': 'os.nova.server-1.0'},

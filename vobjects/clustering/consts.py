@@ -104,6 +104,15 @@ POLICY_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
 CLUSTER_POLICY_SORT_KEYS = ('enabled', 'priority', 'policy_name')
 PROFILE_SORT_KEYS = ('type', 'name', 'created_at', 'updated_at')
 ACTION_SORT_KEYS = ('name', 'target', 'action', 'created_at', 'status')
+RECEIVER_TYPES = ('webhook', 'message')
+RECEIVER_SORT_KEYS = (
+    'name',
+    'type',
+    'action',
+    'cluster_id',
+    'created_at',
+    'user',
+)
 EVENT_SORT_KEYS = (
     'timestamp',
     'level',

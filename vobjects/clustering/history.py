@@ -25,6 +25,7 @@ HISTORY: dict[str, tuple[str, ...]] = {
     '1.4': (
         'Added the operations (ops) of profile types.',
         'Added operations (ops) on nodes and on clusters.',
+        'Added user to the filters of receivers.',
         'Added destroy_after_deletion to deleting nodes from a cluster.',
     ),
     '1.5': (
@@ -41,11 +42,15 @@ HISTORY: dict[str, tuple[str, ...]] = {
         'Added config to clusters.',
         'Added check_capacity to cluster recover.',
         'Added POST /v1/nodes/adopt, and adopt-preview to look first.',
+        'Added changing a receiver: PATCH /v1/receivers/{identity}.',
         'Added the list of services.',
     ),
     '1.8': ('Added force to cluster delete and node delete.',),
     '1.9': (),
-    '1.10': (),
+    '1.10': (
+        'The parameters of a webhook are in the body; before, in the query'
+        ' or below params.',
+    ),
     '1.11': (
         'A cluster that is to be scaled while another action works on it'
         ' answers 409; before, the action waits.',

@@ -312,6 +312,24 @@ class Action(base.Resource):
 
 
 @base.register
+class Receiver(base.Resource):
+    """By which something outside starts an action on a cluster."""
+
+    fields = {
+        'id': fields.StringField(),
+        'name': fields.StringField(),
+        'type': fields.StringField(),
+        'cluster_id': fields.StringField(nullable=True),
+        'action': fields.StringField(nullable=True),
+        'actor': fields.JsonField(nullable=True),
+        'params': fields.JsonField(nullable=True),
+        'channel': fields.JsonField(nullable=True),
+        **_OWNED,
+        **_TIMES,
+    }
+
+
+@base.register
 class Event(base.Resource):
     """What happened to a cluster or a node."""
 

@@ -11,6 +11,7 @@ from vobjects.clustering.requests import (
     nodes,
     policies,
     profiles,
+    receivers,
     services,
 )
 
@@ -21,6 +22,7 @@ __all__ = [
     'nodes',
     'policies',
     'profiles',
+    'receivers',
     'resources',
     'services',
 ]

@@ -22,6 +22,7 @@ from vobjects.clustering.requests import (
     nodes,
     policies,
     profiles,
+    receivers,
     services,
 )
 from vobjects.microversions.policy import Maximum
@@ -67,6 +68,7 @@ class Engine:
         self.actions: dict[str, Any] = {}
         self.events: dict[str, Any] = {}
         self.policies: dict[str, Any] = {}
+        self.receivers: dict[str, Any] = {}
 
     @property
     def asked(self) -> Any:
@@ -322,6 +324,35 @@ class Engine:
         return _attached(cluster, policy)
 
     @_answer.register
+    def _(self, request: receivers.ReceiverListRequest) -> Any:
+        return _page(self.receivers, request)
+
+    @_answer.register
+    def _(self, request: receivers.ReceiverCreateRequest) -> Any:
+        made = _receiver(request)
+        self.receivers[made.id] = made
+        return made
+
+    @_answer.register(receivers.ReceiverGetRequest)
+    @_answer.register(receivers.ReceiverUpdateRequest)
+    def _(self, request: Any) -> Any:
+        return _find(self.receivers, request.identity, 'receiver')
+
+    @_answer.register
+    def _(self, request: receivers.ReceiverDeleteRequest) -> Any:
+        found = _find(self.receivers, request.identity, 'receiver')
+        del self.receivers[found.id]
+
+    @_answer.register
+    def _(self, request: receivers.ReceiverNotifyRequest) -> Any:
+        _find(self.receivers, request.identity, 'receiver')
+
+    @_answer.register
+    def _(self, request: receivers.WebhookTriggerRequest) -> Any:
+        _find(self.receivers, request.identity, 'receiver')
+        return self._accept()
+
+    @_answer.register
     def _(self, request: events.EventListRequest) -> Any:
         return _page(self.events, request)
 
@@ -430,6 +461,20 @@ def _node(request: Any) -> Any:
         dependents={},
         init_at=NOW,
         tainted=False,
+        **_OWNER,
+    )
+
+
+def _receiver(request: Any) -> Any:
+    return resources.Receiver(
+        id=str(uuid.uuid4()),
+        name=request.name,
+        type=request.type,
+        cluster_id=_given(request, 'cluster_id', None),
+        action=_given(request, 'action', None),
+        actor={},
+        params=request.params,
+        channel={'alarm_url': request.endpoint},
         **_OWNER,
     )
 

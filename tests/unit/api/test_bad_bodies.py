@@ -314,3 +314,26 @@ def test_field_when_of_any_type_is_never_our_fault(
     for name, value in itertools.product(route.request.fields, WRONG):
         raw = wrapped(route, json.dumps({name: value}))
         assert send(api, route, raw).status < 500
+
+
+@pytest.mark.parametrize(
+    ('given', 'params', 'filters'),
+    [
+        ({}, {}, {}),
+        ({'type': 'SOFT'}, {'type': 'SOFT'}, {}),
+        ({'params': {'type': 'SOFT'}}, {'type': 'SOFT'}, {}),
+        ({'filters': {'role': 'r'}}, {}, {'role': 'r'}),
+    ],
+)
+def test_operation_of_a_cluster_has_its_parameters_flat_or_below_params(
+    api: http.Api,
+    engine: memory.Engine,
+    given: dict[str, Any],
+    params: dict[str, Any],
+    filters: dict[str, Any],
+) -> None:
+    body = {'reboot': given}
+    api('POST', '/v1/clusters/x/ops', body, version=LATEST)
+    assert engine.asked.operation == 'reboot'
+    assert engine.asked.params == params
+    assert engine.asked.filters == filters

@@ -14,7 +14,7 @@ from api import errors, policy, routes
 from tests.unit.api import conftest
 from vobjects.clustering.context import RequestContext
 
-READS = ('index', 'get', 'build_info', 'ops', 'collect')
+READS = ('index', 'get', 'build_info', 'ops', 'collect', 'trigger')
 
 
 def caller(*roles: str) -> RequestContext:

@@ -104,8 +104,16 @@ FINGERPRINTS: dict[str, str] = {
     'ProfileUpdateRequest': '1.0-6e8011219abae54599c7e39a34c35c4f',
     'ProfileValidateRequest': '1.0-fcf6d72f086d4e57715d89a22408241d',
     'ProfileValidation': '1.0-3bcf05ff1187b69a2459465f6ceb474d',
+    'Receiver': '1.0-f4e8c31eb0d315670aaf5b8c2b09777b',
+    'ReceiverCreateRequest': '1.0-dc30961ffd1617a3f7f4b2d40e16262f',
+    'ReceiverDeleteRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ReceiverGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ReceiverListRequest': '1.1-146fe647cdf701462fad4c4577d01660',
+    'ReceiverNotifyRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
+    'ReceiverUpdateRequest': '1.0-2ae02008710ac516e87dcc1cde54dc1d',
     'Service': '1.0-a0edf4869b060fe85b44da7db73fe026',
     'ServiceListRequest': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
+    'WebhookTriggerRequest': '1.1-db14358d19cbeff6d94ab698b113ff53',
 }
 
 OURS = sorted(
@@ -164,6 +172,7 @@ def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
             'NodeOperationRequest',
             'ProfileTypeOperations',
             'ProfileTypeOpsRequest',
+            'ReceiverListRequest',
         ],
         '1.5': [
             'PolicyType',
@@ -184,10 +193,12 @@ def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
             'NodeAdoptPreviewRequest',
             'NodeAdoptRequest',
             'NodePreview',
+            'ReceiverUpdateRequest',
             'Service',
             'ServiceListRequest',
         ],
         '1.8': ['ClusterDeleteRequest', 'NodeDeleteRequest'],
+        '1.10': ['WebhookTriggerRequest'],
         '1.11': ['ClusterScaleInRequest', 'ClusterScaleOutRequest'],
         '1.12': ['ActionUpdateRequest'],
         '1.13': ['Node', 'NodeUpdateRequest'],

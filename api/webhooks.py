@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the call of a webhook says: its query and its body.
+
+============  ================================================================
+up to 1.9     parameters in the query; the body's too, which are below
+              ``params`` if ``V`` is 1
+since 1.10    the parameters are the body's; the query has only ``V``, and
+              what else is there, as in the URL of a receiver, is not read
+============  ================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from api import inputs
+from vobjects import exceptions
+from vobjects.microversions import errors
+
+#: The parameter that says how the body is read: 1 or 2.
+VERSION = 'V'
+VERSIONS = ('1', '2')
+
+
+def collect(
+    pairs: Iterable[tuple[str, str]], content: Any, *, only_body: bool
+) -> dict[str, Any]:
+    """Return the fields ``params`` and ``body`` of a webhook's request.
+
+    :param pairs: of the query
+    :param content: a JSON object, or ``inputs.NO_BODY``
+    :param only_body: whether the query's parameters are not read
+    :raises vobjects.microversions.errors.ValidationError: what is wrong
+    """
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        if name in given:
+            raise errors.ValidationError(
+                f'query.{exceptions.cut(name)}', 'is given more than once'
+            )
+        given[name] = value
+    form = given.pop(VERSION, None)
+    if form is None:
+        raise errors.ValidationError(
+            f'query.{VERSION}',
+            'V query parameter is required in webhook trigger URL',
+        )
+    if form not in VERSIONS:
+        raise errors.ValidationError(
+            f'query.{VERSION}',
+            f'must be one of {", ".join(VERSIONS)}, not'
+            f' {exceptions.cut(form)}',
+        )
+    body = {} if content is inputs.NO_BODY else dict(content)
+    if only_body:
+        return {'params': {}, 'body': body}
+    if form == '1':
+        below = {} if (found := body.get('params')) is None else found
+        if not isinstance(below, dict):
+            raise errors.ValidationError(
+                'body.params', 'must be a JSON object'
+            )
+        return {'params': {**given, **below}, 'body': {}}
+    return {'params': given, 'body': body}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import errors
+from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import clusters, receivers
+
+ENDPOINT = 'http://api:8777'
+
+
+@pytest.fixture
+def engine(world: fleet.World) -> fleet.Engine:
+    return world.engine()
+
+
+def create(
+    engine: fleet.Engine, action: str = 'CLUSTER_SCALE_OUT', **more: Any
+) -> Any:
+    context = more.pop('context', None)
+    given: dict[str, Any] = {
+        'name': 'hook',
+        'type': 'webhook',
+        'cluster_id': 'c',
+        'action': action,
+        'endpoint': ENDPOINT,
+        **more,
+    }
+    return engine.ask(receivers.ReceiverCreateRequest(**given), context)
+
+
+def trigger(engine: fleet.Engine, identity: str, **more: Any) -> Any:
+    given = {'params': {}, 'body': {}, **more}
+    request = receivers.WebhookTriggerRequest(identity=identity, **given)
+    return engine.ask(request, RequestContext())
+
+
+def test_receiver_is_created_changed_and_deleted(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 0)
+    made = create(engine, params={'count': '2'})
+    url = f'{ENDPOINT}/v1/webhooks/{made.id}/trigger?V=2&count=2'
+    assert made.channel == {'alarm_url': url}
+    assert (made.cluster_id, made.user) == (cluster, 'alice')
+    changed = engine.ask(
+        receivers.ReceiverUpdateRequest(
+            identity='hook', name='other', params={'count': 3}
+        )
+    )
+    assert (changed.id, changed.name) == (made.id, 'other')
+    assert changed.channel['alarm_url'].endswith('?V=2&count=3')
+    with pytest.raises(errors.BadRequest, match='No property needs'):
+        engine.ask(
+            receivers.ReceiverUpdateRequest(identity='other', name='other')
+        )
+    engine.ask(receivers.ReceiverDeleteRequest(identity='other'))
+    with pytest.raises(errors.ResourceNotFound, match='The receiver'):
+        engine.ask(receivers.ReceiverGetRequest(identity='other'))
+
+
+def test_receivers_are_filtered(engine: fleet.Engine) -> None:
+    asks.cluster(engine, 0)
+    create(engine, name='a')
+    create(engine, 'CLUSTER_CHECK', name='b')
+    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+    create(
+        engine,
+        name='x',
+        cluster_id='theirs',
+        context=fleet.caller('theirs'),
+    )
+
+    def names(**more: Any) -> list[str]:
+        request = receivers.ReceiverListRequest(**more)
+        return [one.name for one in engine.ask(request)]
+
+    assert names(sort='name') == ['a', 'b']
+    assert names(action=['CLUSTER_CHECK']) == ['b']
+    assert names(user=['bob']) == []
+    assert names(cluster_id=['c'], user=['alice'], sort='name:desc') == [
+        'b',
+        'a',
+    ]
+
+
+@pytest.mark.parametrize(
+    ('given', 'says'),
+    [
+        ({'cluster_id': None}, 'Cluster identity is required'),
+        ({'action': None}, 'Action name is required'),
+        ({'action': 'CLUSTER_CREATE'}, 'cannot be any of'),
+        ({'cluster_id': 'none'}, 'The referenced cluster'),
+        ({'params': {'count': 'x'}}, r'params\.count'),
+        ({'params': {'colour': 1}}, "has no 'colour'; there are count"),
+        ({'type': 'message'}, 'need a message service'),
+    ],
+)
+def test_receiver_that_could_do_nothing_is_refused(
+    engine: fleet.Engine, given: dict[str, Any], says: str
+) -> None:
+    asks.cluster(engine, 0)
+    with pytest.raises(errors.BadRequest, match=says):
+        create(engine, **given)
+
+
+def test_trigger_acts_as_the_owner_of_the_receiver(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 1)
+    made = create(engine, params={'count': '2'})
+    action = trigger(engine, made.id).action
+    engine.work()
+    row = any_world.row(models.Action, action)
+    assert (row.action, row.status) == ('CLUSTER_SCALE_OUT', 'SUCCEEDED')
+    assert (row.user, row.project) == ('alice', 'ours')
+    assert len(asks.show_cluster(engine, 'c').nodes) == 3
+    any_world.assert_at_rest()
+
+
+@pytest.mark.parametrize(
+    ('params', 'body', 'size'),
+    [
+        ({'count': '1'}, {}, 1),
+        ({}, {'count': 3, 'alarm_id': 'x', 'severity': 'low'}, 3),
+        ({'count': 1}, {'count': 4}, 4),
+    ],
+)
+def test_what_the_caller_says_comes_before_the_receivers_own(
+    engine: fleet.Engine,
+    params: dict[str, Any],
+    body: dict[str, Any],
+    size: int,
+) -> None:
+    asks.cluster(engine, 0)
+    made = create(engine, params={'count': 2})
+    trigger(engine, made.id, params=params, body=body)
+    engine.work()
+    assert len(asks.show_cluster(engine, 'c').nodes) == size
+
+
+def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
+    engine: fleet.Engine,
+) -> None:
+    asks.cluster(engine, 0)
+    made = create(engine)
+    for identity in ('hook', made.id[:8], 'a\0b'):
+        with pytest.raises(errors.ResourceNotFound):
+            trigger(engine, identity)
+    with pytest.raises(errors.BadRequest, match=r'params\.count'):
+        trigger(engine, made.id, params={'count': '-1'})
+    with pytest.raises(errors.BadRequest, match="has no 'colour'"):
+        trigger(engine, made.id, params={'colour': 'red'})
+
+
+def test_trigger_beside_another_action_conflicts(engine: fleet.Engine) -> None:
+    asks.cluster(engine, 0)
+    made = create(engine)
+    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    with pytest.raises(errors.ActionConflict):
+        trigger(engine, made.id)
+
+
+def test_trigger_passes_any_parameters_to_a_check(
+    engine: fleet.Engine,
+) -> None:
+    asks.cluster(engine, 0)
+    made = create(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
+    trigger(engine, made.id, body={'more': 1})
+    assert engine.work() > 0
+
+
+def test_receivers_go_with_their_cluster(any_world: fleet.World) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 0)
+    made = create(engine, 'CLUSTER_DELETE')
+    trigger(engine, made.id)
+    engine.work()
+    assert any_world.count(models.Cluster) == 0
+    assert any_world.count(models.Receiver) == 0
+
+
+def test_webhook_receiver_is_not_notified(engine: fleet.Engine) -> None:
+    asks.cluster(engine, 0)
+    create(engine)
+    request = receivers.ReceiverNotifyRequest(identity='hook')
+    with pytest.raises(errors.BadRequest, match='non-message receiver'):
+        engine.ask(request)
+    with pytest.raises(errors.ResourceNotFound):
+        engine.ask(request, fleet.caller('theirs'))

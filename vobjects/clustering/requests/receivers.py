@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of receivers, and what calls a webhook."""
+
+from __future__ import annotations
+
+from vobjects import base, fields
+from vobjects.clustering import consts
+from vobjects.clustering.requests import common
+from vobjects.history import added
+
+
+@base.register
+class ReceiverListRequest(common.ListRequest):
+    """List receivers."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.4': '1.1'}
+
+    fields = {
+        'name': fields.ListOfStringsField(nullable=True),
+        'type': fields.ListOfEnumField(
+            valid_values=list(consts.RECEIVER_TYPES), nullable=True
+        ),
+        'action': fields.ListOfEnumField(
+            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
+        ),
+        'cluster_id': fields.ListOfStringsField(nullable=True),
+        'sort': fields.SortField(consts.RECEIVER_SORT_KEYS, nullable=True),
+        'user': added('1.1', fields.ListOfStringsField(nullable=True)),
+    }
+
+
+@base.register
+class ReceiverCreateRequest(base.Request):
+    """Create a receiver, by which something outside starts an action.
+
+    It acts as who creates it: ``actor`` is not looked at. ``endpoint`` is
+    what clients call the root of the API.
+    """
+
+    fields = {
+        'name': fields.NameField(),
+        'type': fields.EnumField(valid_values=list(consts.RECEIVER_TYPES)),
+        'cluster_id': fields.StringField(nullable=True),
+        'action': fields.EnumField(
+            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
+        ),
+        'actor': fields.JsonField(nullable=True, default={}),
+        'params': fields.JsonField(nullable=True, default={}),
+        'endpoint': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class ReceiverGetRequest(base.Request):
+    """Show a receiver."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class ReceiverUpdateRequest(base.Request):
+    """Change a receiver; what is not given stays."""
+
+    VERSION_MAP = {'1.7': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'name': fields.NameField(nullable=True),
+        'action': fields.EnumField(
+            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
+        ),
+        'params': fields.JsonField(nullable=True),
+    }
+
+
+@base.register
+class ReceiverDeleteRequest(base.Request):
+    """Delete a receiver."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class ReceiverNotifyRequest(base.Request):
+    """Have a receiver look for its messages."""
+
+    fields = {'identity': fields.StringField()}
+
+
+@base.register
+class WebhookTriggerRequest(base.Request):
+    """Start the action of a receiver.
+
+    ``params`` have to be parameters of the action. Of ``body``, which may be
+    the report of an alarm service, only those that are count. Since 1.10
+    nothing is read from the query (``only_body``).
+    """
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.10': '1.1'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'params': fields.JsonField(default={}),
+        'body': fields.JsonField(default={}),
+        'only_body': added('1.1', fields.StrictBooleanField(default=False)),
+    }
