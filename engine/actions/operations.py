@@ -102,7 +102,8 @@ def chosen(
     )
     for name, wanted in filters.items():
         values = wanted if isinstance(wanted, list) else [wanted]
-        column = getattr(models.Node, name)
+        # Users are shown '' for no role.
+        column = sqlalchemy.func.coalesce(getattr(models.Node, name), '')
         query = query.where(
             column.in_([text for text in values if find.is_storable(text)])
         )

@@ -302,7 +302,7 @@ def test_sdk_puts_a_cluster_under_policies(
     _ended(clustering, answer['action'])
     (bound,) = clustering.cluster_policies(cluster.id, is_enabled=True)
     assert (bound.policy_id, bound.policy_name) == (policy.id, policy.name)
-    assert clustering.get_cluster_policy(policy, cluster).is_enabled
+    assert clustering.get_cluster_policy(policy.id, cluster.id).is_enabled
     with pytest.raises(exceptions.ConflictException, match='still attached'):
         clustering.delete_policy(policy)
 

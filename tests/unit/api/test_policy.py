@@ -47,7 +47,7 @@ def test_rule_when_asked_with_a_role_allows_what_the_role_is_for(
     assert may(enforcer, caller('reader'), rule) == reads
     is_public = rule == 'webhooks:trigger'
     assert may(enforcer, caller('guest'), rule) == is_public
-    assert not may(enforcer, caller(), rule)
+    assert may(enforcer, caller(), rule) == is_public
 
 
 def test_global_project_when_asked_for_is_an_admins(

@@ -62,6 +62,13 @@ def test_operation_on_a_cluster_reaches_the_chosen_nodes(
     engine.work()
     assert servers(world) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
     engine.ask(
+        clusters.ClusterOperationRequest(
+            identity=cluster, operation='reboot', filters={'role': ['', 'x']}
+        )
+    )
+    engine.work()
+    assert servers(world) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
+    engine.ask(
         clusters.ClusterOperationRequest(identity=cluster, operation='reboot')
     )
     engine.work()
