@@ -176,12 +176,20 @@ class Fault:
 
 
 def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
-    """Return the answer to what is no ApiError.
+    """Return the answer to an error.
 
-    Those are answered where the version is negotiated.
+    An ApiError comes here only from what stands around the version
+    middleware, which answers those of the application.
 
     :param request_id: of the request, to be found in the log
     """
+    if isinstance(error, errors.ApiError):
+        return Fault(
+            error.status_under(policy),
+            error.code,
+            error.document(policy, request_id),
+            error.headers,
+        )
     cls, kind = _kind_of(type(error))
     if kind is _INTERNAL:
         detail = (
