@@ -30,8 +30,8 @@ class Command:
         self._url = service.url
         self._home = home
 
-    def run(self, words: str) -> str:
-        """Return what a command that succeeds prints."""
+    def run(self, words: str, code: int = 0) -> str:
+        """Return what a command prints that ends with a code."""
         done = subprocess.run(
             (str(self._script), 'cluster', *words.split()),
             env={
@@ -46,7 +46,8 @@ class Command:
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, f'{words}:\n{done.stdout}\n{done.stderr}'
+        said = f'{words}:\n{done.stdout}\n{done.stderr}'
+        assert done.returncode == code, said
         return done.stdout
 
     def show(self, words: str) -> Any:
@@ -150,7 +151,9 @@ def test_member_and_operation_commands(
     done(f'expand --count 1 {cluster}')
     done(f'shrink --count 1 {cluster}')
     done(f'op --operation reboot --params type=SOFT {cluster}')
-    done(f'node op --operation reboot --params type=SOFT {first}')
+    # python-senlinclient 3.1 asks, and then fails to show the answer.
+    operation = f'node op --operation reboot --params type=SOFT {first}'
+    rest.succeeded(started(command.run(operation, code=1)))
     done(f'node check {first}')
     done(f'node recover --check true {first}')
     collected = command.show(f'collect --path name {cluster}')
