@@ -31,6 +31,7 @@ Import the modules, not names from here. In the order a request meets them::
         @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
         @response(202, '1.5')  @expected_errors((404, 409))
         @removed('1.9', 'Use POST /v1/actions.')          answers 410
+        @experimental                   for those who ask for it
         @action('resize'); Actions(controller, ...)
     facts       facts_of(method): all that, as data; success(method, version)
     versioned_request

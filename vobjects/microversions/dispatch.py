@@ -52,7 +52,7 @@ def version_of(request: Any) -> Version:
         Falcon's, an ``env``), or with a ``version_request`` (seed 001)
     :raises LookupError: nothing negotiated it
     """
-    version = _environ(request).get(MICROVERSION)
+    version = environ_of(request).get(MICROVERSION)
     if version is None:
         version = getattr(request, 'version_request', None)
     if not isinstance(version, Version):
@@ -63,7 +63,11 @@ def version_of(request: Any) -> Version:
     return version
 
 
-def _environ(request: Any) -> Any:
+def environ_of(request: Any) -> Any:
+    """Return the WSGI environ of a request, of whatever framework.
+
+    :param request: see :func:`version_of`
+    """
     if isinstance(request, dict):
         return request
     found = getattr(request, 'environ', None)

@@ -48,6 +48,7 @@ class Facts:
     :ivar successes: statuses
     :ivar failures: statuses of errors
     :ivar removed: since when it is gone
+    :ivar experimental: whether it is only for those who ask for such methods
     """
 
     bodies: Ranges[Checked] = dataclasses.field(
@@ -66,6 +67,7 @@ class Facts:
         default_factory=functools.partial(Ranges, 'list of errors')
     )
     removed: Removed | None = None
+    experimental: bool = False
 
     def check(self, first: Version, last: Version, owner: str) -> None:
         """Refuse what does not fit the versions that a method is for.

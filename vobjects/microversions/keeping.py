@@ -8,6 +8,7 @@ from typing import Any
 
 from vobjects import exceptions
 from vobjects.microversions import dispatch, facts, outcomes, query
+from vobjects.microversions.policy import EXPERIMENTAL
 from vobjects.versions import Version
 
 
@@ -37,6 +38,8 @@ class Keeper:
 
         :raises vobjects.microversions.errors.ValidationError: bad input
         :raises vobjects.microversions.outcomes.MethodRemoved: it is gone
+        :raises vobjects.microversions.outcomes.ExperimentalMethod: it is for
+            those who ask for it
         """
         declared = self._facts
         version = dispatch.version_of(request)
@@ -44,10 +47,15 @@ class Keeper:
             outcomes.refuse_removed(
                 self._function.__name__, declared.removed, version
             )
+        environ = dispatch.environ_of(request)
+        if declared.experimental:
+            outcomes.refuse_experimental(
+                self._function.__name__, environ.get(EXPERIMENTAL)
+            )
         if declared.bodies:
             self._check_body(version, arguments, named)
         if declared.queries:
-            values = self._query(version, request)
+            values = self._query(version, environ)
             if self._takes_query:
                 named['query'] = values
         if not declared.failures:
@@ -61,7 +69,7 @@ class Keeper:
                 if found is error:
                     raise
                 raise found from error
-        if declared.answers and _environ(request).get(facts.CHECK_ANSWERS):
+        if declared.answers and environ.get(facts.CHECK_ANSWERS):
             self._check_answer(version, answer)
         return answer
 
@@ -81,9 +89,11 @@ class Keeper:
         if checked is not None:
             checked.check(body, 'body', version, self._facts.bodies)
 
-    def _query(self, version: Version, request: Any) -> dict[str, Any]:
+    def _query(
+        self, version: Version, environ: Mapping[str, Any]
+    ) -> dict[str, Any]:
         checked = self._facts.queries.at(version)
-        text = _environ(request).get('QUERY_STRING') or ''
+        text = environ.get('QUERY_STRING') or ''
         pairs = query.pairs(text) if text else []
         if checked is None:
             return {}
@@ -99,10 +109,3 @@ class Keeper:
                 f'{self._function.__qualname__} answers at {version} what its'
                 f' response schema does not allow: {fault}'
             )
-
-
-def _environ(request: Any) -> Mapping[str, Any]:
-    if isinstance(request, Mapping):
-        return request
-    found: Mapping[str, Any] = getattr(request, 'environ', None) or {}
-    return found

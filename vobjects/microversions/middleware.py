@@ -39,10 +39,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vobjects.microversions import discovery, errors, header, retirement
 from vobjects.microversions.policy import (
+    EXPERIMENTAL,
     HEADER,
     MAXIMUM,
     MICROVERSION,
     REFUSED,
+    Experimental,
     Maximum,
     Policy,
 )
@@ -86,8 +88,21 @@ class Microversions:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(_environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
+        self._experiments: tuple[Experimental, Experimental] | None = None
+        self._experimental_key = ''
+        if name := policy.experimental_header:
+            self._experiments = (
+                Experimental(name, False),
+                Experimental(name, True),
+            )
+            self._experimental_key = _environ_key(name)
+            self._varies += (name,)
         self._vary = ('Vary', ', '.join(self._varies))
-        shown = (HEADER, *(name for name, _ in policy.response_headers))
+        shown = (
+            HEADER,
+            policy.experimental_header,
+            *(name for name, _ in policy.response_headers),
+        )
         self._replaced = frozenset(name.lower() for name in (*shown, 'Vary'))
         self._retired = retirement.headers(
             policy.retired,
@@ -119,8 +134,11 @@ class Microversions:
         else:
             environ[MICROVERSION] = version
         ours = state.shown.get(version) or self._shown_at(version, maximum)
-        if self._retired:
-            ours = self._with_retired(environ, version, ours)
+        if self._experiments:
+            wanted = environ.get(self._experimental_key, '').strip().lower()
+            environ[EXPERIMENTAL] = self._experiments[wanted == 'true']
+        if self._retired or self._experiments:
+            ours = self._with_more(environ, version, ours)
         begun = False
 
         def started(
@@ -150,9 +168,7 @@ class Microversions:
         if version is None:
             version = self.policy.default_under(maximum)
         ours = self._shown_at(version, maximum)
-        return self._marked(
-            headers, self._with_retired(environ, version, ours)
-        )
+        return self._marked(headers, self._with_more(environ, version, ours))
 
     def _renewed(self, given: Maximum) -> _State:
         """Return the state for another maximum than before."""
@@ -206,9 +222,13 @@ class Microversions:
             return self._render(error.text, maximum)
         return self._shown_at(version, maximum)
 
-    def _with_retired(
+    def _with_more(
         self, environ: WSGIEnvironment, version: Version, ours: Headers
     ) -> Headers:
+        """Return the headers with those that not every response has."""
+        asked: Experimental | None = environ.get(EXPERIMENTAL)
+        if asked is not None and asked.wanted:
+            ours = [*ours, (asked.header, 'true')]
         retired = self._retired.get(version)
         if retired and environ.get('PATH_INFO', '') not in self._discovery:
             return [*ours, *retired]

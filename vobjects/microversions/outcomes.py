@@ -7,13 +7,15 @@
     @response(200, '1.5')
     @expected_errors((404, 409))
     @removed('1.9', 'Use POST /v1/actions.')
+    @experimental
     def collect(self, req): ...
 
 ::
 
     ApiError
-    ├── MethodRemoved   410  there until a version, and why not since
-    └── UnexpectedError 500  not among the errors that were declared
+    ├── MethodRemoved      410  there until a version, and why not since
+    ├── ExperimentalMethod 404  only for those who ask for what may change
+    └── UnexpectedError    500  not among the errors that were declared
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from vobjects.microversions import errors, facts
+from vobjects.microversions.policy import Experimental
 from vobjects.microversions.ranges import bound
 from vobjects.versions import Version
 
@@ -51,6 +54,28 @@ class MethodRemoved(errors.NegotiationError):
         self.reason = reason
         super().__init__(
             f"{name} is gone since API version '{version}'. {reason}"
+        )
+
+
+class ExperimentalMethod(errors.NegotiationError):
+    """The method may still change; who wants it nevertheless has to say so.
+
+    :param name: the method, for people
+    :param header: in which to say so; empty: this service does not offer it
+    """
+
+    status = 404
+    code = 'microversion-method-experimental'
+    title = 'Method is experimental'
+    type_name = 'HTTPNotFound'
+
+    def __init__(self, name: str, header: str) -> None:
+        self.header = header
+        super().__init__(
+            f'{name} is experimental: it may change without another version.'
+            f" To use it, send '{header}: true'."
+            if header
+            else f'{name} is experimental, and not offered by this service.'
         )
 
 
@@ -122,6 +147,27 @@ def removed(
         return wrapped
 
     return decorate
+
+
+def experimental(function: facts.Function) -> facts.Function:
+    """Keep a method from all who do not ask for what is experimental.
+
+    They get 404. Who sends ``true`` in the policy's ``experimental_header``
+    is served; the version says nothing of such a method, which may change.
+    """
+    wrapped = facts.wrapped(function)
+    facts.facts_of(wrapped).experimental = True
+    return wrapped
+
+
+def refuse_experimental(name: str, asked: Experimental | None) -> None:
+    """Refuse who did not ask for what is experimental.
+
+    :param asked: what the version middleware has heard; None: nothing
+    :raises ExperimentalMethod: it was not asked for
+    """
+    if asked is None or not asked.wanted:
+        raise ExperimentalMethod(name, asked.header if asked else '')
 
 
 def refuse_removed(name: str, ended: Removed, version: Version) -> None:

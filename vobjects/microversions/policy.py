@@ -28,6 +28,9 @@ MAXIMUM = 'vobjects.maximum'
 ROUTE = 'vobjects.route'
 REFUSED = 'vobjects.refused'
 
+#: Where a WSGI environ has :class:`Experimental`, if the policy has a header.
+EXPERIMENTAL = 'vobjects.experimental'
+
 _SERVICE_TYPE = re.compile(r'[a-z][a-z0-9-]*', re.ASCII)
 _PATH = re.compile(r'v[1-9][0-9.]*', re.ASCII)
 _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
@@ -52,6 +55,18 @@ class Maximum:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Experimental:
+    """What a request says of methods that may still change.
+
+    :ivar header: where it says so
+    :ivar wanted: whether it may call them
+    """
+
+    header: str
+    wanted: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Policy:
     """The versions of one service and how it answers about them.
 
@@ -71,6 +86,9 @@ class Policy:
     :ivar legacy_headers: older headers with a bare version as value, heard
         when the standard one does not name the service
     :ivar latest_any_case: whether ``LATEST`` is ``latest``
+    :ivar experimental_header: with ``true`` in it, a request may call what
+        is :func:`~vobjects.microversions.outcomes.experimental`, and its
+        response says so too; empty: nobody may
 
     What it answers:
 
@@ -109,6 +127,7 @@ class Policy:
     history_url: str = ''
     legacy_headers: tuple[str, ...] = ()
     latest_any_case: bool = False
+    experimental_header: str = ''
     response_headers: tuple[tuple[str, str], ...] = ()
     experimental: bool = False
     malformed_status: int = 400
@@ -178,6 +197,7 @@ def _check_names(policy: Policy) -> None:
         raise ValueError(f'{policy.path!r} is no path segment such as v2.1')
     for name in (
         *policy.legacy_headers,
+        *filter(None, (policy.experimental_header,)),
         *(name for name, _template in policy.response_headers),
     ):
         if not _HEADER_NAME.fullmatch(name):
