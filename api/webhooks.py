@@ -16,7 +16,7 @@ from typing import Any
 
 from api import inputs
 from vobjects import exceptions
-from vobjects.microversions import errors
+from vobjects.microversions import errors, schema
 
 #: The parameter that says how the body is read: 1 or 2.
 VERSION = 'V'
@@ -37,7 +37,7 @@ def collect(
     for name, value in pairs:
         if name in given:
             raise errors.ValidationError(
-                f'query.{exceptions.cut(name)}', 'is given more than once'
+                schema.path_to('query', [name]), 'is given more than once'
             )
         given[name] = value
     form = given.pop(VERSION, None)

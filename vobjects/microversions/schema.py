@@ -211,7 +211,7 @@ class Compiled:
             self.fields[name].coerce(self.owner, name, value)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise errors.ValidationError(
-                _path(where, [name]), str(error)[:_LONGEST].rstrip('.')
+                path_to(where, [name]), str(error)[:_LONGEST].rstrip('.')
             ) from None
 
 
@@ -296,7 +296,7 @@ def unknown(
     where: str,
 ) -> errors.ValidationError:
     """Return the error for a name that the version does not have."""
-    path = _path(where, [name])
+    path = path_to(where, [name])
     if name in names:
         spans = availability.along(
             cls, lambda version: name in cls.fields_at(version)
@@ -370,7 +370,7 @@ def refusal(
     fault: jsonschema.ValidationError, where: str, nulls: bool
 ) -> errors.ValidationError:
     """Return the error for a fault, in words for people."""
-    path = _path(where, fault.absolute_path)
+    path = path_to(where, fault.absolute_path)
     say = _EXPECTED.get(str(fault.validator))
     if say is None:
         return errors.ValidationError(path, fault.message[:_LONGEST])
@@ -382,7 +382,13 @@ def refusal(
     )
 
 
-def _path(where: str, steps: Iterable[str | int]) -> str:
+def path_to(where: str, steps: Iterable[str | int]) -> str:
+    """Return where a value is, as error messages say it.
+
+    :param where: the part of the request, as ``body``
+    :param steps: names and indexes, from there on
+    :returns: as in ``body.nodes[0]['a name']``
+    """
     path = where
     for step in steps:
         if isinstance(step, int):

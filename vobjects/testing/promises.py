@@ -113,6 +113,7 @@ class Promises:
 
 
 def _pattern(one: Operation) -> re.Pattern[str]:
-    fixed = re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path))
-    # Discovery links to the major version with a slash at its end.
-    return re.compile(fixed + '/?' if one.tag == 'discovery' else fixed)
+    if one.tag == 'discovery':
+        # It links to the major version with a slash at its end.
+        return re.compile(re.escape(one.path.rstrip('/')) + '/?')
+    return re.compile(re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path)))

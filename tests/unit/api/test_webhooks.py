@@ -75,7 +75,8 @@ def test_webhook_is_called_by_nobody(
     [
         ('', None, 'V query parameter is required'),
         ('V=3', None, 'must be one of 1, 2'),
-        ('V=1&V=1', None, 'more than once'),
+        ('V=1&V=1', None, 'query.V: is given more than once'),
+        ('V=2&a-b=1&a-b=1', None, "query['a-b']: is given more than once"),
         ('V=1', {'params': []}, 'body.params: must be a JSON object'),
         ('V=2', [1], 'must be a JSON object'),
     ],

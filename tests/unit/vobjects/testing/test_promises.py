@@ -60,6 +60,8 @@ def promises(monkeypatch):
         ('GET', '/v1/things/x', '1.9', 406, ERROR),
         ('GET', '/v1/', '1.0', 200, VERSION),
         ('GET', '/v1', '1.5', 200, VERSION),
+        ('GET', '//', '1.5', 404, ERROR),
+        ('GET', '/v1//', '1.5', 404, ERROR),
     ],
 )
 def test_answer_as_promised_passes(promises, answer):
@@ -77,6 +79,7 @@ def test_answer_as_promised_passes(promises, answer):
         (('GET', '/v1/things/x', '1.2', 200, THING), 'not there at 1.2'),
         (('GET', '/v1/things/named', '1.3', 404, ERROR), 'promised are'),
         (('GET', '/v1/things/x', '1.9', 200, THING), 'which is not'),
+        (('GET', '/', '1.0', 404, ERROR), r'promised are \[200'),
         (('GET', '/v1/', '1.0', 200, {}), '"version" is a required'),
         (
             ('POST', '/v1/things', '1.1', 201,
