@@ -10,30 +10,38 @@ from __future__ import annotations
 
 import json
 import string
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from api.routes import ROUTES, Route
+from api.routes import ROUTES
+from tests.functional.endpoints import (
+    BY_NAME,
+    NOBODY,
+    bodies,
+    body_fields,
+    closed_of,
+    content_of,
+    covering,
+    open_field,
+    path_of,
+    required_of,
+    with_query,
+)
 from tests.functional.harness import Deployment, of_the_api
-from tests.functional.rest import HEADER, SPEC, Rest, message, unique
+from tests.functional.rest import HEADER, Rest, message
 from vobjects.clustering import history
+from vobjects.versions import Version
 
-BY_NAME = {
-    f'{r.method} {r.path}' + (f' {r.given.key}' if r.given.selects else ''): r
-    for r in ROUTES
-}
 WITH_BODY = [name for name, r in BY_NAME.items() if r.given.body]
+#: What is in their bodies is one field, whatever that is.
+OPEN = [name for name in WITH_BODY if open_field(BY_NAME[name])]
+CLOSED = [name for name in WITH_BODY if name not in OPEN]
 WITH_QUERY = [name for name, r in BY_NAME.items() if r.given.query]
 NAMED = [name for name, r in BY_NAME.items() if '{' in r.path]
 REQUIRED_BODY = [
     name for name in WITH_BODY if not BY_NAME[name].given.optional
 ]
-
-#: Of nothing that exists.
-NOBODY = str(uuid.UUID(int=0))
 
 #: Bodies that are no JSON one could act on, and what is said of them.
 MALFORMED: dict[bytes, str] = {
@@ -81,15 +89,17 @@ VALUES: tuple[Any, ...] = (
     {'a': None},
 )
 
+#: Queries that nobody could read, and what is said of them.
 QUERIES: dict[str, str] = {
-    'pony=1': 'query.pony',
     '%ff=1': 'UTF-8',
     'a=%ff': 'UTF-8',
     'a=%00': 'U+0000',
     '&'.join(['a=1'] * 300): '',
     'a=' + 'x' * 9000: '',
-    '=': '',
 }
+
+#: What is said of fields that a query does not have.
+UNKNOWN = {'pony=1': 'query.pony', '=': ''}
 
 #: Query fields that several lists have, with values that they refuse.
 BAD_PAGING = {
@@ -98,29 +108,6 @@ BAD_PAGING = {
     'sort': ('pony', 'name:up', 'name;drop', 'name,', ':', 'id'),
     'global_project': ('maybe', '', '2'),
 }
-
-
-def path_of(route: Route, identity: str = NOBODY) -> str:
-    return route.path.replace('{identity}', identity)
-
-
-def content_of(route: Route, content: Any) -> Any:
-    """Return the body of a route's requests with some content."""
-    return {route.given.key: content} if route.given.key else content
-
-
-def required_of(route: Route) -> dict[str, Any]:
-    """Return what a body needs to be complete, but for what it acts on."""
-    known: dict[str, Any] = {
-        'name': 'name',
-        'profile_id': NOBODY,
-        'spec': SPEC,
-    }
-    return {
-        name: known[name]
-        for name, field in route.request.fields.items()
-        if name in known and not field.nullable
-    }
 
 
 @of_the_api
@@ -150,6 +137,14 @@ def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
             {route.given.key: None},
             {},
         ]
+    if route.given.names:
+        shapes += [
+            {},
+            {'reboot': {}, 'rebuild': {}},
+            {'reboot': []},
+            {'reboot': 'x'},
+            {'reboot': None},
+        ]
     for body in shapes:
         response = rest.ask(
             route.method, path_of(route), data=json.dumps(body).encode()
@@ -158,13 +153,27 @@ def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
 
 
 @of_the_api
-@pytest.mark.parametrize('name', WITH_BODY)
+@pytest.mark.parametrize('name', CLOSED)
 def test_unknown_field_is_refused_by_name(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
-    for field in ('pony', 'id', 'identity', '__class__', 'Name', ' name'):
-        body = content_of(route, {**required_of(route), field: 1})
+    known = body_fields(route)
+    implied = [field for field, _value in route.given.implied]
+    names = ['pony', 'id', 'identity', '__class__', 'Name', ' name', *implied]
+    for field in (one for one in names if one not in known):
+        body = content_of(route, {**closed_of(route), field: 1})
         reason = rest.refused(400, route.method, path_of(route), body)
         assert field.strip() in reason, body
+
+
+@pytest.mark.parametrize('name', OPEN)
+def test_content_that_is_one_field_may_have_anything(
+    rest: Rest, name: str
+) -> None:
+    route = BY_NAME[name]
+    for field in ('pony', 'id', 'identity', '__class__', 'Name', ' name', ''):
+        body = content_of(route, {field: 1})
+        reason = rest.refused(404, route.method, path_of(route), body)
+        assert NOBODY in reason, body
 
 
 @pytest.mark.parametrize('name', WITH_BODY)
@@ -172,23 +181,22 @@ def test_field_of_any_wrong_value_is_no_fault_of_ours(
     rest: Rest, name: str
 ) -> None:
     route = BY_NAME[name]
-    fields = [n for n in route.request.fields if f'{{{n}}}' not in route.path]
-    refusals = 0
-    for field in fields:
+    for field in body_fields(route):
+        refusals = 0
         for value in VALUES:
-            body = content_of(route, {**required_of(route), field: value})
-            response = rest.ask(route.method, path_of(route), body)
-            # A value that suits the field meets a target that is not there.
-            assert response.status_code in (200, 201, 400, 404), (
-                f'{body}: {response.status_code} {response.text}'
-            )
-            if response.status_code == 201:
-                id_ = response.json()['profile']['id']
-                rest.expect(204, 'DELETE', f'/v1/profiles/{id_}')
-            if response.status_code == 400:
-                refusals += 1
-                assert len(message(response)) < 1000
-    assert refusals >= len(fields), 'no field takes everything'
+            for body in bodies(route, field, value):
+                response = rest.ask(route.method, path_of(route), body)
+                # A value that suits meets a target that is not there.
+                assert response.status_code in (200, 201, 400, 404), (
+                    f'{body}: {response.status_code} {response.text}'
+                )
+                if response.status_code == 201:
+                    ((_kind, made),) = response.json().items()
+                    rest.expect(204, 'DELETE', f'{route.path}/{made["id"]}')
+                if response.status_code == 400:
+                    refusals += 1
+                    assert len(message(response)) < 1000
+        assert refusals, f'{field} takes everything'
 
 
 @of_the_api
@@ -249,9 +257,35 @@ def test_long_body_is_refused_unread(rest: Rest, name: str) -> None:
 def test_bad_query_is_refused_everywhere(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
     body = content_of(route, required_of(route)) if route.given.body else None
-    for query, reason in QUERIES.items():
-        path = f'{path_of(route)}?{query}'
+    queries = QUERIES if route.given.webhook else QUERIES | UNKNOWN
+    for query, reason in queries.items():
+        path = with_query(path_of(route), query)
         assert reason in rest.refused(400, route.method, path, body), query
+
+
+@pytest.mark.parametrize(
+    'name', [name for name, r in BY_NAME.items() if r.given.webhook]
+)
+def test_query_of_a_webhook_says_how_the_body_is_read(
+    rest: Rest, name: str
+) -> None:
+    route = BY_NAME[name]
+    path = path_of(route).partition('?')[0]
+    for version in ('1.0', '1.9', '1.10', rest.version):
+        at = rest.at(version)
+        for query in ('', 'V=', 'V=3', 'V=x', 'v=2', 'V=1&V=2', *UNKNOWN):
+            reason = at.refused(400, route.method, f'{path}?{query}', {})
+            assert 'query.V' in reason, query
+        for query in ('V=1', 'V=2', *(f'V=2&{one}' for one in UNKNOWN)):
+            reason = at.refused(404, route.method, f'{path}?{query}', {})
+            assert NOBODY in reason, query
+    for value in VALUES[1:]:
+        body = {'params': value}
+        wrong = not isinstance(value, dict)
+        reason = rest.at('1.9').refused(
+            400 if wrong else 404, route.method, f'{path}?V=1', body
+        )
+        assert ('body.params' if wrong else NOBODY) in reason, body
 
 
 @of_the_api
@@ -279,7 +313,7 @@ def test_bad_paging_is_refused_by_name(rest: Rest, name: str) -> None:
 def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
     content = dict(required_of(route))
-    if route.method == 'PATCH':
+    if route.method == 'PATCH' and 'name' in body_fields(route):
         content['name'] = 'other'
     if route.given.key == 'resize':
         content['max_size'] = 1
@@ -303,17 +337,16 @@ def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
         '%c3%28': 400,
     }
     for identity, status in identities.items():
-        path = path_of(route, identity)
-        if '..' in identity:  # requests would resolve it
-            path = path_of(route, '%2e%2e')
-        response = rest.ask(route.method, path, body)
-        assert response.status_code == status, (identity, response.text)
+        # What else a path has must be fit to be looked at.
+        for field in route.in_path if status == 400 else ('identity',):
+            # requests would resolve the dots
+            sent = '%2e%2e' if identity == '..' else identity
+            path = path_of(route, sent, field)
+            response = rest.ask(route.method, path, body)
+            assert response.status_code == status, (path, response.text)
 
 
 PATHS = sorted({route.path for route in ROUTES} | {'/', '/v1'})
-
-#: A path that another one covers: somebody may call a profile so.
-COVERED = {'/v1/profiles/validate': '/v1/profiles/{identity}'}
 
 
 @of_the_api
@@ -321,12 +354,13 @@ COVERED = {'/v1/profiles/validate': '/v1/profiles/{identity}'}
 def test_method_that_a_path_lacks_is_not_allowed(
     rest: Rest, path: str
 ) -> None:
-    paths = {path, COVERED.get(path)}
-    has = {r.method for r in ROUTES if r.path in paths} or {'GET'}
+    reached = [r for r in ROUTES if r.path in covering(path)]
+    has = {r.method for r in reached} or {'GET'}
     has |= {'HEAD'} if 'GET' in has else set()
     every = {'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'}
     for method in (every | {'PONY', 'TRACE'}) - has:
-        response = rest.ask(method, path.replace('{identity}', NOBODY))
+        sent = path_of(reached[0]) if '{' in path else path
+        response = rest.ask(method, sent)
         assert response.status_code == 405, (method, response.text)
         allowed = set(response.headers['Allow'].split(', '))
         assert allowed == has, method
@@ -343,6 +377,7 @@ def test_method_that_a_path_lacks_is_not_allowed(
         '/v1/clusters/',
         '/v1//clusters',
         '//',
+        '///',
         '/v1/Clusters',
         '/v1/clusters%2f',
         '/clusters',
@@ -386,199 +421,25 @@ def test_bad_version_is_refused_before_anything_else(
 def test_every_endpoint_refuses_an_unknown_field_at_every_version(
     rest: Rest, version: str
 ) -> None:
-    at = rest.at(version)
-    for route in ROUTES:
+    at, asked = rest.at(version), Version.parse(version)
+    for name, route in BY_NAME.items():
         body = None
         path = path_of(route)
-        if route.given.body:
-            body = content_of(route, {**required_of(route), 'pony': 1})
+        if name in CLOSED:
+            body = content_of(route, {**closed_of(route), 'pony': 1})
         else:
-            path += '?pony=1'
+            body = content_of(route, {}) if name in OPEN else None
+            path = with_query(path, 'pony=1')
         response = at.ask(route.method, path, body)
-        assert response.status_code in (400, 404), (path, response.text)
-        if response.status_code == 404:
-            assert 'not available at API version' in message(response)
+        if route.request.version_at(asked) is None:
+            assert response.status_code == 404, (name, response.text)
+            assert 'needs API version' in message(response)
+            assert f'asked for {version}.' in message(response)
+        elif route.given.webhook:  # that says what its parameters are
+            assert response.status_code == 404, (name, response.text)
         else:
+            assert response.status_code == 400, (name, response.text)
             assert 'pony' in message(response)
-
-
-# What only an engine can refuse
-
-
-@pytest.fixture
-def cluster(rest: Rest, profile: str) -> Iterator[str]:
-    """The id of a cluster of 1 to 3 nodes that has 2."""
-    made = rest.create_cluster(profile, 2, min_size=1, max_size=3)
-    yield made
-    rest.succeeded(rest.delete(f'/v1/clusters/{made}', {'force': True}))
-
-
-#: Content of a cluster, and what is said of it.
-BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
-    ({'profile_id': 'no-such-profile'}, 'no-such-profile'),
-    ({'min_size': 3, 'max_size': 2}, 'min_size (3)'),
-    ({'min_size': 3, 'desired_capacity': 2}, 'min_size (3)'),
-    ({'max_size': 3, 'desired_capacity': 4}, 'max_size (3)'),
-    ({'desired_capacity': 1001}, '1000'),
-    ({'min_size': 2**31 - 1}, '1000'),
-    ({'desired_capacity': 2**31}, 'desired_capacity'),
-    ({'desired_capacity': -1}, 'desired_capacity'),
-    ({'max_size': -2}, 'max_size'),
-    ({'timeout': -1}, 'timeout'),
-    ({'name': ''}, 'name'),
-    ({'name': 'a b'}, 'name'),
-    ({'name': 'n' * 256}, 'name'),
-    ({'name': '💥'}, 'name'),
-    ({'metadata': [1]}, 'metadata'),
-    ({'config': 'x'}, 'config'),
-]
-
-
-def test_cluster_that_cannot_be_is_refused(rest: Rest, profile: str) -> None:
-    for content, reason in BAD_CLUSTERS:
-        body = {'cluster': {'name': 'n', 'profile_id': profile, **content}}
-        assert reason in rest.refused(400, 'POST', '/v1/clusters', body), body
-
-
-#: Action, its content, and what is said of it.
-BAD_ACTIONS: list[tuple[str, dict[str, Any], str]] = [
-    ('resize', {}, 'adjustment_type'),
-    ('resize', {'number': 1}, 'adjustment_type'),
-    ('resize', {'adjustment_type': 'PONY', 'number': 1}, 'adjustment_type'),
-    ('resize', {'adjustment_type': 'EXACT_CAPACITY'}, 'number'),
-    (
-        'resize',
-        {'adjustment_type': 'EXACT_CAPACITY', 'number': -1},
-        'number',
-    ),
-    (
-        'resize',
-        {'adjustment_type': 'EXACT_CAPACITY', 'number': 1.5},
-        'number',
-    ),
-    (
-        'resize',
-        {'adjustment_type': 'EXACT_CAPACITY', 'number': 4},
-        'max_size (3)',
-    ),
-    (
-        'resize',
-        {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': -2},
-        'min_size (1)',
-    ),
-    (
-        'resize',
-        {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1e300},
-        '',
-    ),
-    (
-        'resize',
-        {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 1e300},
-        '',
-    ),
-    ('resize', {'min_size': 4}, 'min_size (4)'),
-    ('resize', {'max_size': 1}, 'max_size (1)'),
-    ('scale_out', {'count': 2}, 'max_size (3)'),
-    ('scale_in', {'count': 2}, 'min_size (1)'),
-    ('scale_out', {'count': 0}, 'Count'),
-    ('scale_in', {'count': -1}, 'count'),
-    ('scale_out', {'count': 'x'}, 'count'),
-    ('recover', {'operation': 'PONY'}, 'operation'),
-    ('recover', {'operation_params': 1}, 'operation_params'),
-    ('recover', {'check': 'maybe'}, 'check'),
-    ('check', {'pony': 1}, 'pony'),
-    ('explode', {}, 'explode'),
-]
-
-
-def test_action_that_cannot_be_is_refused_and_leaves_no_trace(
-    rest: Rest, cluster: str
-) -> None:
-    path = f'/v1/clusters/{cluster}/actions'
-    before = rest.get(f'/v1/actions?target={cluster}')
-
-    for name, content, reason in BAD_ACTIONS:
-        assert reason in rest.refused(400, 'POST', path, {name: content})
-    several = {'check': {}, 'recover': {}}
-    assert 'one action' in rest.refused(400, 'POST', path, several)
-    assert 'one action' in rest.refused(400, 'POST', path, {})
-
-    assert rest.get(f'/v1/actions?target={cluster}') == before
-    assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
-
-
-#: Spec of a profile, and what is said of it.
-BAD_SPECS: list[tuple[Any, str]] = [
-    ({}, 'spec.type'),
-    ({'type': 'os.nova.server'}, 'spec.version'),
-    ({'type': 'pony', 'version': '1.0'}, 'pony'),
-    ({'type': 1, 'version': '1.0'}, 'type'),
-    ({'type': [], 'version': {}}, ''),
-    ({**SPEC, 'version': '9.9'}, '9.9'),
-    ({**SPEC, 'version': True}, 'version'),
-    ({**SPEC, 'version': 1e300}, 'version'),
-    ({**SPEC, 'pony': 1}, 'pony'),
-    ({**SPEC, 'properties': None}, 'properties'),
-    ({**SPEC, 'properties': []}, 'properties'),
-    ({**SPEC, 'properties': {}}, 'flavor'),
-    ({**SPEC, 'properties': {'flavor': 1}}, 'flavor'),
-    ({**SPEC, 'properties': {'flavor': 'f', 'pony': 1}}, 'pony'),
-    (
-        {**SPEC, 'properties': {'flavor': 'f', 'networks': [{'pony': 1}]}},
-        'networks[0]',
-    ),
-    (
-        {**SPEC, 'properties': {'flavor': 'f', 'security_groups': [1]}},
-        'security_groups[0]',
-    ),
-]
-
-
-def test_spec_that_does_not_fit_its_type_is_refused(rest: Rest) -> None:
-    for spec, reason in BAD_SPECS:
-        create = {'profile': {'name': 'n', 'spec': spec}}
-        assert reason in rest.refused(400, 'POST', '/v1/profiles', create)
-        validate = {'profile': {'spec': spec}}
-        path = '/v1/profiles/validate'
-        assert reason in rest.refused(400, 'POST', path, validate)
-
-
-def test_marker_of_nothing_is_refused(rest: Rest) -> None:
-    for what in ('profiles', 'clusters', 'nodes', 'actions'):
-        path = f'/v1/{what}?marker={NOBODY}'
-        assert NOBODY in rest.refused(400, 'GET', path)
-
-
-def test_what_is_in_use_cannot_be_deleted(
-    rest: Rest, profile: str, cluster: str
-) -> None:
-    assert 'referenced' in rest.refused(
-        409, 'DELETE', f'/v1/profiles/{profile}'
-    )
-
-
-def test_name_of_several_is_refused(rest: Rest, profile: str) -> None:
-    name = unique('twin')
-    twins = [
-        rest.create_cluster(profile, 0, name=name),
-        rest.create_cluster(profile, 0, name=name),
-    ]
-
-    reason = rest.refused(400, 'GET', f'/v1/clusters/{name}')
-
-    assert name in reason
-    for twin in twins:
-        rest.succeeded(rest.delete(f'/v1/clusters/{twin}'))
-
-
-def test_node_of_no_cluster_or_profile_is_refused(
-    rest: Rest, profile: str
-) -> None:
-    node = {'name': 'n', 'profile_id': profile, 'cluster_id': 'nobody'}
-    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
-    node = {'name': 'n', 'profile_id': 'nobody'}
-    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
-    assert 'nobody' in rest.refused(400, 'GET', '/v1/nodes?cluster_id=nobody')
 
 
 def test_who_says_to_be_somebody_else_is_not_believed(

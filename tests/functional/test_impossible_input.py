@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Input that reads well but cannot be done: what only an engine can refuse.
+
+For what the API refuses by itself see :mod:`tests.functional.test_bad_input`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.functional.endpoints import NOBODY
+from tests.functional.harness import Deployment
+from tests.functional.rest import SPEC, Rest, unique
+
+
+@pytest.fixture
+def cluster(rest: Rest, profile: str) -> Iterator[str]:
+    """The id of a cluster of 1 to 3 nodes that has 2."""
+    made = rest.create_cluster(profile, 2, min_size=1, max_size=3)
+    yield made
+    rest.succeeded(rest.delete(f'/v1/clusters/{made}', {'force': True}))
+
+
+#: Content of a cluster, and what is said of it.
+BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
+    ({'profile_id': 'no-such-profile'}, 'no-such-profile'),
+    ({'min_size': 3, 'max_size': 2}, 'min_size (3)'),
+    ({'min_size': 3, 'desired_capacity': 2}, 'min_size (3)'),
+    ({'max_size': 3, 'desired_capacity': 4}, 'max_size (3)'),
+    ({'desired_capacity': 1001}, '1000'),
+    ({'min_size': 2**31 - 1}, '1000'),
+    ({'desired_capacity': 2**31}, 'desired_capacity'),
+    ({'desired_capacity': -1}, 'desired_capacity'),
+    ({'max_size': -2}, 'max_size'),
+    ({'timeout': -1}, 'timeout'),
+    ({'name': ''}, 'name'),
+    ({'name': 'a b'}, 'name'),
+    ({'name': 'n' * 256}, 'name'),
+    ({'name': '💥'}, 'name'),
+    ({'metadata': [1]}, 'metadata'),
+    ({'config': 'x'}, 'config'),
+]
+
+
+def test_cluster_that_cannot_be_is_refused(rest: Rest, profile: str) -> None:
+    for content, reason in BAD_CLUSTERS:
+        body = {'cluster': {'name': 'n', 'profile_id': profile, **content}}
+        assert reason in rest.refused(400, 'POST', '/v1/clusters', body), body
+
+
+#: Action, its content, and what is said of it.
+BAD_ACTIONS: list[tuple[str, Any, str]] = [
+    ('resize', {}, 'adjustment_type'),
+    ('resize', {'number': 1}, 'adjustment_type'),
+    ('resize', {'adjustment_type': 'PONY', 'number': 1}, 'adjustment_type'),
+    ('resize', {'adjustment_type': 'EXACT_CAPACITY'}, 'number'),
+    (
+        'resize',
+        {'adjustment_type': 'EXACT_CAPACITY', 'number': -1},
+        'number',
+    ),
+    (
+        'resize',
+        {'adjustment_type': 'EXACT_CAPACITY', 'number': 1.5},
+        'number',
+    ),
+    (
+        'resize',
+        {'adjustment_type': 'EXACT_CAPACITY', 'number': 4},
+        'max_size (3)',
+    ),
+    (
+        'resize',
+        {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': -2},
+        'min_size (1)',
+    ),
+    (
+        'resize',
+        {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1e300},
+        '',
+    ),
+    (
+        'resize',
+        {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 1e300},
+        '',
+    ),
+    ('resize', {'min_size': 4}, 'min_size (4)'),
+    ('resize', {'max_size': 1}, 'max_size (1)'),
+    ('scale_out', {'count': 2}, 'max_size (3)'),
+    ('scale_in', {'count': 2}, 'min_size (1)'),
+    ('scale_out', {'count': 0}, 'Count'),
+    ('scale_in', {'count': -1}, 'count'),
+    ('scale_out', {'count': 'x'}, 'count'),
+    ('recover', {'operation': 'PONY'}, 'operation'),
+    ('recover', {'operation_params': 1}, 'operation_params'),
+    ('recover', {'check': 'maybe'}, 'check'),
+    ('recover', {'pony': 1}, 'pony'),
+    ('check', ['pony'], 'check'),
+    ('check', 'pony', 'check'),
+    ('add_nodes', {'nodes': []}, 'nodes'),
+    ('add_nodes', {'nodes': ['nobody']}, 'nobody'),
+    ('add_nodes', {'nodes': {'nobody': 1}}, 'nodes'),
+    ('del_nodes', {'nodes': ['nobody']}, 'nobody'),
+    ('replace_nodes', {'nodes': {'nobody': 'other'}}, 'nobody'),
+    ('replace_nodes', {'nodes': {'nobody': None}}, 'nobody'),
+    ('replace_nodes', {'nodes': {}}, 'nodes'),
+    ('policy_attach', {'policy_id': 'nobody'}, 'nobody'),
+    ('policy_detach', {'policy_id': 'nobody'}, 'nobody'),
+    ('policy_update', {'policy_id': 'nobody'}, 'nobody'),
+    ('update_policy', {'policy_id': 'nobody'}, 'nobody'),
+    ('policy_attach', {'policy_id': 'x', 'enabled': 'maybe'}, 'enabled'),
+    ('explode', {}, 'explode'),
+]
+
+
+def test_action_that_cannot_be_is_refused_and_leaves_no_trace(
+    rest: Rest, cluster: str
+) -> None:
+    path = f'/v1/clusters/{cluster}/actions'
+    before = rest.get(f'/v1/actions?target={cluster}')
+
+    for name, content, reason in BAD_ACTIONS:
+        assert reason in rest.refused(400, 'POST', path, {name: content})
+    several = {'check': {}, 'recover': {}}
+    assert 'one action' in rest.refused(400, 'POST', path, several)
+    assert 'one action' in rest.refused(400, 'POST', path, {})
+
+    assert rest.get(f'/v1/actions?target={cluster}') == before
+    assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
+
+
+#: Spec of a profile, and what is said of it.
+BAD_SPECS: list[tuple[Any, str]] = [
+    ({}, 'spec.type'),
+    ({'type': 'os.nova.server'}, 'spec.version'),
+    ({'type': 'pony', 'version': '1.0'}, 'pony'),
+    ({'type': 1, 'version': '1.0'}, 'type'),
+    ({'type': [], 'version': {}}, ''),
+    ({**SPEC, 'version': '9.9'}, '9.9'),
+    ({**SPEC, 'version': True}, 'version'),
+    ({**SPEC, 'version': 1e300}, 'version'),
+    ({**SPEC, 'pony': 1}, 'pony'),
+    ({**SPEC, 'properties': None}, 'properties'),
+    ({**SPEC, 'properties': []}, 'properties'),
+    ({**SPEC, 'properties': {}}, 'flavor'),
+    ({**SPEC, 'properties': {'flavor': 1}}, 'flavor'),
+    ({**SPEC, 'properties': {'flavor': 'f', 'pony': 1}}, 'pony'),
+    (
+        {**SPEC, 'properties': {'flavor': 'f', 'networks': [{'pony': 1}]}},
+        'networks[0]',
+    ),
+    (
+        {**SPEC, 'properties': {'flavor': 'f', 'security_groups': [1]}},
+        'security_groups[0]',
+    ),
+]
+
+
+def test_spec_that_does_not_fit_its_type_is_refused(rest: Rest) -> None:
+    for spec, reason in BAD_SPECS:
+        create = {'profile': {'name': 'n', 'spec': spec}}
+        assert reason in rest.refused(400, 'POST', '/v1/profiles', create)
+        validate = {'profile': {'spec': spec}}
+        path = '/v1/profiles/validate'
+        assert reason in rest.refused(400, 'POST', path, validate)
+
+
+def test_marker_of_nothing_is_refused(rest: Rest) -> None:
+    for what in ('profiles', 'clusters', 'nodes', 'actions'):
+        path = f'/v1/{what}?marker={NOBODY}'
+        assert NOBODY in rest.refused(400, 'GET', path)
+
+
+def test_what_is_in_use_cannot_be_deleted(
+    rest: Rest, profile: str, cluster: str
+) -> None:
+    assert 'referenced' in rest.refused(
+        409, 'DELETE', f'/v1/profiles/{profile}'
+    )
+
+
+def test_name_of_several_is_refused(rest: Rest, profile: str) -> None:
+    name = unique('twin')
+    twins = [
+        rest.create_cluster(profile, 0, name=name),
+        rest.create_cluster(profile, 0, name=name),
+    ]
+
+    reason = rest.refused(400, 'GET', f'/v1/clusters/{name}')
+
+    assert name in reason
+    for twin in twins:
+        rest.succeeded(rest.delete(f'/v1/clusters/{twin}'))
+
+
+def test_node_of_no_cluster_or_profile_is_refused(
+    rest: Rest, profile: str
+) -> None:
+    node = {'name': 'n', 'profile_id': profile, 'cluster_id': 'nobody'}
+    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
+    node = {'name': 'n', 'profile_id': 'nobody'}
+    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
+    assert 'nobody' in rest.refused(400, 'GET', '/v1/nodes?cluster_id=nobody')
+
+
+def test_service_is_well_after_all_that(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    rest.get(f'/v1/profiles/{profile}')
+    assert service.complaints() == []
+    assert service.locks() == []
