@@ -15,7 +15,7 @@ from sqlalchemy import orm
 
 from engine import scheduler, vigil
 from engine.actions import endings, runtime
-from engine.db import actions, dependencies, models, services
+from engine.db import actions, database, dependencies, models, services
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
@@ -87,8 +87,8 @@ class Reaper:
         while not self._stopping.wait(self._interval):
             try:
                 self.sweep()
-            except Exception:
-                LOG.exception('The sweep failed')
+            except Exception as error:  # noqa: BLE001 - it is told
+                database.report(LOG, error, 'The sweep failed')
 
     def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
         with self._run.database.reader() as session:

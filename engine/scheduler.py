@@ -18,7 +18,7 @@ from sqlalchemy import orm
 
 from engine.actions import endings, runtime, table, work
 from engine.actions import queue as action_queue
-from engine.db import actions, locks
+from engine.db import actions, database, locks
 from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
@@ -221,8 +221,8 @@ class Scheduler:
             job = None
             try:
                 job = self.claim()
-            except Exception:
-                LOG.exception('Could not look for work')
+            except Exception as error:  # noqa: BLE001 - it is told
+                database.report(LOG, error, 'Could not look for work')
             if job is None:
                 self._idle.release()
                 self._heard.wait(self._poll_interval)

@@ -19,7 +19,7 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.actions import queue, runtime
-from engine.db import actions, dependencies, locks, models
+from engine.db import actions, database, dependencies, locks, models
 from engine.providers import base as providers
 from vobjects import base, exceptions
 from vobjects.clustering import errors
@@ -95,11 +95,10 @@ class Work:
             LOG.info(
                 '%s %s was taken away', self.action.action, self.action.id
             )
-        except Exception:
+        except Exception as error:  # noqa: BLE001 - it is told
             # Whoever looks for claims without a worker gives it back.
-            LOG.exception(
-                'Could not end %s %s', self.action.action, self.action.id
-            )
+            what = f'Could not end {self.action.action} {self.action.id}'
+            database.report(LOG, error, what)
 
     def _perform(self) -> None:
         try:

@@ -97,6 +97,21 @@ OUT_OF_REACH = (
 )
 
 
+def report(log: logging.Logger, error: Exception, what: str) -> None:
+    """Log, in an ``except``, why something failed that is tried again.
+
+    A database that is away for a while is an operator's matter, told in a
+    line; anything else is a fault of ours, told with its traceback.
+
+    :param what: begins the line, such as ``Could not look for work``
+    """
+    if isinstance(error, oslo_db_exception.DBConnectionError):
+        why = str(error).strip().partition('\n')[0]
+        log.warning('%s: the database is out of reach: %s', what, why)
+    else:
+        log.exception(what)
+
+
 class UnreachableError(exceptions.OutOfReach):
     """The configured database does not answer; the message says why."""
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import threading
 
 import pytest
@@ -178,3 +179,55 @@ def test_server_ends_a_transaction_whose_process_is_frozen(
         with any_database.reader() as session:
             shown = session.scalar(sqlalchemy.text(query))
             assert str(shown).removesuffix('s') == str(database.IDLE_TIMEOUT)
+
+
+#: How a session asks for its number, and what another says to end it.
+ENDINGS = {
+    'postgresql': (
+        'SELECT pg_backend_pid()',
+        'SELECT pg_terminate_backend({})',
+    ),
+    'mysql': ('SELECT CONNECTION_ID()', 'KILL {}'),
+}
+
+
+def be_cut_off(any_database: database.Database) -> None:
+    """Use a connection that the server has ended."""
+    mine, end = ENDINGS[any_database.dialect]
+    with any_database.reader() as session, any_database.reader() as other:
+        number = session.scalar(sqlalchemy.text(mine))
+        other.execute(sqlalchemy.text(end.format(number)))
+        session.scalar(sqlalchemy.text(mine))
+
+
+def test_lost_connection_is_told_in_a_line(
+    any_database: database.Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    if any_database.dialect not in ENDINGS:
+        pytest.skip('SQLite has no server')
+    with pytest.raises(oslo_db_exception.DBConnectionError) as caught:
+        be_cut_off(any_database)
+
+    log = logging.getLogger('told')
+    database.report(log, caught.value, 'The sweep failed')
+
+    (record,) = [r for r in caplog.records if r.name == 'told']
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith(
+        'The sweep failed: the database is out of reach: '
+    )
+    assert '\n' not in record.getMessage()
+    assert record.exc_info is None
+
+
+def test_fault_of_ours_is_told_with_its_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    try:
+        raise KeyError('ours')
+    except KeyError as error:
+        database.report(logging.getLogger('told'), error, 'The sweep failed')
+
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert record.exc_info
