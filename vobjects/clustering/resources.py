@@ -109,7 +109,7 @@ class ProfileValidation(base.Resource):
 class PolicyTypeItem(base.Resource):
     """A policy type in a list.
 
-    Up to 1.4 the name carried the version (``os.nova.server-1.0``); since
+    Up to 1.4 the name carried the version (``senlin.policy.batch-1.0``); since
     1.5 the version and its support status stand apart.
     """
 
