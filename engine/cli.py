@@ -14,7 +14,8 @@ from oslo_config import cfg
 from oslo_log import log as oslo_log
 
 from engine import conf as engine_conf
-from engine.db import database, migrations
+from engine import db_commands
+from engine.db import database
 from vobjects import exceptions
 from vobjects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
@@ -57,20 +58,21 @@ def main(argv: list[str]) -> int:
 
 
 def db(argv: list[str]) -> int:
-    """Run ``vobjects db sync`` or ``vobjects db version``.
+    """Run ``vobjects db COMMAND``.
 
     :param argv: the arguments after ``db``
-    :returns: 0; for ``version`` 1 if an upgrade is needed
+    :returns: 0, or what the command's ``--help`` says
+    :raises vobjects.exceptions.FleetError: see :mod:`engine.db.phases`
     :raises oslo_config.cfg.Error: a bad configuration
     :raises engine.db.database.UnreachableError: no database answers
     :raises engine.db.database.UnusableError: none can be reached that way
     :raises SystemExit: from argparse
     """
-    options = _db_parser().parse_args(argv)
+    options = db_commands.parser().parse_args(argv)
     conf = configuration(options.config_file)
     target = database.Database(conf)
     try:
-        return int(options.run(target))
+        return int(options.run(target, conf, options))
     finally:
         target.close()
 
@@ -149,24 +151,6 @@ def _engine_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _db_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='vobjects db',
-        description='Create and upgrade the database.',
-    )
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
-    )
-    for name, run, summary in (
-        ('sync', _sync, 'bring the database to the newest revision'),
-        ('version', _version, "print the database's revision, and the newest"),
-    ):
-        command = commands.add_parser(name, help=summary, description=summary)
-        _add_config_file(command)
-        command.set_defaults(run=run)
-    return parser
-
-
 def _add_config_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--config-file',
@@ -174,18 +158,3 @@ def _add_config_file(parser: argparse.ArgumentParser) -> None:
         action='append',
         help='settings; may be repeated, later ones win',
     )
-
-
-def _sync(target: database.Database) -> int:
-    before = migrations.current(target)
-    migrations.sync(target)
-    after = migrations.current(target)
-    done = 'is' if before == after else f'went from {before or "none"} to'
-    print(f'the database {done} {after}')  # noqa: T201 - a command
-    return 0
-
-
-def _version(target: database.Database) -> int:
-    found = migrations.current(target) or 'none'
-    print(f'{found} (newest: {migrations.head()})')  # noqa: T201 - a command
-    return 1 if migrations.is_behind(target) else 0

@@ -18,7 +18,7 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import reaper, scheduler
 from engine.actions import runtime
-from engine.db import database, migrations, services
+from engine.db import database, migrations, phases, services
 from engine.events import recorder
 from engine.handlers import (
     actions,
@@ -162,16 +162,21 @@ class Engine:
 
 
 def check_schema(target: database.Database) -> None:
-    """Refuse a database that is older than this release.
+    """Refuse a database that is older than this release, or too new for it.
 
-    One that is newer is fine: a newer engine of a rolling upgrade has only
-    added to it.
+    One that a newer release has only expanded is fine.
 
     :raises SchemaError: saying what to do
     """
-    if migrations.is_behind(target):
-        found = migrations.current(target) or 'empty'
+    found = phases.state(target)
+    if found is phases.State.EXPAND:
+        revision = migrations.current(target) or 'empty'
         raise SchemaError(
-            f'the database is {found} and this release needs revision'
-            f' {migrations.head()}; run "vobjects db sync"'
+            f'the database is {revision} and this release needs revision'
+            f' {migrations.head()}; run "vobjects db expand"'
+        )
+    if found is phases.State.TOO_NEW:
+        raise SchemaError(
+            'a newer release has contracted the database: this one cannot use'
+            ' it any more'
         )

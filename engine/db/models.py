@@ -10,6 +10,7 @@
     events                                   what came of it
     locks                                    which action works on what
     services, ledger_state                   which engines and APIs live
+    contract_version                         what engines may not use any more
     simulated_servers                        the simulated cloud
 
 Migrations are written by hand (``migrations/versions``); a test compares
@@ -375,6 +376,17 @@ class LedgerState(Base):
     )
     generation: orm.Mapped[int]
     held_manifest: orm.Mapped[dict[str, Any] | None]
+
+
+class ContractVersion(Base):
+    """The last contracting migration; alembic's own, one row or none."""
+
+    __tablename__ = 'contract_version'
+    __table_args__ = (TABLE_OPTIONS,)
+
+    version_num: orm.Mapped[str] = orm.mapped_column(
+        String(32), primary_key=True
+    )
 
 
 class SimulatedServer(Base):

@@ -17,7 +17,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, database, models, statements
+from engine.db import clock, database, migrations, models, statements
 from vobjects import exceptions
 from vobjects.manifest import Manifest
 from vobjects.rpc import fleet
@@ -26,22 +26,37 @@ from vobjects.rpc import fleet
 STATE_ID = 1
 
 
-class DatabaseLedger:
-    """See :class:`vobjects.rpc.ledger.Ledger`."""
+class OutdatedError(exceptions.FleetError):
+    """The database was contracted: this release misses what is gone."""
 
-    def __init__(self, target: database.Database) -> None:
+
+class DatabaseLedger:
+    """See :class:`vobjects.rpc.ledger.Ledger`.
+
+    :param contract: what this release knows to have been taken away
+    """
+
+    def __init__(
+        self,
+        target: database.Database,
+        contract: migrations.Chain = migrations.CONTRACT,
+    ) -> None:
         self._database = target
+        self._contract = contract
 
     def report(self, member: fleet.Member) -> fleet.View:
         """Record a heartbeat and return the whole ledger.
 
         :raises vobjects.exceptions.NoLivePeer: the database does not answer
+        :raises OutdatedError: this release cannot use the database any more
         """
 
         def body(session: orm.Session) -> fleet.View:
             if not _beat(session, member):
                 _record(session, member)
                 bump(session)
+                # Now, because that waited for a contraction under way.
+                admit(session, self._contract)
             return view(session)
 
         try:
@@ -100,6 +115,21 @@ class DatabaseLedger:
             return view(session)
 
         return self._database.write(body)
+
+
+def admit(session: orm.Session, contract: migrations.Chain) -> None:
+    """Refuse to go on where a newer release has taken something away.
+
+    :raises OutdatedError: it has
+    """
+    revision = session.scalar(
+        sqlalchemy.select(models.ContractVersion.version_num)
+    )
+    if not contract.knows(revision):
+        raise OutdatedError(
+            'a newer release has contracted the database to revision'
+            f' {revision}: this one cannot use it any more'
+        )
 
 
 def view(session: orm.Session) -> fleet.View:

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bringing a database to the shape that this release needs.
 
-During a rolling upgrade old and new engines share the database, so that a
-revision only ever adds (expand); what nobody uses any more goes in a release
-after the one that stopped using it (contract).
+During a rolling upgrade old and new engines share the database. So there are
+two chains of revisions, each with a table of its own that says how far the
+database has come::
+
+    expand    versions/    only adds. Engines of the release before go on
+    contract  contract/    drops and tightens what only they used; when the
+                           last of them has left (engine.db.phases)
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import pathlib
 import threading
 from collections.abc import Iterator
@@ -29,57 +35,128 @@ _THREADS = threading.Lock()
 #: Seconds to wait for another process that migrates, on MariaDB.
 LOCK_TIMEOUT = 600
 
+_HERE = pathlib.Path(__file__).parent
 
-def sync(target: database.Database, revision: str = 'head') -> None:
-    """Upgrade to a revision; processes that start together wait in line.
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chain:
+    """Revisions that follow one another.
+
+    :ivar directory: where their modules are
+    :ivar table: where alembic keeps the revision that a database has
+    """
+
+    directory: pathlib.Path
+    table: str
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        """All revisions, the newest first."""
+        return _revisions(self.directory)
+
+    def knows(self, revision: str | None) -> bool:
+        """Tell whether this release has a revision; None is the beginning."""
+        return revision is None or revision in self.revisions
+
+
+@functools.cache
+def _revisions(directory: pathlib.Path) -> tuple[str, ...]:
+    found = script.ScriptDirectory(
+        str(_HERE), version_locations=[str(directory)]
+    )
+    return tuple(revision.revision for revision in found.walk_revisions())
+
+
+EXPAND = Chain(_HERE / 'versions', 'alembic_version')
+CONTRACT = Chain(_HERE / 'contract', 'contract_version')
+
+
+def expand(target: database.Database) -> None:
+    """Add what this release needs; processes that do it together queue.
+
+    Leaves alone what a newer release has expanded.
 
     :raises RuntimeError: another process held the lock for too long
     """
-    with _THREADS, _alone(target) as connection:
-        command.upgrade(_alembic(connection), revision)
+    with alone(target) as connection:
+        upgrade(connection, EXPAND)
 
 
-def current(target: database.Database) -> str | None:
-    """Return the revision of the database; None when it is empty."""
+def sync(target: database.Database) -> None:
+    """Expand and contract a database that no older engine uses.
+
+    :raises RuntimeError: another process held the lock for too long
+    """
+    with alone(target) as connection:
+        upgrade(connection, EXPAND)
+        upgrade(connection, CONTRACT)
+
+
+def upgrade(
+    connection: sqlalchemy.Connection, chain: Chain, revision: str = 'head'
+) -> None:
+    """Upgrade to a revision of a chain, unless the database is past all.
+
+    :param connection: that of :func:`alone`
+    """
+    if not chain.revisions or not chain.knows(on(connection, chain)):
+        return
+    options = config.Config()
+    for name, value in (
+        ('script_location', str(_HERE)),
+        ('version_locations', str(chain.directory)),
+        ('path_separator', 'newline'),
+    ):
+        options.set_main_option(name, value.replace('%', '%%'))
+    options.attributes['connection'] = connection
+    options.attributes['version_table'] = chain.table
+    command.upgrade(options, revision)
+
+
+def on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
+    """Return the revision of a chain that a connection sees."""
+    context = migration.MigrationContext.configure(
+        connection, opts={'version_table': chain.table}
+    )
+    return context.get_current_revision()
+
+
+def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
+    """Return the revision of the database; None when there is none yet."""
     with target.engine.connect() as connection:
-        context = migration.MigrationContext.configure(connection)
-        return context.get_current_revision()
+        return on(connection, chain)
 
 
-def head() -> str:
-    """Return the revision that this release needs."""
-    found = script.ScriptDirectory(_location()).get_current_head()
-    assert found is not None
-    return found
+def head(chain: Chain = EXPAND) -> str | None:
+    """Return the newest revision of a chain; None when it is empty."""
+    return next(iter(chain.revisions), None)
 
 
-def is_behind(target: database.Database) -> bool:
-    """Tell whether this release needs an upgrade of the database.
+def lacks(connection: sqlalchemy.Connection, chain: Chain) -> bool:
+    """Do the same as :func:`is_behind`, on a connection."""
+    found = on(connection, chain)
+    return found != head(chain) and chain.knows(found)
+
+
+def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
+    """Tell whether revisions of this release are missing in the database.
 
     A revision that we do not know is of a newer release, and has all of
-    what we need.
+    ours.
     """
-    directory = script.ScriptDirectory(_location())
-    known = {found.revision for found in directory.walk_revisions()}
-    found = current(target)
-    return found is None or (found in known and found != head())
-
-
-def _location() -> str:
-    return str(pathlib.Path(__file__).parent)
-
-
-def _alembic(connection: sqlalchemy.Connection) -> config.Config:
-    options = config.Config()
-    options.set_main_option('script_location', _location().replace('%', '%%'))
-    options.attributes['connection'] = connection
-    return options
+    with target.engine.connect() as connection:
+        return lacks(connection, chain)
 
 
 @contextlib.contextmanager
-def _alone(target: database.Database) -> Iterator[sqlalchemy.Connection]:
-    """Open a transaction in which no other process migrates."""
-    with target.engine.connect() as plain:
+def alone(target: database.Database) -> Iterator[sqlalchemy.Connection]:
+    """Open a transaction in which no other process migrates.
+
+    MariaDB commits at each statement that changes a table.
+
+    :raises RuntimeError: another process held the lock for too long
+    """
+    with _THREADS, target.engine.connect() as plain:
         # On SQLite the transaction itself is the lock.
         connection = plain.execution_options(**{database.WRITES: True})
         if target.dialect == 'postgresql':

@@ -10,6 +10,7 @@ from engine.db import models
 context.configure(
     connection=context.config.attributes['connection'],
     target_metadata=models.Base.metadata,
+    version_table=context.config.attributes['version_table'],
     # The caller's transaction is the lock, also on SQLite.
     transactional_ddl=True,
 )

@@ -17,6 +17,12 @@ from engine.db import database, migrations, models
 from tests import databases
 from tests.unit.engine import fleet
 
+#: What a migration writes into.
+KEPT = (
+    models.LedgerState.__tablename__,
+    models.ContractVersion.__tablename__,
+)
+
 
 def configuration(url: str) -> cfg.ConfigOpts:
     """Return a configuration for a database, with a quick cloud."""
@@ -117,7 +123,7 @@ def any_world(any_database: database.Database) -> fleet.World:
 def empty(session: orm.Session) -> None:
     """Bring a database back to what a migration leaves."""
     for table in reversed(models.Base.metadata.sorted_tables):
-        if table.name != models.LedgerState.__tablename__:
+        if table.name not in KEPT:
             session.execute(sqlalchemy.delete(table))
     session.execute(
         sqlalchemy.update(models.LedgerState).values(

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from engine import cli, service
-from engine.db import migrations
+from engine.db import database, migrations, phases
+from tests.unit.engine.db import chains
 from vobjects import exceptions
 
 
@@ -57,10 +58,34 @@ def test_db_sync_and_version(
     ]
 
 
-def test_engine_of_an_older_age_serves_and_stops_on_a_signal(
+def test_db_check_expand_and_contract(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argument = f'--config-file={config}'
+    assert cli.db(['check', argument]) == phases.State.EXPAND.value
+    with pytest.raises(phases.NotExpandedError, match='vobjects db expand'):
+        cli.db(['contract', argument])
+    assert cli.db(['expand', argument]) == 0
+    assert cli.db(['check', argument]) == 0
+    assert cli.db(['contract', argument]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        'the database has to be expanded; run "vobjects db expand", before or'
+        ' while older engines still run',
+        f'the database went from none to {migrations.head()}',
+        'the database is up to date',
+        'the database has nothing to contract',
+    ]
+
+
+def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
     home: pathlib.Path, config: str
 ) -> None:
     cli.db(['sync', '--config-file', config])
+    newer = chains.next_release(home)
+    conf = cli.configuration([config])
+    target = database.Database(conf)
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
     older = home / 'older.json'
     older.write_text(json.dumps({'ClusterDeleteRequest': '1.0'}))
     with subprocess.Popen(
@@ -81,16 +106,26 @@ def test_engine_of_an_older_age_serves_and_stops_on_a_signal(
         for line in engine.stdout:
             if 'serves' in line:
                 break
+        with pytest.raises(phases.OlderEnginesError, match=r'0\.0\.9'):
+            phases.contract(target, conf, newer)
         engine.send_signal(signal.SIGTERM)
         rest = engine.stdout.read()
     assert engine.returncode == 0, rest
     assert 'Traceback' not in rest
+    phases.contract(target, conf, newer)
+    target.close()
+    # Seen from the release that the next one contracted the database after.
+    assert cli.db(['check', '--config-file', config]) == (
+        phases.State.TOO_NEW.value
+    )
+    with pytest.raises(service.SchemaError, match='newer release'):
+        cli.main(['--config-file', config])
 
 
 def test_engine_without_a_migrated_database_says_what_to_do(
     config: str,
 ) -> None:
-    with pytest.raises(service.SchemaError, match='run "vobjects db sync"'):
+    with pytest.raises(service.SchemaError, match='run "vobjects db expand"'):
         cli.main(['--config-file', config])
 
 

@@ -89,6 +89,6 @@ def test_database_that_is_behind_is_refused(tmp_path: pathlib.Path) -> None:
     target = database.Database(
         configuration(f'sqlite:///{tmp_path / "empty.sqlite"}')
     )
-    with pytest.raises(service.SchemaError, match='vobjects db sync'):
+    with pytest.raises(service.SchemaError, match='vobjects db expand'):
         service.check_schema(target)
     target.close()

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import pathlib
 import subprocess
 import sys
 
-from alembic import autogenerate
+import pytest
+from alembic import autogenerate, script
 from alembic.runtime import migration
 
 from engine.db import database, migrations, models, services
 from tests.unit.engine.conftest import configuration
+from tests.unit.engine.db import chains, expansion
 
 SYNC = """
 import sys
@@ -74,4 +77,115 @@ def test_database_is_behind_until_it_is_migrated(any_url: str) -> None:
             "UPDATE alembic_version SET version_num = 'of a newer release'"
         )
     assert not migrations.is_behind(target)
+    # The older of two releases has nothing to add.
+    migrations.sync(target)
+    assert migrations.current(target) == 'of a newer release'
     target.close()
+
+
+@pytest.mark.parametrize(
+    'chain',
+    [migrations.EXPAND, migrations.CONTRACT],
+    ids=['expand', 'contract'],
+)
+def test_revisions_follow_one_another(chain: migrations.Chain) -> None:
+    directory = script.ScriptDirectory(
+        str(pathlib.Path(migrations.__file__).parent),
+        version_locations=[str(chain.directory)],
+    )
+    for revision in directory.walk_revisions():
+        assert not revision.is_merge_point
+        assert not revision.is_branch_point
+    assert len(directory.get_bases()) <= 1
+
+
+def test_expanding_revision_leaves_older_programs_in_peace(
+    any_url: str,
+) -> None:
+    target = database.Database(configuration(any_url))
+    known = []
+    for revision in reversed(migrations.EXPAND.revisions):
+        with target.engine.connect() as connection:
+            known.append(expansion.reflect(connection))
+        with migrations.alone(target) as connection:
+            migrations.upgrade(connection, migrations.EXPAND, revision)
+        with target.engine.connect() as connection:
+            found = expansion.restrictions(connection, known[-1])
+            assert found == [], f'revision {revision} does not only add'
+    with target.engine.begin() as connection:
+        for tables in known:
+            expansion.write(connection, tables)
+    target.close()
+
+
+@pytest.mark.parametrize(
+    ('body', 'finding'),
+    [
+        ("op.drop_column('nodes', 'role')", 'role'),
+        ("op.drop_table('events')", 'events'),
+        ("op.rename_table('locks', 'holds')", 'locks'),
+        ("op.drop_index('ix_events_timestamp', 'events')", 'timestamp'),
+        (
+            "op.create_index('one', 'nodes', ['name'], unique=True)",
+            'one is new and limits nodes',
+        ),
+        (
+            "op.add_column('nodes', sa.Column('duty', sa.Text(),"
+            ' nullable=False))',
+            'nodes.duty is new',
+        ),
+        (
+            "with op.batch_alter_table('nodes') as nodes:\n"
+            "    nodes.alter_column('role', existing_type=sa.String(255),"
+            ' nullable=False)',
+            'modify_nullable of nodes.role',
+        ),
+        (
+            "with op.batch_alter_table('nodes') as nodes:\n"
+            "    nodes.alter_column('role', existing_type=sa.String(255),"
+            ' type_=sa.String(10))',
+            'modify_type of nodes.role',
+        ),
+    ],
+)
+def test_expanding_revision_that_restricts_is_found(
+    tmp_path: pathlib.Path, body: str, finding: str
+) -> None:
+    assert any(finding in found for found in _restrictions(tmp_path, body))
+
+
+@pytest.mark.parametrize(
+    'body',
+    [
+        "op.create_table('teams', sa.Column('id', sa.Integer(),"
+        ' primary_key=True))\n'
+        "op.create_index('one', 'teams', ['id'], unique=True)",
+        "op.create_index('some', 'nodes', ['role'])",
+        "op.add_column('nodes', sa.Column('n', sa.Integer(), nullable=False,"
+        " server_default='1'))",
+        "with op.batch_alter_table('nodes') as nodes:\n"
+        "    nodes.alter_column('name', existing_type=sa.String(255),"
+        ' type_=sa.String(300), nullable=True)',
+    ],
+)
+def test_expanding_revision_that_only_adds_passes(
+    tmp_path: pathlib.Path, body: str
+) -> None:
+    assert _restrictions(tmp_path, body) == []
+
+
+def _restrictions(directory: pathlib.Path, body: str) -> list[str]:
+    chain = chains.copied(migrations.EXPAND, directory / 'chain')
+    chains.add(chain, 'e900', body)
+    url = f'sqlite:///{directory}/engine.sqlite'
+    target = database.Database(configuration(url))
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, chain, migrations.head() or '')
+    with target.engine.connect() as connection:
+        before = expansion.reflect(connection)
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, chain)
+    with target.engine.connect() as connection:
+        found = expansion.restrictions(connection, before)
+    target.close()
+    return found

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Revisions of releases that there may be one day."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import textwrap
+
+from engine.db import migrations, phases
+
+
+def next_release(directory: pathlib.Path) -> phases.Phases:
+    """Return the phases of a release that replaces ``nodes.role``.
+
+    :param directory: an empty one, where its revisions are written
+    """
+    grown = copied(migrations.EXPAND, directory / 'expand')
+    add(grown, 'e900', "op.add_column('nodes', sa.Column('duty', sa.Text()))")
+    shrunk = copied(migrations.CONTRACT, directory / 'contract')
+    add(shrunk, 'c900', "op.drop_column('nodes', 'role')")
+    return phases.Phases(grown, shrunk)
+
+
+def copied(
+    chain: migrations.Chain, directory: pathlib.Path
+) -> migrations.Chain:
+    """Return a chain of the same revisions, in a directory of its own."""
+    ignored = shutil.ignore_patterns('__pycache__')
+    shutil.copytree(chain.directory, directory, ignore=ignored)
+    return migrations.Chain(directory, chain.table)
+
+
+def add(chain: migrations.Chain, revision: str, body: str) -> None:
+    """Write a revision after all others.
+
+    :param body: Python statements
+    """
+    # A chain's revisions are remembered: ask another one.
+    before = migrations.Chain(
+        chain.directory / '..' / chain.directory.name, chain.table
+    )
+    content = (
+        'import sqlalchemy as sa\n'
+        'from alembic import op\n'
+        f'revision = {revision!r}\n'
+        f'down_revision = {migrations.head(before)!r}\n'
+        'def upgrade():\n' + textwrap.indent(body, '    ') + '\n'
+    )
+    (chain.directory / f'{revision}_test.py').write_text(content)

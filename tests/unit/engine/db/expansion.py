@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a revision of the expanding chain may not do, found by reflection.
+
+Nothing is read of the revision itself: the tables before and after it are
+compared, so that it does not matter how it changes them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy
+from alembic import autogenerate
+from alembic.runtime import migration
+
+_NUMBERS = itertools.count(1000)
+
+
+def reflect(connection: sqlalchemy.Connection) -> sqlalchemy.MetaData:
+    """Return the tables there are, but alembic's own."""
+    found = sqlalchemy.MetaData()
+    found.reflect(connection)
+    alembics = found.tables.get('alembic_version')
+    if alembics is not None:
+        found.remove(alembics)
+    return found
+
+
+def restrictions(
+    connection: sqlalchemy.Connection, before: sqlalchemy.MetaData
+) -> list[str]:
+    """Return what would disturb a program that knows only ``before``."""
+    context = migration.MigrationContext.configure(
+        connection, opts={'compare_type': True}
+    )
+    return [
+        finding
+        for difference in autogenerate.compare_metadata(context, before)
+        for finding in _judge(difference, before)
+    ]
+
+
+def _judge(difference: Any, before: sqlalchemy.MetaData) -> Iterator[str]:
+    """Judge a step that would lead back to ``before``."""
+    if isinstance(difference, list):
+        for change in difference:
+            yield from _judge_change(*change)
+        return
+    kind, *what = difference
+    if kind == 'remove_table':
+        return
+    if kind == 'remove_column':
+        column = what[-1]
+        if not column.nullable and column.server_default is None:
+            yield f'{what[1]}.{column.name} is new, not null, has no default'
+        return
+    if kind in ('remove_index', 'remove_constraint', 'remove_fk'):
+        thing = what[0]
+        limits = kind != 'remove_index' or thing.unique
+        old = before.tables.get(thing.table.name)
+        if limits and old is not None and _concerns(thing, old):
+            yield f'{thing.name} is new and limits {old.name}'
+        return
+    yield f'{kind.removeprefix("add_")} {what[-1]} has gone'
+
+
+def _concerns(thing: Any, old: sqlalchemy.Table) -> bool:
+    """Tell whether all that it is about was there before."""
+    return all(column.name in old.columns for column in thing.columns)
+
+
+def _judge_change(
+    kind: str, _: Any, table: str, column: str, __: Any, is_: Any, was: Any
+) -> Iterator[str]:
+    if kind == 'modify_nullable' and is_:
+        return
+    if kind == 'modify_default' and was is None:
+        return
+    if kind == 'modify_type' and (getattr(is_, 'length', None) or 0) > (
+        getattr(was, 'length', None) or float('inf')
+    ):
+        return
+    yield f'{kind} of {table}.{column}: {was!r} became {is_!r}'
+
+
+def write(
+    connection: sqlalchemy.Connection, tables: sqlalchemy.MetaData
+) -> None:
+    """Write a row into each table, as a program would that knows these."""
+    written: dict[str, dict[str, Any]] = {}
+    for table in tables.sorted_tables:
+        row = {
+            column.name: _value(column, written) for column in table.columns
+        }
+        connection.execute(table.insert().values(row))
+        written[table.name] = row
+        key = [column == row[column.name] for column in table.primary_key]
+        found = connection.execute(
+            sqlalchemy.select(table).where(*key)
+        ).mappings()
+        assert dict(found.one()) == row
+
+
+def _value(
+    column: sqlalchemy.Column[Any], written: dict[str, dict[str, Any]]
+) -> Any:
+    for key in column.foreign_keys:
+        return written[key.column.table.name][key.column.name]
+    number = next(_NUMBERS)
+    kind = column.type.python_type
+    if kind is datetime.datetime:
+        time = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+        return time.replace(tzinfo=None, microsecond=number % 1_000_000)
+    if kind is bool:
+        return True
+    if kind is int and isinstance(column.type, sqlalchemy.types.Integer):
+        # MariaDB's booleans are integers of one byte.
+        return number if column.primary_key else 1
+    return kind(number)
