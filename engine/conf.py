@@ -87,7 +87,7 @@ ENGINE_OPTIONS = [
 ]
 
 SIMULATED = cfg.OptGroup(
-    'simulated', 'The simulated cloud, whose servers are rows of a table.'
+    'simulated', 'The simulated cloud, which is a few tables of the database.'
 )
 
 SIMULATED_OPTIONS = [
@@ -108,7 +108,42 @@ SIMULATED_OPTIONS = [
     cfg.StrOpt(
         'seed',
         default='0',
-        help='What decides which operations fail.',
+        help='What decides which operations fail, and where servers go.',
+    ),
+    cfg.ListOpt(
+        'regions',
+        default=['RegionOne', 'RegionTwo'],
+        help='Its regions. The first is the one that servers are made in of'
+        ' which nothing else is said.',
+    ),
+    cfg.ListOpt(
+        'zones',
+        default=['nova', 'nova-2', 'nova-3'],
+        help='Its availability zones; the first is the default.',
+    ),
+    cfg.IntOpt(
+        'hosts',
+        default=100,
+        min=1,
+        max=100000,
+        help='How many hosts servers run on: host-1, host-2 and so on. A'
+        ' group with the policy anti-affinity has no more servers.',
+    ),
+    cfg.ListOpt(
+        'failed_hosts',
+        default=[],
+        help='Hosts that are down: nothing is put there, and health policies'
+        ' with HYPERVISOR_STATUS_POLLING find the servers there sick.',
+    ),
+    cfg.ListOpt(
+        'networks',
+        default=['public', 'private'],
+        help='Its networks; each has one subnet, such as private-subnet.',
+    ),
+    cfg.ListOpt(
+        'load_balancer_flavors',
+        default=['amphora-small'],
+        help='IDs of the flavors that load balancers can have.',
     ),
 ]
 

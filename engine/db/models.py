@@ -11,7 +11,8 @@
     locks                                    which action works on what
     services, ledger_state                   which engines and APIs live
     contract_version                         what engines may not use any more
-    simulated_servers                        the simulated cloud
+    simulated_servers                        the simulated cloud; the rest
+                                             of it: engine.db.simulation
 
 Migrations are written by hand (``migrations/versions``); a test compares
 their result with these classes on every database.
@@ -400,5 +401,10 @@ class SimulatedServer(Base):
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     status: orm.Mapped[str] = orm.mapped_column(String(32))
     properties: orm.Mapped[dict[str, Any]] = _json()
+    #: Where it was put; NULL: before there was a choice.
+    region: orm.Mapped[str | None] = orm.mapped_column(String(255))
+    zone: orm.Mapped[str | None] = orm.mapped_column(String(255))
+    host: orm.Mapped[str | None] = orm.mapped_column(String(255))
+    group_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
     created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
     updated_at: orm.Mapped[Time | None]

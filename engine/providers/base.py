@@ -5,6 +5,9 @@ An entry point of the group ``vobjects.providers`` names a class called with
 ``(conf, database)``. Every operation may be asked for again after the engine
 that asked first has died, so each leads to the same end when repeated.
 
+Beside servers there may be more that a cloud can do, see :class:`Provider`;
+policies that need what a cloud lacks are refused when they are attached.
+
 ::
 
     ProviderError        the cloud could not do it; the message is for users
@@ -21,6 +24,7 @@ from oslo_config import cfg
 from stevedore import driver
 
 from engine.db import database
+from engine.providers import balancing, lifecycle, placing
 
 NAMESPACE = 'vobjects.providers'
 
@@ -73,8 +77,20 @@ class Servers(Protocol):
         :raises ServerNotFound: there is none
         """
 
-    def delete(self, server_id: str) -> None:
-        """Remove a server; fine if it is gone."""
+    def delete(
+        self,
+        server_id: str,
+        *,
+        force: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a server; fine if it is gone.
+
+        :param force: whether it is made sure that it runs no more, even if
+            its host does not answer
+        :param timeout: seconds in which it has to be gone; None: as the
+            cloud likes
+        """
 
     def reboot(self, server_id: str, *, hard: bool) -> Server:
         """Restart a server.
@@ -106,9 +122,20 @@ class Servers(Protocol):
 
 
 class Provider(Protocol):
-    """A cloud."""
+    """A cloud, or one region of it. What it lacks is None."""
 
     servers: Servers
+    server_groups: placing.ServerGroups | None
+    places: placing.Places | None
+    hosts: placing.Hosts | None
+    load_balancers: balancing.LoadBalancers | None
+    lifecycle: lifecycle.Events | None
+
+    def in_region(self, name: str) -> Provider:
+        """Return another region of the same cloud.
+
+        :raises ProviderError: it has none of that name
+        """
 
 
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:

@@ -5,12 +5,18 @@ The table is in the engine's database, so that all engines see one cloud.
 Operations take ``[simulated] latency`` seconds, and a share of them fails:
 ``[simulated] failure_rate``. Which ones follows from the seed, the server's
 key and the operation alone, so that a run can be repeated exactly.
+
+::
+
+    simulation            time and dice
+    simulated_placing     server groups, zones, hosts
+    simulated_balancing   load balancers
+    simulated_lifecycle   events
 """
 
 from __future__ import annotations
 
-import hashlib
-import time
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +26,16 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import clock, database, models
-from engine.providers import base
+from engine.providers import (
+    balancing,
+    base,
+    lifecycle,
+    placing,
+    simulated_balancing,
+    simulated_lifecycle,
+    simulated_placing,
+    simulation,
+)
 
 #: What an operation leads to, and from which status it can be done; None:
 #: from any.
@@ -40,22 +55,48 @@ TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
 
 
 class SimulatedProvider:
-    """See the module's docstring."""
+    """See the module's docstring.
+
+    :param region: its name; None: the first one
+    """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, target: database.Database
+        self,
+        conf: cfg.ConfigOpts,
+        target: database.Database,
+        region: str | None = None,
     ) -> None:
-        self.servers: base.Servers = SimulatedServers(conf, target)
+        self._conf = conf
+        self._database = target
+        cloud = simulation.Simulation(
+            conf.simulated, target, region or conf.simulated.regions[0]
+        )
+        self.servers: base.Servers = SimulatedServers(cloud)
+        self.server_groups: placing.ServerGroups | None = (
+            simulated_placing.ServerGroups(cloud)
+        )
+        self.places: placing.Places | None = simulated_placing.Places(cloud)
+        self.hosts: placing.Hosts | None = simulated_placing.Hosts(cloud)
+        self.load_balancers: balancing.LoadBalancers | None = (
+            simulated_balancing.LoadBalancers(cloud)
+        )
+        self.lifecycle: lifecycle.Events | None = simulated_lifecycle.Events(
+            cloud
+        )
+
+    def in_region(self, name: str) -> base.Provider:
+        """Return another region of the same cloud."""
+        if name not in self._conf.simulated.regions:
+            raise base.ProviderError(f'there is no region {name}')
+        return SimulatedProvider(self._conf, self._database, name)
 
 
 class SimulatedServers:
     """The servers; see :class:`engine.providers.base.Servers`."""
 
-    def __init__(
-        self, conf: cfg.ConfigOpts, target: database.Database
-    ) -> None:
-        self._options = conf.simulated
-        self._database = target
+    def __init__(self, cloud: simulation.Simulation) -> None:
+        self._cloud = cloud
+        self._database = cloud.database
 
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
@@ -64,11 +105,15 @@ class SimulatedServers:
         self._work(key, 'create')
 
         def insert(session: orm.Session) -> base.Server:
+            where = simulated_placing.spot(
+                self._cloud, session, key, properties
+            )
             row = models.SimulatedServer(
                 node_id=key,
                 name=name,
                 status='ACTIVE',
                 properties=dict(properties),
+                **dataclasses.asdict(where),
             )
             session.add(row)
             session.flush()
@@ -93,12 +138,13 @@ class SimulatedServers:
                     models.SimulatedServer.node_id == key
                 )
             )
-            return None if row is None else _server(row)
+            is_here = row is not None and self._is_here(row)
+            return _server(row) if row is not None and is_here else None
 
     def get(self, server_id: str) -> base.Server:
         """Return a server."""
         with self._database.reader() as session:
-            return _server(_existing(session, server_id))
+            return _server(self._existing(session, server_id))
 
     def update(
         self, server_id: str, name: str, properties: Mapping[str, Any]
@@ -108,13 +154,23 @@ class SimulatedServers:
             server_id, 'update', name=name, properties=dict(properties)
         )
 
-    def delete(self, server_id: str) -> None:
+    def delete(
+        self,
+        server_id: str,
+        *,
+        force: bool = False,
+        timeout: float | None = None,
+    ) -> None:
         """Remove a server; fine if it is gone."""
         try:
             key = self._key(server_id)
         except base.ServerNotFound:
             return
-        self._work(key, 'delete')
+        if timeout is not None and timeout < self._cloud.options.latency:
+            raise base.ProviderError(
+                f'server {server_id} was not gone within {timeout:g} seconds'
+            )
+        self._work(key, 'force-delete' if force else 'delete')
         self._database.write(
             lambda session: session.execute(
                 sqlalchemy.delete(models.SimulatedServer).where(
@@ -157,10 +213,11 @@ class SimulatedServers:
         self._work(self._key(server_id), operation)
 
         def change(session: orm.Session) -> base.Server:
-            row = _existing(session, server_id)
+            row = self._existing(session, server_id)
             for name, value in values.items():
                 setattr(row, name, value)
             row.updated_at = clock.utcnow()
+            simulated_lifecycle.report(session, server_id, operation)
             session.flush()
             return _server(row)
 
@@ -168,27 +225,24 @@ class SimulatedServers:
 
     def _key(self, server_id: str) -> str:
         with self._database.reader() as session:
-            return _existing(session, server_id).node_id
+            return self._existing(session, server_id).node_id
+
+    def _existing(
+        self, session: orm.Session, server_id: str
+    ) -> models.SimulatedServer:
+        row = session.get(
+            models.SimulatedServer, server_id, populate_existing=True
+        )
+        if row is None or not self._is_here(row):
+            raise base.ServerNotFound(f'there is no server {server_id}')
+        return row
+
+    def _is_here(self, row: models.SimulatedServer) -> bool:
+        default = self._cloud.options.regions[0]
+        return (row.region or default) == self._cloud.region
 
     def _work(self, key: str, operation: str) -> None:
-        """Take the time an operation takes, and perhaps fail."""
-        time.sleep(self._options.latency)
-        text = f'{self._options.seed}/{key}/{operation}'
-        digest = hashlib.sha256(text.encode()).digest()
-        if int.from_bytes(digest[:8]) / 2**64 < self._options.failure_rate:
-            raise base.ProviderError(
-                f'the simulated cloud failed to {operation} the server of'
-                f' node {key}'
-            )
-
-
-def _existing(session: orm.Session, server_id: str) -> models.SimulatedServer:
-    row = session.get(
-        models.SimulatedServer, server_id, populate_existing=True
-    )
-    if row is None:
-        raise base.ServerNotFound(f'there is no server {server_id}')
-    return row
+        self._cloud.work(key, operation, f'the server of node {key}')
 
 
 def _server(row: models.SimulatedServer) -> base.Server:
@@ -201,6 +255,10 @@ def _server(row: models.SimulatedServer) -> base.Server:
             'name': row.name,
             'status': row.status,
             'created': row.created_at.isoformat(),
+            'region': row.region,
+            'availability_zone': row.zone,
+            'hypervisor_hostname': row.host,
+            'server_groups': [row.group_id] if row.group_id else [],
             **{
                 name: row.properties[name]
                 for name in ('flavor', 'image', 'metadata', 'networks')

@@ -59,7 +59,7 @@ class FragileServers:
 
     OPERATIONS = ('create', 'update', 'delete', 'reboot', 'rebuild')
 
-    def __init__(self, inner: simulated.SimulatedServers) -> None:
+    def __init__(self, inner: providers.Servers) -> None:
         self._inner = inner
         self.dies_before = ''
         self.dies_after = ''
@@ -82,13 +82,14 @@ class FragileServers:
         return operation
 
 
-class Cloud:
-    """A provider whose servers are :class:`FragileServers`."""
+class Cloud(simulated.SimulatedProvider):
+    """The simulated cloud, its servers :class:`FragileServers`."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, target: database.Database
     ) -> None:
-        self.servers = FragileServers(simulated.SimulatedServers(conf, target))
+        super().__init__(conf, target)
+        self.servers = FragileServers(self.servers)
 
 
 class MortalDatabase(database.Database):

@@ -10,13 +10,17 @@ from engine.providers import base, simulated
 from tests.unit.engine import fleet
 
 
+def provider(world: fleet.World) -> simulated.SimulatedProvider:
+    return simulated.SimulatedProvider(world.conf, world.database)
+
+
 @pytest.fixture
-def servers(any_world: fleet.World) -> simulated.SimulatedServers:
-    return simulated.SimulatedServers(any_world.conf, any_world.database)
+def servers(any_world: fleet.World) -> base.Servers:
+    return provider(any_world).servers
 
 
 def test_create_for_one_key_makes_one_server(
-    servers: simulated.SimulatedServers,
+    servers: base.Servers,
 ) -> None:
     first = servers.create('key', 'name', {'flavor': 'f'})
     assert servers.create('key', 'name', {'flavor': 'f'}) == first
@@ -26,7 +30,7 @@ def test_create_for_one_key_makes_one_server(
 
 
 def test_create_by_many_at_once_makes_one_server(
-    servers: simulated.SimulatedServers,
+    servers: base.Servers,
 ) -> None:
     made: list[base.Server] = []
     threads = [
@@ -44,7 +48,7 @@ def test_create_by_many_at_once_makes_one_server(
 
 
 def test_delete_when_repeated_is_fine(
-    servers: simulated.SimulatedServers,
+    servers: base.Servers,
 ) -> None:
     server = servers.create('key', 'name', {})
     servers.delete(server.id)
@@ -55,7 +59,7 @@ def test_delete_when_repeated_is_fine(
 
 
 def test_changes_keep_the_server(
-    servers: simulated.SimulatedServers,
+    servers: base.Servers,
 ) -> None:
     server = servers.create('key', 'name', {})
     updated = servers.update(server.id, 'other', {'image': 'i'})
@@ -66,7 +70,7 @@ def test_changes_keep_the_server(
 
 @pytest.mark.parametrize('operation', ['get', 'update', 'reboot', 'rebuild'])
 def test_operation_on_no_server_says_so(
-    servers: simulated.SimulatedServers, operation: str
+    servers: base.Servers, operation: str
 ) -> None:
     more: dict[str, object] = {
         'update': {'name': 'x', 'properties': {}},
@@ -82,7 +86,7 @@ def test_failures_are_decided_by_seed_key_and_operation(
     def failing(seed: str) -> list[int]:
         world.conf.set_override('failure_rate', 0.5, 'simulated')
         world.conf.set_override('seed', seed, 'simulated')
-        servers = simulated.SimulatedServers(world.conf, world.database)
+        servers = provider(world).servers
         failed = []
         for number in range(20):
             try:
@@ -99,7 +103,36 @@ def test_failures_are_decided_by_seed_key_and_operation(
 
 def test_operation_takes_its_latency(world: fleet.World) -> None:
     world.conf.set_override('latency', 0.05, 'simulated')
-    servers = simulated.SimulatedServers(world.conf, world.database)
+    servers = provider(world).servers
     began = time.monotonic()
     servers.create('key', 'name', {})
     assert time.monotonic() - began >= 0.05
+
+
+def test_region_has_its_own_servers(any_world: fleet.World) -> None:
+    first = provider(any_world)
+    second = first.in_region('RegionTwo')
+    server = second.servers.create('key', 'name', {})
+    assert server.details['region'] == 'RegionTwo'
+    assert second.servers.find('key') == server
+    assert first.servers.find('key') is None
+    with pytest.raises(base.ServerNotFound):
+        first.servers.get(server.id)
+    with pytest.raises(base.ProviderError, match='no region Mars'):
+        first.in_region('Mars')
+
+
+def test_what_stops_is_told_until_acknowledged(
+    any_world: fleet.World,
+) -> None:
+    cloud = provider(any_world)
+    assert cloud.lifecycle is not None
+    server, other = (cloud.servers.create(key, key, {}) for key in 'ab')
+    cloud.servers.operate(server.id, 'stop', {})
+    cloud.servers.operate(server.id, 'start', {})
+    cloud.servers.operate(other.id, 'pause', {})
+    (event,) = cloud.lifecycle.of([server.id])
+    assert event.type == 'compute.instance.power_off.end'
+    assert len(cloud.lifecycle.of([server.id, other.id])) == 2
+    cloud.lifecycle.acknowledge([event.id])
+    assert cloud.lifecycle.of([server.id]) == []

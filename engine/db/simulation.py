@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the simulated cloud, beside that of its servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import Index, String, orm
+
+from engine.db import clock, models
+
+
+class Part(models.Base):
+    """A server group, a load balancer, or a member of one.
+
+    :ivar kind: which of them
+    :ivar owner: the ID of the pool that a member is in; '' else
+    :ivar name: of a group its name, of a balancer its key, of a member the
+        ID of its server
+    """
+
+    __tablename__ = 'simulated_parts'
+    __table_args__ = (
+        sqlalchemy.UniqueConstraint('kind', 'owner', 'name'),
+        models.TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = orm.mapped_column(
+        String(36), primary_key=True, default=models.new_id
+    )
+    kind: orm.Mapped[str] = orm.mapped_column(String(32))
+    owner: orm.Mapped[str] = orm.mapped_column(String(36), default='')
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    data: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
+
+
+class Event(models.Base):
+    """Something that happened to a server."""
+
+    __tablename__ = 'simulated_events'
+    __table_args__ = (
+        Index(None, 'server_id'),
+        Index(None, 'created_at'),
+        models.TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
+    server_id: orm.Mapped[str] = orm.mapped_column(String(36))
+    type: orm.Mapped[str] = orm.mapped_column(String(64))
+    created_at: orm.Mapped[models.Time] = orm.mapped_column(
+        default=clock.utcnow()
+    )
