@@ -25,6 +25,7 @@ Import the modules, not names from here. In the order a request meets them::
         resolve(handler, version) -> function        what a router calls
         is_supported(request, min_version, max_version) -> bool
         version_of(request) -> Version
+        versioned_of(handler) -> Versioned or None   all functions of a name
         check(policy, *handlers)        at start: unreachable or hidden
     validation, outcomes, actions   what a controller's method takes, comes
                                     to, and the body's key that names it

@@ -21,12 +21,16 @@ instead, in a variable of the thread as Flask and Pecan do, that is said once::
 Ranges are declared oldest first, each beginning where the one before ended.
 An overlap or a gap is an error where it is written; what can only be known
 later (a range the service never serves, a function lost to a plain one of
-the same name) is for :func:`check`. Choosing a function indexes a tuple: the
-time does not depend on the number of versions.
+the same name) is for :func:`check`. A version is looked for once; then it is
+a look into a dictionary, however many versions there are.
+
+In the class, a plain function takes the place of all of them: calling it
+costs little more than calling any method (:mod:`.calling`).
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
 import inspect
 import sys
@@ -35,14 +39,17 @@ from collections.abc import Callable
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import errors, facts, outcomes
+from vobjects.microversions import calling, errors, facts, outcomes
 from vobjects.microversions.policy import MICROVERSION, Policy
 from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]
 
-#: Highest minor that may end a range: a table has a place for each.
-MAX_MINOR = 9999
+#: Versions whose function is remembered; a service has far fewer.
+_REMEMBERED = 10_000
+
+#: Of a method: the :class:`Versioned` it was made of.
+_ATTRIBUTE = '__vobjects_versioned__'
 
 
 def version_of(request: Any) -> Version:
@@ -120,8 +127,10 @@ class Versioned:
     """All functions of one name; calling it calls the right one.
 
     Made by :func:`api_version`. The request, from which the version is
-    taken, is the first argument, after ``self`` for a method; or one that is
-    given here. To those who look, it has the signature of the newest.
+    taken, is the first argument; or one that is given here. When the class
+    is made whose body it is in, it leaves a plain function there, which takes
+    the request after ``self``; :func:`versioned_of` finds back. To those who
+    look, either has the signature of the newest.
     """
 
     def __init__(
@@ -132,9 +141,8 @@ class Versioned:
         self.__name__ = qualname.rpartition('.')[2]
         self.candidates: list[Candidate] = []
         self._request = request
-        # For each major, functions by minor; the last one repeats.
-        self._tables: dict[int, list[Function | None]] = {}
-        self._in_class = False
+        self._found: dict[Version, Function] = {}
+        self._methods: list[Function] = []
 
     def api_version(
         self,
@@ -159,22 +167,18 @@ class Versioned:
 
         :raises vobjects.microversions.errors.MethodNotAtVersion: none is
         """
-        major, minor = version
-        table = self._tables.get(major)
-        if table is None:
-            newest = self.candidates[-1]
-            function = (
-                newest.function
-                if newest.last is None and version > newest.first
-                else None
-            )
-        else:
-            function = table[minor] if minor < len(table) else table[-1]
+        try:
+            return self._found[version]
+        except KeyError:
+            pass
+        function = self._search(version)
         if function is None:
             self._refuse_removed(version)
             raise errors.MethodNotAtVersion(
                 self.__name__, version, self.ranges
             )
+        if len(self._found) < _REMEMBERED:
+            self._found[version] = function
         return function
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -182,6 +186,17 @@ class Versioned:
         if request is None:
             request = self._first(arguments)
         return self.at(version_of(request))(*arguments, **named)
+
+    def _search(self, version: Version) -> Function | None:
+        after = bisect.bisect_right(
+            self.candidates, version, key=lambda one: one.first
+        )
+        if not after:
+            return None
+        found = self.candidates[after - 1]
+        if found.last is not None and version > found.last:
+            return None
+        return found.function
 
     def _refuse_removed(self, version: Version) -> None:
         """Say why, where the last of the functions was removed.
@@ -194,7 +209,7 @@ class Versioned:
 
     def _first(self, arguments: tuple[Any, ...]) -> Any:
         try:
-            return arguments[self._in_class]
+            return arguments[0]
         except IndexError:
             raise TypeError(
                 f'{self.__qualname__} needs the request as a positional'
@@ -202,7 +217,6 @@ class Versioned:
             ) from None
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._in_class = True
         found = _open.pop((self.__module__, self.__qualname__), None)
         if found is self and self.__qualname__ != (
             f'{owner.__qualname__}.{name}'
@@ -211,11 +225,43 @@ class Versioned:
                 f'{owner.__qualname__}.{name}: a decorator below api_version'
                 f' calls it {self.__qualname__}; let it use functools.wraps'
             )
+        setattr(owner, name, self._method())
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        return types.MethodType(self, instance)
+    def _method(self) -> Function:
+        """Return the function that stands for this in a class."""
+        if self._request is None:
+            made = calling.method(
+                [one.function for one in self.candidates],
+                self._found,
+                lambda request: self.at(version_of(request)),
+            )
+        else:
+
+            def made(*arguments: Any, **named: Any) -> Any:
+                return self(*arguments, **named)
+
+        newest = self.candidates[-1].function
+        functools.update_wrapper(made, newest, updated=())
+        made.__name__, made.__qualname__ = self.__name__, self.__qualname__
+        vars(made).update(
+            self._noted(),
+            # Pecan looks for it here, and does not follow __wrapped__.
+            __signature__=inspect.signature(newest),
+            **{_ATTRIBUTE: self},
+        )
+        self._methods.append(made)
+        return made
+
+    def _noted(self) -> dict[str, Any]:
+        """Return the attributes that decorators above have set."""
+        return {k: v for k, v in vars(self).items() if k not in _OWN}
+
+    def is_behind(self, function: Function) -> bool:
+        """Tell whether a function is one that this left in a class.
+
+        What wraps such a function has its attributes, but does more.
+        """
+        return function in self._methods
 
     def __getattr__(self, name: str) -> Any:
         # Made when somebody looks: it takes longer than all the rest.
@@ -230,25 +276,7 @@ class Versioned:
         if self.candidates:
             self._check_follows(self.candidates[-1], candidate)
         self.candidates.append(candidate)
-        self._extend_tables(candidate)
-
-    def _extend_tables(self, candidate: Candidate) -> None:
-        function, first, last = (
-            candidate.function,
-            candidate.first,
-            candidate.last,
-        )
-        table = self._tables.setdefault(first.major, [])
-        del table[first.minor :]  # what repeated after the one before
-        table += [None] * (first.minor - len(table))
-        if last is None:
-            table.append(function)
-            return
-        for major in range(first.major, last.major):
-            self._tables.setdefault(major, []).append(function)
-        table = self._tables.setdefault(last.major, [])
-        table += [function] * (last.minor + 1 - len(table))
-        table.append(None)
+        self._found.clear()
 
     def _check_follows(self, before: Candidate, now: Candidate) -> None:
         if before.last is None or now.first <= before.last:
@@ -266,6 +294,9 @@ class Versioned:
                 f' {before} and {now}; begin the second at {nexts[0]}'
             )
 
+
+#: Attributes of every :class:`Versioned`.
+_OWN = frozenset(vars(Versioned('', '')))
 
 #: Names whose module or class body may still add functions. A class body
 #: leaves when its class is made, so that running it again starts afresh.
@@ -311,14 +342,26 @@ def resolve(handler: Function, version: Version) -> Function:
     :param handler: a function, a :class:`Versioned`, or a bound one
     :raises vobjects.microversions.errors.MethodNotAtVersion: nothing does
     """
+    versioned = versioned_of(handler)
+    if versioned is None:
+        return handler
+    function = versioned.at(version)
+    if isinstance(handler, types.MethodType):
+        return types.MethodType(function, handler.__self__)
+    return function
+
+
+def versioned_of(handler: Function) -> Versioned | None:
+    """Return all functions of a handler's name.
+
+    :param handler: see :func:`resolve`
+    :returns: None for a plain function
+    """
     if isinstance(handler, Versioned):
-        return handler.at(version)
-    inner = getattr(handler, '__func__', None)
-    if isinstance(inner, Versioned):
-        owner = handler.__self__  # type: ignore[attr-defined]
-        bound: Function = types.MethodType(inner.at(version), owner)
-        return bound
-    return handler
+        return handler
+    function = getattr(handler, '__func__', handler)
+    found: Versioned | None = getattr(function, _ATTRIBUTE, None)
+    return found if found is not None and found.is_behind(function) else None
 
 
 def check(policy: Policy, *handlers: Function) -> None:
@@ -331,12 +374,12 @@ def check(policy: Policy, *handlers: Function) -> None:
         plain function that lacks a schema at some version
     """
     for handler in handlers:
-        versioned = getattr(handler, '__func__', handler)
-        if isinstance(versioned, Versioned):
+        versioned = versioned_of(handler)
+        if versioned is not None:
             for candidate in versioned.candidates:
                 _check_reachable(policy, versioned, candidate)
         else:
-            facts.facts_of(versioned).check(
+            facts.facts_of(handler).check(
                 policy.minimum, policy.maximum, place_of(handler)
             )
     modules = {handler.__module__ for handler in handlers}
@@ -382,11 +425,6 @@ def _candidate(
             f'{function.__qualname__} ({_place(function)}): no version lies'
             f' between {first} and {last}'
         )
-    if max(first.minor, last.minor if last else 0) > MAX_MINOR:
-        raise exceptions.DeclarationError(
-            f'{function.__qualname__} ({_place(function)}): minor versions'
-            f' end at {MAX_MINOR}; leave the maximum out for no end'
-        )
     candidate = Candidate(function, first, last)
     if hasattr(function, facts.ATTRIBUTE):
         facts.facts_of(function).check(
@@ -404,7 +442,7 @@ def _place(function: Function) -> str:
 
 def place_of(handler: Function) -> str:
     """Return the name of a function, and where its source is."""
-    found = getattr(handler, '__func__', handler)
-    if isinstance(found, Versioned):
-        return f'{found.__qualname__} ({found.candidates[0].place})'
-    return f'{found.__qualname__} ({_place(found)})'
+    versioned = versioned_of(handler)
+    if versioned is not None:
+        return f'{versioned.__qualname__} ({versioned.candidates[0].place})'
+    return f'{handler.__qualname__} ({_place(handler)})'
