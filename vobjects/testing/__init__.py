@@ -10,7 +10,9 @@
     versus.py      two installed releases of a service send to each other
     exchange.py    one side of that, in its own environment
     page.py        the matrix as a page
+    upgrade/       plans of upgrades, drawn, run and shrunk
     plugin.py      the pytest plugin: the fixture `vobjects_laws`
+    plans.py       its fixture `vobjects_upgrade`
     promises.py    a registry of what is promised at each microversion
     strategies.py  hypothesis strategies of instances
     comparing.py   in what an object differs from what was expected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: one test function becomes the laws of every type.
+"""The pytest plugin: the laws of every type, and plans of upgrades.
 
 ::
 
@@ -10,6 +10,14 @@ It becomes a test for each type at each version in the lock, and one for what
 each release once wrote. The lock is ``vobjects.lock`` in pytest's root
 directory, or what ``vobjects_lock`` in the ini file says;
 ``vobjects_laws_examples`` is how many instances hypothesis draws for each.
+
+::
+
+    def test_upgrade(vobjects_upgrade):
+        vobjects_upgrade(TERMS, opens)
+
+It becomes a test for each seed; see :mod:`vobjects.testing.upgrade`, and
+``pytest --help`` for the options.
 """
 
 from __future__ import annotations
@@ -18,6 +26,10 @@ import pathlib
 from collections.abc import Callable, Iterator
 
 import pytest
+
+from vobjects.testing import plans
+
+vobjects_upgrade = plans.vobjects_upgrade
 
 FIXTURE = 'vobjects_laws'
 
@@ -35,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         'instances drawn by hypothesis for each type and version',
         default='5',
     )
+    plans.add_options(parser)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -44,6 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             FIXTURE, found.values(), ids=found.keys(), indirect=True
         )
+    plans.generate_tests(metafunc)
 
 
 @pytest.fixture
@@ -75,6 +89,7 @@ def pytest_terminal_summary(
             f'vobjects laws: {len(counted)} cases hold; {fired} of'
             f' {declared} declared changes happened'
         )
+    plans.summarize(terminalreporter)
 
 
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:

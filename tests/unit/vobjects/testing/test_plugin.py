@@ -9,6 +9,9 @@ import sys
 
 from tests.unit.vobjects.cli.test_lock import FIRST, SECOND
 
+#: schemathesis has a plug-in that takes a second to load.
+QUIET = ('pytest', '-q', *('-p', 'no:cacheprovider', '-p', 'no:schemathesis'))
+
 
 def run(directory: pathlib.Path, *words: str) -> str:
     done = subprocess.run(
@@ -33,15 +36,109 @@ def test_laws_are_tried_in_somebody_elses_project(
     (tmp_path / 'test_shop.py').write_text(
         'def test_laws(vobjects_laws):\n    vobjects_laws()\n'
     )
-    quiet = ('pytest', '-q', '-p', 'no:cacheprovider')
-    assert 'there is no' in run(tmp_path, *quiet)
+    assert 'there is no' in run(tmp_path, *QUIET)
     cli = 'vobjects.cli'
     run(tmp_path, cli, 'lock', 'init', '--import', 'shop:register_all')
     run(tmp_path, cli, 'lock', 'release', '1')
     module.write_text(SECOND)
     run(tmp_path, cli, 'lock', 'update')
 
-    said = run(tmp_path, *quiet, '-vv')
+    said = run(tmp_path, *QUIET, '-vv')
     for case in ('Order-1.0', 'Order-1.1', 'golden-1'):
         assert f'test_laws[{case}] PASSED' in said
     assert '3 cases hold; 1 of 1 declared changes happened' in said
+
+
+PLAN = """
+import contextlib
+
+from vobjects.testing import upgrade
+
+TERMS = upgrade.Terms(
+    (upgrade.Process('a', ('1', '2')), upgrade.Process('b', ('1', '2')))
+)
+
+
+class Fleet(upgrade.Fleet):
+    def start(self, process, release):
+        pass
+
+    def stop(self, process):
+        pass
+
+    def kill(self, process):
+        {kill}
+
+    def pause(self, process, seconds):
+        pass
+
+
+@contextlib.contextmanager
+def opens():
+    yield Fleet()
+
+
+def test_upgrade(vobjects_upgrade):
+    vobjects_upgrade(TERMS, opens)
+"""
+
+
+def test_upgrade_plan_of_each_seed_is_shown_as_a_tree(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / 'test_plan.py').write_text(PLAN.format(kill='pass'))
+    (tmp_path / 'pytest.ini').write_text(
+        '[pytest]\nvobjects_upgrade_steps = 6\nvobjects_upgrade_seed = 4\n'
+    )
+    said = run(tmp_path, *QUIET, '-rA')
+    assert 'test_upgrade[seed-4]' in said
+    assert 'upgrade plan, seed 4, 6 steps: ok' in said
+    assert 'vobjects upgrade: seed 4, 6 steps' in said
+
+    said = run(
+        tmp_path,
+        *QUIET,
+        '-rA',
+        *('--upgrade-seed=7', '--upgrade-seed=8', '--upgrade-steps=3'),
+    )
+    assert '2 passed' in said
+    for seed in (7, 8):
+        assert f'upgrade plan, seed {seed}, 3 steps: ok' in said
+
+
+def test_upgrade_plan_that_fails_is_had_again_as_it_says(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / 'test_plan.py').write_text(
+        PLAN.format(kill="raise OSError('it would not die')")
+    )
+
+    said = run(tmp_path, *QUIET, '--upgrade-steps=12')
+    assert 'seed 1, 12 steps: FAILED' in said
+    assert 'OSError: it would not die' in said
+    assert 'the smallest plan that fails alike' in said
+    *_, again = [
+        line.partition('again: ')[2]
+        for line in said.splitlines()
+        if '--upgrade-only' in line
+    ]
+    program, test, *options = again.split()
+    assert (program, test) == ('pytest', 'test_plan.py::test_upgrade')
+
+    said = run(tmp_path, *QUIET, test, *options)
+    assert '1 of 12 steps: FAILED' in said
+
+    said = run(tmp_path, *QUIET, '--upgrade-shrink=0')
+    assert 'the smallest plan' not in said
+    assert '1 failed' in said
+
+
+def test_option_of_upgrade_plans_that_is_no_number_is_refused(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / 'test_plan.py').write_text(PLAN.format(kill='pass'))
+
+    for option in ('steps=0', 'only=1,x'):
+        said = run(tmp_path, *QUIET, f'--upgrade-{option}')
+        assert f'argument --upgrade-{option.partition("=")[0]}' in said
+        assert 'Traceback' not in said

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from tests.unit.vobjects.testing.upgrade import fakes
+from tests.unit.vobjects.testing.upgrade.fakes import TERMS, Shop
+from vobjects.testing import upgrade
+from vobjects.testing.upgrade.tree import tree
+
+STEPS = (
+    upgrade.Step('move', 'one', '2.0', number=1),
+    upgrade.Step('kill', 'two', number=2),
+    upgrade.Step('pause', 'two', seconds=1.5, number=3),
+    upgrade.Step('redeliver', which=7, number=4),
+)
+
+
+def plan(*steps: upgrade.Step) -> upgrade.Plan:
+    return upgrade.Plan(5, len(steps), TERMS, steps).only(
+        {step.number for step in steps}
+    )
+
+
+def test_steps_are_done_in_order_between_hooks() -> None:
+    shops: list[Shop] = []
+
+    @contextlib.contextmanager
+    def opens() -> Iterator[upgrade.Fleet]:
+        shops.append(Shop())
+        yield shops[0]
+
+    report = upgrade.run(plan(*STEPS), opens)
+
+    assert report.failed is None
+    assert shops[0].done == [
+        *('start one 1.0', 'start two 1.0', 'start door 1.0', 'before'),
+        *('stop one', 'start one 2.0', 'mixed'),
+        *('kill two', 'mixed'),
+        *('redeliver', 'mixed'),
+        *('start two 2.0', 'stop door', 'start door 2.0', 'after'),
+    ]
+    assert all(line.seconds is not None for line in report.lines)
+
+
+def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
+    report = upgrade.run(plan(*STEPS), fakes.opens(fakes.loses_when_killed))
+
+    failed = report.failed
+    assert failed is not None
+    assert (failed.number, failed.text) == (2, 'kill two at 1.0')
+    assert failed.invariant == 'everything asked for is sold'
+    assert str(failed.error).startswith('1 of 2')
+    later = report.lines[report.lines.index(failed) + 1 :]
+    assert {line.seconds for line in later} == {None}
+
+
+def test_tree_has_each_step_with_its_state() -> None:
+    text = tree(
+        upgrade.run(plan(*STEPS), fakes.opens(fakes.loses_when_killed))
+    )
+    plain = [line.split('  (')[0] for line in text.splitlines()]
+
+    assert plain[0].startswith('upgrade plan, seed 5, 3 of 4 steps: FAILED')
+    assert plain[1:] == [
+        '├─ before',
+        '│  ├─ ok     open()',
+        '│  ├─ ok     start one at 1.0',
+        '│  ├─ ok     start two at 1.0',
+        '│  ├─ ok     start door at 1.0',
+        '│  └─ ok     before()',
+        '├─ mixed',
+        '│  ├─ ok      1 upgrade one from 1.0 to 2.0',
+        '│  ├─ FAILED  2 kill two at 1.0',
+        '│  │    does not hold: everything asked for is sold',
+        '│  │    AssertionError: 1 of 2',
+        '│  └─ -       4 redeliver message 7',
+        '├─ after',
+        '│  ├─ -      start two at 2.0',
+        '│  ├─ -      upgrade door from 1.0 to 2.0',
+        '│  └─ -      after()',
+        '└─ end',
+        '   └─ -      close()',
+    ]
+
+
+def test_what_opening_and_closing_raise_is_reported() -> None:
+    @contextlib.contextmanager
+    def opens() -> Iterator[upgrade.Fleet]:
+        yield Shop()
+        raise OSError('left a process behind')
+
+    @contextlib.contextmanager
+    def shut() -> Iterator[upgrade.Fleet]:
+        raise OSError('no database')
+        yield Shop()
+
+    for opened, text in ((opens, 'close()'), (shut, 'open()')):
+        failed = upgrade.run(plan(STEPS[0]), opened).failed
+        assert failed is not None
+        assert failed.text == text
+        assert isinstance(failed.error, OSError)
+
+
+def test_what_a_failure_leads_to_when_closing_does_not_hide_it() -> None:
+    @contextlib.contextmanager
+    def opens() -> Iterator[upgrade.Fleet]:
+        try:
+            yield Shop(fakes.loses_when_killed)
+        finally:
+            raise OSError('a process had ended')
+
+    failed = upgrade.run(plan(*STEPS), opens).failed
+
+    assert failed is not None
+    assert failed.number == 2
+
+
+def test_failure_of_the_last_hook_is_one_of_the_plan() -> None:
+    def forgets(shop: Shop, what: str, whom: str) -> None:
+        if what == 'after':
+            shop.sold -= 1
+
+    failed = upgrade.run(plan(STEPS[0]), fakes.opens(forgets)).failed
+
+    assert failed is not None
+    assert (failed.phase, failed.text) == ('after', 'after()')

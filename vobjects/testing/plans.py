@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the pytest plugin that runs upgrade plans."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    # The plugin is loaded by everybody's pytest, and has to be quick.
+    from vobjects.testing.upgrade.planner import Plan
+    from vobjects.testing.upgrade.running import Opens, Report
+    from vobjects.testing.upgrade.steps import Terms
+
+FIXTURE = 'vobjects_upgrade'
+
+#: What a test tells the summary: a line.
+PROPERTY = 'vobjects_upgrade'
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options of ``pytest`` and of the ini file."""
+    parser.addini(
+        'vobjects_upgrade_seed', 'seed of upgrade plans', default='1'
+    )
+    parser.addini(
+        'vobjects_upgrade_steps', 'steps of an upgrade plan', default='10'
+    )
+    group = parser.getgroup('vobjects', 'upgrade plans (vobjects)')
+    group.addoption(
+        '--upgrade-seed',
+        metavar='N',
+        type=int,
+        action='append',
+        help='draw the upgrade plan from this seed; given several times, each'
+        ' is tried (default: vobjects_upgrade_seed in the ini file, or 1)',
+    )
+    group.addoption(
+        '--upgrade-steps',
+        metavar='N',
+        type=_positive,
+        help='steps of the plan (default: vobjects_upgrade_steps in the ini'
+        ' file, or 10)',
+    )
+    group.addoption(
+        '--upgrade-only',
+        metavar='N,N',
+        type=_numbers,
+        help='of the steps of the plan, do only these; 0: none',
+    )
+    group.addoption(
+        '--upgrade-shrink',
+        metavar='SECONDS',
+        type=int,
+        default=600,
+        help='look that long for a smaller plan that fails alike (default:'
+        ' %(default)s; 0: not at all)',
+    )
+
+
+def generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each seed."""
+    if FIXTURE not in metafunc.fixturenames:
+        return
+    config = metafunc.config
+    seeds = config.getoption('upgrade_seed') or [
+        _ini(config, 'vobjects_upgrade_seed')
+    ]
+    metafunc.parametrize(
+        FIXTURE, seeds, ids=[f'seed-{seed}' for seed in seeds], indirect=True
+    )
+
+
+@pytest.fixture
+def vobjects_upgrade(
+    request: pytest.FixtureRequest,
+) -> Callable[[Terms, Opens], Report]:
+    """Return what draws an upgrade plan, runs it, and shows it as a tree.
+
+    See :func:`vobjects.testing.upgrade.check`.
+    """
+    from vobjects.testing.upgrade import checking
+    from vobjects.testing.upgrade.shrinking import Limits
+    from vobjects.testing.upgrade.tree import tree
+
+    config = request.config
+    steps = config.getoption('upgrade_steps') or _ini(
+        config, 'vobjects_upgrade_steps'
+    )
+    seconds = config.getoption('upgrade_shrink')
+    test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
+
+    def again(plan: Plan) -> str:
+        return f'pytest {shlex.quote(test)} {checking.options(plan)}'
+
+    def check(terms: Terms, opens: Opens) -> Report:
+        report = checking.check(
+            terms,
+            opens,
+            seed=request.param,
+            steps=steps,
+            only=config.getoption('upgrade_only'),
+            limits=Limits(seconds=seconds) if seconds else None,
+            again=again,
+        )
+        print(tree(report))  # noqa: T201 - shown with -rA or -s
+        request.node.user_properties.append(
+            (
+                PROPERTY,
+                f'seed {report.plan.seed}, {len(report.plan.steps)} steps,'
+                f' {report.seconds:.1f} s',
+            )
+        )
+        return report
+
+    return check
+
+
+def summarize(terminalreporter: Any) -> None:
+    """Say which plans went well."""
+    for report in terminalreporter.stats.get('passed', ()):
+        for name, value in getattr(report, 'user_properties', ()):
+            if name == PROPERTY:
+                terminalreporter.write_line(f'vobjects upgrade: {value}')
+
+
+def _ini(config: pytest.Config, name: str) -> int:
+    text = config.getini(name)
+    try:
+        return int(text)
+    except ValueError:
+        raise pytest.UsageError(
+            f'{name} must be a number, not {text!r}'
+        ) from None
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _numbers(text: str) -> frozenset[int]:
+    return frozenset(int(part) for part in text.split(','))

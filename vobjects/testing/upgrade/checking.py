@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draw a plan, run it, and shrink it if it fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+
+from vobjects.testing.upgrade import planner, running, shrinking
+from vobjects.testing.upgrade.planner import Plan
+from vobjects.testing.upgrade.running import Opens, Report
+from vobjects.testing.upgrade.shrinking import Limits, Shrunk
+from vobjects.testing.upgrade.steps import Terms
+from vobjects.testing.upgrade.tree import tree
+
+#: Returns how a plan is run again: a command, mostly.
+Again = Callable[[Plan], str]
+
+
+class UpgradeFailed(AssertionError):
+    """A plan failed; the message has it as a tree, and the smallest found.
+
+    :ivar report: of the plan as it was drawn
+    :ivar shrunk: None: nothing smaller was looked for
+    """
+
+    def __init__(
+        self, message: str, report: Report, shrunk: Shrunk | None
+    ) -> None:
+        super().__init__(message)
+        self.report = report
+        self.shrunk = shrunk
+
+
+def options(plan: Plan) -> str:
+    """Return the options of the pytest plugin that give a plan again."""
+    words = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
+    if len(plan.steps) != plan.count:
+        numbers = ','.join(map(str, plan.numbers)) or '0'
+        words += f' --upgrade-only {numbers}'
+    return words
+
+
+def check(
+    terms: Terms,
+    opens: Opens,
+    *,
+    seed: int,
+    steps: int = 10,
+    only: Collection[int] | None = None,
+    limits: Limits | None = shrinking.LIMITS,
+    again: Again = options,
+) -> Report:
+    """Run the plan of a seed.
+
+    :param opens: gives a new fleet for each run
+    :param steps: how many are drawn
+    :param only: numbers of the steps that are done; None: all
+    :param limits: of shrinking; None: a plan that fails is not shrunk
+    :returns: of a plan that went well
+    :raises UpgradeFailed: it did not
+    :raises ValueError: nothing can be done to such a fleet
+    """
+    plan = planner.draw(terms, seed, steps)
+    if only is not None:
+        plan = plan.only(only)
+    report = running.run(plan, opens)
+    failed = report.failed
+    if failed is None:
+        return report
+    said = ['', tree(report), f'again: {again(plan)}']
+    shrunk = None
+    if limits is not None and plan.steps:
+        began = time.monotonic()
+        shrunk = shrinking.shrink(
+            report, lambda smaller: running.run(smaller, opens), limits
+        )
+        found = shrunk.report.plan
+        said += [
+            '',
+            f'{"the smallest" if shrunk.is_minimal else "a smaller"} plan that'
+            f' fails alike, after {shrunk.runs} runs and'
+            f' {time.monotonic() - began:.0f} s:',
+            tree(shrunk.report),
+            f'again: {again(found)}',
+        ]
+    raise UpgradeFailed('\n'.join(said), report, shrunk) from failed.error

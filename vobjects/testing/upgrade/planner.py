@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A seed becomes a plan: the same one on every machine."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import random
+from collections.abc import Collection, Iterator
+
+from vobjects.testing.upgrade import steps
+from vobjects.testing.upgrade.steps import State, Step, Terms
+
+#: Numbers that a redelivery picks its message by.
+WHICH = 1000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done to a fleet, in order.
+
+    :ivar count: how many steps were drawn; ``steps`` may be fewer
+    """
+
+    seed: int
+    count: int
+    terms: Terms
+    steps: tuple[Step, ...]
+
+    def only(self, numbers: Collection[int]) -> Plan:
+        """Return the plan with some of its steps.
+
+        One that is not possible without the others goes, too.
+
+        :param numbers: see :attr:`Step.number`
+        """
+        wanted = (step for step in self.steps if step.number in numbers)
+        return dataclasses.replace(
+            self, steps=steps.possible(self.terms, wanted)
+        )
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the steps."""
+        return tuple(step.number for step in self.steps)
+
+
+def draw(terms: Terms, seed: int, count: int) -> Plan:
+    """Draw a plan.
+
+    What has been drawn seldom so far is drawn rather, so that a short plan
+    has something of everything.
+
+    :param count: of steps
+    :raises ValueError: nothing can be done to the fleet
+    """
+    chance = random.Random(seed)  # noqa: S311 - it has to be repeatable
+    state, drawn = steps.beginning(terms), []
+    often: collections.Counter[str] = collections.Counter()
+    for number in range(1, count + 1):
+        choices: dict[str, list[Step]] = {}
+        for step in _candidates(terms):
+            if steps.is_possible(terms, state, step):
+                what = steps.meaning(terms, state, step)
+                choices.setdefault(what, []).append(step)
+        weights = [
+            terms.weights.get(what, 0) / (1 + often[what]) for what in choices
+        ]
+        if not any(weights):
+            raise ValueError(
+                'no step is possible: a group with more processes than have'
+                ' to be kept up is needed, and kinds of steps that they bear'
+            )
+        (what,) = chance.choices(list(choices), weights)
+        often[what] += 1
+        step = dataclasses.replace(
+            _drawn(terms, chance, choices[what]), number=number
+        )
+        drawn.append(step)
+        state = steps.after(state, step)
+    return Plan(seed, count, terms, tuple(drawn))
+
+
+def _candidates(terms: Terms) -> Iterator[Step]:
+    yield Step('redeliver')
+    for process in terms.processes:
+        for kind in ('kill', 'pause'):
+            yield Step(kind, process.name)
+        for release in process.releases:
+            yield Step('move', process.name, release)
+
+
+def _drawn(terms: Terms, chance: random.Random, among: list[Step]) -> Step:
+    step = chance.choice(among)
+    if step.kind == 'pause':
+        seconds = round(chance.uniform(*terms.pauses), 1)
+        return dataclasses.replace(step, seconds=seconds)
+    if step.kind == 'redeliver':
+        return dataclasses.replace(step, which=chance.randrange(WHICH))
+    return step
+
+
+def state_before(plan: Plan, position: int) -> State:
+    """Return what the processes run before a step of a plan.
+
+    :param position: index of the step; their number: after the last one
+    """
+    state = steps.beginning(plan.terms)
+    for step in plan.steps[:position]:
+        state = steps.after(state, step)
+    return state

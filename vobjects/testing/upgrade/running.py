@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan is run on a fleet, step by step, until something fails.
+
+::
+
+    before   every process is started at its first release; Fleet.before
+    mixed    each step of the plan; Fleet.mixed after each
+    after    every process is moved to its last release; Fleet.after
+    end      the fleet is closed
+
+The invariants are checked after each line of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from vobjects.testing.upgrade import planner, steps
+from vobjects.testing.upgrade.fleet import Fleet
+from vobjects.testing.upgrade.planner import Plan
+from vobjects.testing.upgrade.steps import State, Step
+
+Phase = Literal['before', 'mixed', 'after', 'end']
+
+#: Makes a fleet without processes; leaving it ends and looks after all.
+Opens = Callable[[], contextlib.AbstractContextManager[Fleet]]
+
+
+@dataclasses.dataclass(slots=True)
+class Line:
+    """One thing that is done, and how it went.
+
+    :ivar number: of the step; 0: it is none of the plan
+    :ivar seconds: that it took; None: it has not been done
+    :ivar invariant: the name of the one that did not hold
+    """
+
+    phase: Phase
+    text: str
+    number: int = 0
+    seconds: float | None = None
+    error: BaseException | None = None
+    invariant: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """How a plan went."""
+
+    plan: Plan
+    lines: tuple[Line, ...]
+
+    @property
+    def failed(self) -> Line | None:
+        """The line that failed; None: all went well."""
+        for line in self.lines:
+            if line.error is not None:
+                return line
+        return None
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return sum(line.seconds or 0.0 for line in self.lines)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Task:
+    line: Line
+    perform: Callable[[Fleet], None]
+
+
+def run(plan: Plan, opens: Opens) -> Report:
+    """Run a plan on a fleet of its own; what fails is in the report."""
+    tasks = list(_tasks(plan))
+    opened, closed = Line('before', 'open()'), Line('end', 'close()')
+    report = Report(plan, (opened, *(task.line for task in tasks), closed))
+    line, began = opened, time.monotonic()
+    try:
+        with opens() as fleet:
+            opened.seconds = time.monotonic() - began
+            for task in tasks:
+                _perform(fleet, task)
+            line, began = closed, time.monotonic()
+        closed.seconds = time.monotonic() - began
+    except Exception as error:  # noqa: BLE001 - it is reported
+        if report.failed is None:
+            line.error, line.seconds = error, time.monotonic() - began
+    return report
+
+
+def _perform(fleet: Fleet, task: _Task) -> None:
+    line, began = task.line, time.monotonic()
+    try:
+        task.perform(fleet)
+        for name, check in fleet.invariants().items():
+            line.invariant = name
+            check()
+        line.invariant = ''
+    except BaseException as error:
+        line.error = error
+        raise
+    finally:
+        line.seconds = time.monotonic() - began
+
+
+def _tasks(plan: Plan) -> Iterator[_Task]:
+    terms = plan.terms
+    for name, release in steps.beginning(terms).items():
+        step = Step('move', name, release or '')
+        yield _step(plan, 'before', {name: None}, step)
+    yield _Task(Line('before', 'before()'), lambda fleet: fleet.before())
+    for position, step in enumerate(plan.steps):
+        state = planner.state_before(plan, position)
+        yield _step(plan, 'mixed', state, step)
+    state = planner.state_before(plan, len(plan.steps))
+    for step in steps.ending(terms, state):
+        yield _step(plan, 'after', state, step)
+        state = steps.after(state, step)
+    yield _Task(Line('after', 'after()'), lambda fleet: fleet.after())
+
+
+def _step(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
+    up = step.process and state[step.process] is not None
+
+    def perform(fleet: Fleet) -> None:
+        if step.kind == 'move':
+            if up:
+                fleet.stop(step.process)
+            fleet.start(step.process, step.release)
+        elif step.kind == 'kill':
+            fleet.kill(step.process)
+        elif step.kind == 'pause':
+            fleet.pause(step.process, step.seconds)
+        else:
+            fleet.redeliver(step.which)
+        if phase == 'mixed':
+            fleet.mixed()
+
+    text = steps.told(plan.terms, state, step)
+    return _Task(Line(phase, text, step.number), perform)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as text: a tree, each step with its state."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from vobjects.testing.upgrade.running import Line, Report
+
+#: Characters of what an error says, and how many of its lines.
+WIDTH = 300
+LINES = 12
+
+
+def tree(report: Report) -> str:
+    """Return a run as a tree.
+
+    ``ok``, ``FAILED`` and ``-`` (not done) stand before each step, and after
+    it the seconds that it took.
+    """
+    return '\n'.join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    plan = report.plan
+    how = 'FAILED' if report.failed else 'ok'
+    left = (
+        f' of {plan.count}' if len(plan.steps) != plan.count else ''
+    ) + ' steps'
+    yield (
+        f'upgrade plan, seed {plan.seed}, {len(plan.steps)}{left}: {how},'
+        f' {report.seconds:.1f} s'
+    )
+    phases = [
+        (name, list(lines))
+        for name, lines in itertools.groupby(
+            report.lines, lambda line: line.phase
+        )
+    ]
+    for number, (name, lines) in enumerate(phases):
+        is_last = number == len(phases) - 1
+        yield f'{"└" if is_last else "├"}─ {name}'
+        trunk = '   ' if is_last else '│  '
+        for line in lines:
+            branch = '└─' if line is lines[-1] else '├─'
+            yield f'{trunk}{branch} {_line(line)}'
+            below = '     ' if line is lines[-1] else '│    '
+            for text in _error(line):
+                yield f'{trunk}{below}{text}'
+
+
+def _line(line: Line) -> str:
+    state = (
+        'FAILED' if line.error else 'ok' if line.seconds is not None else '-'
+    )
+    number = f'{line.number:>2} ' if line.number else ''
+    seconds = '' if line.seconds is None else f'  ({line.seconds:.1f} s)'
+    return f'{state:<6} {number}{line.text}{seconds}'
+
+
+def _error(line: Line) -> Iterator[str]:
+    if line.error is None:
+        return
+    if line.invariant:
+        yield f'does not hold: {line.invariant}'
+    said = str(line.error).splitlines() or ['']
+    yield f'{type(line.error).__name__}: {said[0][:WIDTH]}'
+    yield from (text[:WIDTH] for text in said[1:LINES])
