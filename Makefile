@@ -70,8 +70,8 @@ functional: $(VENV)/.test ## Run tests between real processes
 upgrade: $(VENV)/.test ## Run tests of mixed releases
 	$(BIN)/pytest -q tests/upgrade $(ARGS)
 
-# Not a part of `make test`: it installs Nova, Ironic, Cinder and Magnum.
-ADOPT ?= nova ironic cinder magnum
+# Not a part of `make test`: it installs these services.
+ADOPT ?= nova ironic cinder magnum neutron heat
 ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
 
 .PHONY: test-adopt

@@ -14,9 +14,13 @@ from typing import Any
 
 from vobjects.adopt import adopt
 from vobjects.codec.compiled import compiled
+from vobjects.lock import registries, snapshot
 
-from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
-from tests.adoption import observing, services, timing
+from tests.adoption import (  # isort: skip - after what chooses threads
+    observing,
+    services,
+    timing,
+)
 
 OPERATIONS = ('to_primitive', 'from_primitive', 'clone', 'what_changed')
 
@@ -31,10 +35,14 @@ def main() -> int:
     name = sys.argv[1]
     warnings.simplefilter('ignore')
     logging.disable(logging.CRITICAL)
-    services.SERVICES[name].load()
+    registries.load(services.SERVICES[name].imports)
     before = observing.observe(SEEDS)
     prints, took = observing.fingerprints(), timing.times()
-    adopted = adopt(ovo_base.VersionedObjectRegistry)
+    adopted = adopt(
+        cls
+        for versions in registries.registered().values()
+        for cls in versions
+    )
     after = observing.observe(SEEDS)
     prints_after, took_after = observing.fingerprints(), timing.times()
     full = sum(compiled(cls).may_nest() for cls in adopted)
@@ -42,9 +50,10 @@ def main() -> int:
     equal = compare(before, after)
     same = prints == prints_after
     said(f'fingerprints: {"the same" if same else "DIFFERENT"}\n')
+    locked = compare_locked(name, prints_after)
     as_recorded = compare_recorded(name, prints, prints_after)
     compare_times(took, took_after)
-    return 0 if equal and same and as_recorded else 1
+    return 0 if equal and same and locked and as_recorded else 1
 
 
 def compare(before: dict[str, Any], after: dict[str, Any]) -> bool:
@@ -69,6 +78,21 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> bool:
     return not wrong
 
 
+def compare_locked(name: str, known: dict[str, str]) -> bool:
+    """Tell whether a lock has the fingerprints of the original.
+
+    :param known: as oslo.versionedobjects computes them
+    """
+    lock = snapshot.snapshot([services.SERVICES[name].imports])
+    found = {
+        shape.name: f'{shape.version}-{shape.fingerprint}'
+        for shape in lock.shapes
+    }
+    equal = sum(known.get(key) == value for key, value in found.items())
+    said(f'fingerprints in a lock: {equal} of {len(found)} the same\n')
+    return 0 < equal == len(found)
+
+
 def compare_recorded(
     name: str, before: dict[str, str], after: dict[str, str]
 ) -> bool:
@@ -78,7 +102,7 @@ def compare_recorded(
     """
     known = services.recorded(name)
     if known is None:
-        said('recorded fingerprints: its package does not ship them\n')
+        said('recorded fingerprints: there are none to be had\n')
         return True
     common = known.keys() & after.keys()
     equal = {key for key in common if known[key] == after[key]}

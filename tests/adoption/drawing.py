@@ -13,6 +13,8 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
+from vobjects.lock import registries
+
 NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
 
 #: Tried in turn until the field takes one.
@@ -72,10 +74,10 @@ def value_of(
 
 def instance(name: str, rng: random.Random, depth: int) -> Any:
     """Return a filled object of a type; None where that is too deep."""
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    if depth < 0 or not classes.get(name):
+    cls = registries.newest(name)
+    if depth < 0 or cls is None:
         return None
-    obj = _empty(classes[name][0])
+    obj = _empty(cls)
     for key, field in obj.fields.items():
         if rng.random() < 0.15:
             continue

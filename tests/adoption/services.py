@@ -4,42 +4,38 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import pathlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Service(NamedTuple):
     """Where a service has its objects.
 
-    :ivar load: imports and registers all of them
+    :ivar imports: what registers all of them; see
+        :func:`vobjects.lock.registries.load`
     :ivar recorded: path in its package, and the name there, of the
-        fingerprints that its tests record
+        fingerprints that its tests record; empty: they record none
     """
 
-    load: Callable[[], Any]
-    recorded: tuple[str, str]
-
-
-def _registering(module: str) -> Callable[[], Any]:
-    return lambda: importlib.import_module(module).register_all()
+    imports: str
+    recorded: tuple[str, str] = ('', '')
 
 
 _TESTS = 'tests/unit/objects/test_objects.py'
 
 SERVICES = {
-    'nova': Service(_registering('nova.objects'), (_TESTS, 'object_data')),
+    'nova': Service('nova.objects:register_all', (_TESTS, 'object_data')),
     'ironic': Service(
-        _registering('ironic.objects'),
+        'ironic.objects:register_all',
         (_TESTS, 'expected_object_fingerprints'),
     ),
-    'cinder': Service(_registering('cinder.objects'), (_TESTS, 'object_data')),
-    'magnum': Service(
-        lambda: importlib.import_module('magnum.objects'),
-        (_TESTS, 'object_data'),
+    'cinder': Service('cinder.objects:register_all', (_TESTS, 'object_data')),
+    'magnum': Service('magnum.objects', (_TESTS, 'object_data')),
+    'neutron': Service(
+        'neutron.objects:register_objects', (_TESTS, 'object_data')
     ),
+    'heat': Service('heat.objects.*'),
 }
 
 
@@ -49,14 +45,14 @@ def recorded(name: str) -> dict[str, str] | None:
     They are read, not run: a service's tests choose threads or eventlet, and
     need a lot that is not installed.
 
-    :returns: None when its package does not ship them
+    :returns: None when there are none, or its package does not ship them
     """
     where, variable = SERVICES[name].recorded
     package = importlib.util.find_spec(name)
     assert package is not None
     assert package.origin is not None
     path = pathlib.Path(package.origin).parent / where
-    if not path.exists():
+    if not variable or not path.exists():
         return None
     for statement in ast.parse(path.read_text()).body:
         if isinstance(statement, ast.Assign) and any(

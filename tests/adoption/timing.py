@@ -10,16 +10,15 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from oslo_versionedobjects import base as ovo_base
-
 from tests.adoption.drawing import instance
+from vobjects.lock import registries
 
 TIMER = time.process_time
 
 
 def times() -> dict[str, dict[str, float]]:
     """Return microseconds of each operation on each type."""
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    classes = registries.registered()
     found: dict[str, dict[str, float]] = {}
     for name in sorted(classes):
         obj = instance(name, random.Random(name), depth=2)

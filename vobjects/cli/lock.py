@@ -19,7 +19,7 @@ from vobjects.lock import (
     edit,
     golden,
     parse,
-    samples,
+    registries,
     snapshot,
     sources,
     text,
@@ -100,7 +100,8 @@ def _init(options: argparse.Namespace) -> int:
     if not lock.shapes:
         raise LockError(
             f'{", ".join(options.imports)} registered no type; name the'
-            ' function that does: --import MODULE:CALLABLE'
+            ' function that does, --import MODULE:CALLABLE, or have all'
+            ' modules of a package imported, --import "PACKAGE.*"'
         )
     _write(options.file, lock)
     print(
@@ -165,7 +166,7 @@ def _collapse(options: argparse.Namespace) -> int:
             print(f'{merge.type_name} {versions} stay: {merge.obstacle}')
             continue
         print(f'{merge.type_name} {versions} become {merge.into}')
-        cls = samples.class_of(merge.type_name, merge.versions[-1])
+        cls = registries.class_of(merge.type_name, merge.versions[-1])
         collapse.rewrite(cls, merge, files)
     if not options.write:
         print(collapse.difference(files), end='')
@@ -300,9 +301,9 @@ def _add_imports(parser: argparse.ArgumentParser) -> None:
         dest='imports',
         action='append',
         required=True,
-        metavar='MODULE[:CALLABLE]',
-        help='what registers the types, for example'
-        ' nova.objects:register_all; may be repeated',
+        metavar='IMPORT',
+        help='what registers the types: MODULE, MODULE:CALLABLE or'
+        ' PACKAGE.*, for example nova.objects:register_all; may be repeated',
     )
 
 

@@ -91,9 +91,9 @@ def _parser() -> argparse.ArgumentParser:
         '--import',
         dest='imports',
         action='append',
-        metavar='MODULE[:CALLABLE]',
-        help='what registers the types in both, for example'
-        ' nova.objects:register_all; may be repeated',
+        metavar='IMPORT',
+        help='what registers the types in both: MODULE, MODULE:CALLABLE or'
+        ' PACKAGE.*, for example nova.objects:register_all; may be repeated',
     )
     parser.add_argument(
         '--service',

@@ -143,6 +143,8 @@ def _list_reader(form: Compiled) -> ListReader | None:
         hooks.function_of(one, '_obj_from_primitive') in methods.READERS
         for one in (form.cls, cls)
     ]
+    # A service with a registry of its own chooses classes itself.
+    readers.append(hooks.are_known(form.cls, 'obj_class_from_name'))
     if not all(readers) or items.tracking != 'plain' or items.is_list:
         return None
     found = vouching.voucher(items)

@@ -8,6 +8,7 @@
     parse.py        the text, read strictly
     notation.py     a field of oslo.versionedobjects as text
     fingerprint.py  what oslo.versionedobjects' own check computes
+    registries.py   registered classes, of a service's own registry, too
     snapshot.py     registered classes as a lock
     changes.py      in what two versions of a type differ
     rules.py        what a change must not do: the table

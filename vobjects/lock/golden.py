@@ -13,7 +13,7 @@ import json
 import pathlib
 from typing import Any
 
-from vobjects.lock import parse, samples
+from vobjects.lock import parse, registries, samples
 from vobjects.lock.model import Lock, LockError
 
 
@@ -32,7 +32,9 @@ def write(lock: pathlib.Path, release: str, code: Lock) -> pathlib.Path:
     lines = [
         json.dumps(primitive, sort_keys=True)
         for name, version in sorted(code.manifest().items())
-        for primitive in samples.primitives(name, version)
+        for primitive in samples.primitives(
+            registries.class_of(name, version), registries.newest
+        )
     ]
     path = path_of(lock, release)
     path.parent.mkdir(exist_ok=True)

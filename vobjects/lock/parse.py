@@ -44,7 +44,7 @@ KINDS = ('request', 'resource', 'object', 'plain')
 
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
 _WORD = re.compile(r'\S+')
-_IMPORT = re.compile(r'[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?', re.ASCII)
+_IMPORT = re.compile(r'[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*|\.\*)?', re.ASCII)
 _RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
 _FINGERPRINT = re.compile(r'[0-9a-f]{32}')
 _MICROVERSION = re.compile(r'[1-9][0-9]{0,8}\.(0|[1-9][0-9]{0,8})')
@@ -233,7 +233,9 @@ class _Parser:
         read(rest)
 
     def _import(self, rest: str) -> None:
-        self._match(_IMPORT, rest, 'write MODULE or MODULE:CALLABLE')
+        self._match(
+            _IMPORT, rest, 'write MODULE, MODULE:CALLABLE or PACKAGE.*'
+        )
         self._add(self._imports, rest)
 
     def _release(self, rest: str) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Hashable
 from typing import cast
 
-from oslo_versionedobjects import base as ovo_base
+from vobjects.lock import registries
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ def place_of(type_name: str, field: str) -> Place | None:
 
     :returns: None for what is not registered, or has no source
     """
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    if type_name not in classes or not classes[type_name]:
+    cls = registries.newest(type_name)
+    if cls is None:
         return None
     try:
-        return _find(cast('Hashable', classes[type_name][0]), field)
+        return _find(cast('Hashable', cls), field)
     except (OSError, TypeError):
         return None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filled instances of any registered type, the same at each call.
+"""Filled instances of any type, the same at each call.
 
 Values are tried until the field's own type takes one, so that types of
 services we know nothing of are filled, too.
@@ -77,29 +77,16 @@ _KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
 NOTHING = object()
 
 
-def class_of(name: str, version: str) -> type[ovo_base.VersionedObject]:
-    """Return the registered class of a type at exactly one version.
-
-    :raises LookupError: there is none
-    """
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    for cls in classes.get(name, ()):
-        if version == cls.VERSION:
-            return cls
-    raise LookupError(f'no class {name} {version} is registered')
-
-
 def fill(
     cls: type[ovo_base.VersionedObject],
     filling: Filling,
+    find: Find,
     depth: int = DEPTH,
-    find: Find | None = None,
 ) -> ovo_base.VersionedObject:
     """Return a filled instance; fields that take no value stay unset.
 
-    :param find: returns the class of a type inside; None: the registry does
+    :param find: returns the class of a type inside; None: leave it out
     """
-    find = find or _registered
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
     made = _empty(cls)
     for name in sorted(cls.fields):
@@ -130,15 +117,16 @@ def _empty(
         return made
 
 
-def primitives(name: str, version: str) -> Iterator[dict[str, Any]]:
-    """Yield what filled instances of a registered type are on the wire.
+def primitives(
+    cls: type[ovo_base.VersionedObject], find: Find
+) -> Iterator[dict[str, Any]]:
+    """Yield what filled instances of a class are on the wire.
 
-    :raises LookupError: there is no such class
+    :param find: see :func:`fill`
     """
-    cls = class_of(name, version)
     before = None
     for filling in ('full', 'least'):
-        made = fill(cls, filling).obj_to_primitive()
+        made = fill(cls, filling, find).obj_to_primitive()
         # As JSON gives it back, changes in an order.
         primitive = ordered(json.loads(json.dumps(made, default=str)))
         if primitive != before:
@@ -210,7 +198,7 @@ class _Values:
     def _objects(self, name: str) -> Iterator[Any]:
         cls = self.find(name) if self.depth > 0 else None
         if cls is not None:
-            yield fill(cls, 'full', self.depth - 1, self.find)
+            yield fill(cls, 'full', self.find, self.depth - 1)
 
     def _compound(self, kind: Any, name: str) -> Iterator[Any]:
         element = getattr(kind, '_element_type', None)
@@ -224,11 +212,6 @@ class _Values:
                 else:
                     yield [item]
         yield from ([], {}, set())
-
-
-def _registered(name: str) -> type[ovo_base.VersionedObject] | None:
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    return next(iter(classes.get(name, ())), None)
 
 
 def _written(kind: Any) -> Iterator[Any]:

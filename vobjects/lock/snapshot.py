@@ -8,7 +8,6 @@ only; what it was before is what earlier locks have recorded.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from vobjects import base  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions, history
-from vobjects.lock import notation
+from vobjects.lock import notation, registries
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
     BY_HAND,
@@ -35,21 +34,17 @@ AnyClass = type[ovo_base.VersionedObject]
 def load(imports: Sequence[str]) -> None:
     """Import what registers types.
 
-    :param imports: ``module`` or ``module:callable``; a callable is called
+    :param imports: see :func:`vobjects.lock.registries.load`
     :raises LockError: naming what cannot be imported, and why
     """
     for name in imports:
-        module, _, attribute = name.partition(':')
         try:
-            found: Any = importlib.import_module(module)
-            for part in attribute.split('.') if attribute else ():
-                found = getattr(found, part)
-            if attribute:
-                found()
+            registries.load(name)
         except (ImportError, AttributeError, TypeError) as error:
             raise LockError(
-                f'cannot import {name}: {error}; a lock says "import MODULE"'
-                ' or "import MODULE:CALLABLE" of what registers the types'
+                f'cannot import {name}: {error}; a lock says "import MODULE",'
+                ' "import MODULE:CALLABLE" or "import PACKAGE.*" of what'
+                ' registers the types'
             ) from error
 
 
@@ -58,11 +53,11 @@ def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
 
     Of several classes of one type and major version, the newest.
     """
-    roots = {name.partition(':')[0].partition('.')[0] for name in imports}
-    registry = ovo_base.VersionedObjectRegistry.obj_classes()
-    for name in sorted(registry):
+    roots = set(map(registries.root_of, imports))
+    classes = registries.registered()
+    for name in sorted(classes):
         majors = set()
-        for cls in registry[name]:
+        for cls in classes[name]:
             major = order(cls.VERSION)[0]
             if cls.__module__.partition('.')[0] in roots | {'__main__'}:
                 if major not in majors:

@@ -6,15 +6,15 @@ there: it may use oslo.versionedobjects and nothing of this package, so that
 the release needs nothing of ours. Requests are lines of JSON on standard
 input, answers lines on standard output::
 
-    exchange.py SAMPLES MODULE[:CALLABLE]...
+    exchange.py REGISTRIES SAMPLES IMPORT...
 
-``SAMPLES`` is the file of :mod:`vobjects.lock.samples`, which fills objects.
+The first two are the files of :mod:`vobjects.lock.registries`, which knows
+the classes, and of :mod:`vobjects.lock.samples`, which fills objects.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.util
 import json
 import sys
@@ -22,25 +22,31 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+#: Services that tell a peer's version of the object sent, and of nothing
+#: inside of it.
+WITHOUT_MANIFEST = {'neutron'}
+
 
 class Side:
     """Answers requests.
 
+    :param registries: the module that knows the classes
     :param samples: the module that fills objects
     :param roots: top packages whose types count
     """
 
-    def __init__(self, samples: Any, roots: set[str]) -> None:
-        from oslo_versionedobjects import base
-
-        self._base = base
+    def __init__(self, registries: Any, samples: Any, roots: set[str]) -> None:
+        self._registries = registries
         self._samples = samples
-        self._classes: dict[str, Any] = {
-            name: found[0]
-            for name, found in sorted(
-                base.VersionedObjectRegistry.obj_classes().items()
-            )
-            if found and found[0].__module__.partition('.')[0] in roots
+        self._all = {
+            name: versions[0]
+            for name, versions in registries.registered().items()
+            if versions
+        }
+        self._classes = {
+            name: cls
+            for name, cls in sorted(self._all.items())
+            if cls.__module__.partition('.')[0] in roots
         }
 
     def types(self) -> dict[str, Any]:
@@ -67,11 +73,10 @@ class Side:
             self._classes[name]()
         except TypeError:
             return False
-        inner = {
-            getattr(field._type, '_obj_name', '')
-            for field in self._classes[name].fields.values()
-        }
-        return all(self._can_be_read(one, seen) for one in inner - {''})
+        return all(
+            self._can_be_read(inner, seen)
+            for inner in self._registries.types_in(self._classes[name])
+        )
 
     def send(
         self, name: str, version: str, manifest: dict[str, str]
@@ -81,29 +86,51 @@ class Side:
         :param version: that the peer has of the type
         :param manifest: that it has of all types
         """
-        obj = self._samples.fill(self._classes[name], 'full')
+        obj = self._samples.fill(self._classes[name], 'full', self._all.get)
         filled = {}
         for field in obj.fields:
             if obj.obj_attr_is_set(field):
                 filled[field] = self._shown(obj, field)
-        known = dict(self._base.obj_tree_get_versions(name))
-        spoken = {
-            inner: manifest.get(inner, ours) for inner, ours in known.items()
-        }
-        spoken[name] = version
-        if hasattr(obj, 'convert_to_version'):
-            # Ironic has conversions of its own, which its serializer calls
-            # for the release that is pinned.
-            obj.convert_to_version(version)
-            primitive = obj.obj_to_primitive()
-        else:
-            primitive = obj.obj_to_primitive(
-                target_version=version, version_manifest=spoken
-            )
+        primitive = self._primitive(obj, version, manifest)
         return {
             'primitive': json.loads(json.dumps(primitive, default=str)),
             'filled': filled,
         }
+
+    def _primitive(
+        self, obj: Any, version: str, manifest: dict[str, str]
+    ) -> Any:
+        """Return what the service itself would send."""
+        if hasattr(obj, 'convert_to_version'):
+            # Ironic has conversions of its own, which its serializer calls
+            # for the release that is pinned.
+            obj.convert_to_version(version)
+            return obj.obj_to_primitive()
+        cls = type(obj)
+        if cls.__module__.partition('.')[0] in WITHOUT_MANIFEST:
+            return obj.obj_to_primitive(target_version=version)
+        known = {
+            name: self._all[name].VERSION
+            for name in self._below(cls.obj_name(), set())
+        }
+        spoken = {name: manifest.get(name, known[name]) for name in known}
+        spoken[cls.obj_name()] = version
+        # Nobody converts to what is the same.
+        return obj.obj_to_primitive(
+            target_version=version,
+            version_manifest=None if spoken == known else spoken,
+        )
+
+    def _below(self, name: str, seen: set[str]) -> set[str]:
+        """Return a type and those inside of it.
+
+        As ``obj_tree_get_versions``, which knows the shared registry only.
+        """
+        if name in self._all and name not in seen:
+            seen.add(name)
+            for inner in self._registries.types_in(self._all[name]):
+                self._below(inner, seen)
+        return seen
 
     def receive(self, primitive: dict[str, Any]) -> dict[str, Any]:
         """Return what an object has that a peer has sent."""
@@ -136,24 +163,30 @@ def answers(side: Side, lines: Iterator[str]) -> Iterator[dict[str, Any]]:
             yield {'error': f'{type(error).__name__}: {error}'}
 
 
+def _load(name: str, path: str) -> Any:
+    """Return the module that is in a file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def main(argv: list[str]) -> int:
     """Serve until standard input ends."""
     warnings.simplefilter('ignore')
-    spec = importlib.util.spec_from_file_location('samples', argv[0])
-    assert spec is not None
-    assert spec.loader is not None
-    samples = importlib.util.module_from_spec(spec)
-    sys.modules['samples'] = samples
     told = sys.stdout
     # What a service prints at import must not be taken for an answer.
     with contextlib.redirect_stdout(sys.stderr):
-        spec.loader.exec_module(samples)
-        for name in argv[1:]:
-            module, _, attribute = name.partition(':')
-            found = importlib.import_module(module)
-            if attribute:
-                getattr(found, attribute)()
-        side = Side(samples, {name.partition('.')[0] for name in argv[1:]})
+        registries = _load('registries', argv[0])
+        samples = _load('samples', argv[1])
+        for name in argv[2:]:
+            registries.load(name)
+        side = Side(
+            registries, samples, set(map(registries.root_of, argv[2:]))
+        )
         for answer in answers(side, iter(sys.stdin.readline, '')):
             told.write(json.dumps(answer) + '\n')
             told.flush()

@@ -38,7 +38,7 @@ from vobjects import base, exceptions, manifest  # isort: skip
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.history import Plan
-from vobjects.lock import samples
+from vobjects.lock import registries, samples
 from vobjects.lock.model import (
     BY_HAND,
     Conversion,
@@ -144,7 +144,7 @@ class Case:
         :raises LawBroken: naming law, type, version and field
         """
         for filling in ('full', 'least'):
-            self.one(samples.fill(self.cls, filling))
+            self.one(samples.fill(self.cls, filling, registries.newest))
             self.accepted(filling)
         if self.declared and examples:
             self._draw(examples)
@@ -216,7 +216,7 @@ class Case:
             # Inside: leave out what holds it.
             for holder, field in self.cls.fields.items():
                 if obj.obj_attr_is_set(holder) and error.type_name in (
-                    _types_in(field._type)
+                    registries.types_of(field._type)
                 ):
                     _unset(obj, holder)
                     return
@@ -269,7 +269,7 @@ class Case:
             if self._kept(name) and obj.obj_attr_is_set(name):
                 sent = field.to_primitive(obj, name, getattr(obj, name))
                 back = field.to_primitive(again, name, getattr(again, name))
-                if not _types_in(field._type) and sent != back:
+                if not registries.types_of(field._type) and sent != back:
                     raise self.fail(
                         'returned', f'{name!r} is {back!r} after {sent!r}'
                     )
@@ -355,7 +355,7 @@ class Case:
         """
         peer = self.peer
         made: Any = samples.fill(
-            peer.class_of(self.shape.name), filling, find=peer.find
+            peer.class_of(self.shape.name), filling, peer.find
         )
         for _attempt in range(len(self.shape.fields) + 1):
             primitive = json.loads(json.dumps(made.obj_to_primitive()))
@@ -396,7 +396,7 @@ class Case:
 
 def cases(lock: Lock) -> Iterator[Case]:
     """Yield a case for each locked version that a registered class serves."""
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    classes = registries.registered()
     for shape in lock.shapes:
         if shape.until:
             continue
@@ -416,9 +416,8 @@ def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
     """
     space = next(key[:-5] for key in primitive if key.endswith('.name'))
     name = primitive[f'{space}.name']
-    find: Callable[[str, str], Any] = (
-        ovo_base.VersionedObject.obj_class_from_name
-    )
+    known_as = registries.newest(name) or ovo_base.VersionedObject
+    find: Callable[[str, str], Any] = known_as.obj_class_from_name
     cls = find(name, primitive[f'{space}.version'])
     read = cls.obj_from_primitive(copy.deepcopy(dict(primitive)))
     known = {**dict(manifest.own()), **spoken}
@@ -437,16 +436,6 @@ def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
             f'golden: {name} {primitive[f"{space}.version"]}: {changed} came'
             ' back otherwise'
         )
-
-
-def _types_in(kind: Any) -> set[str]:
-    found = set()
-    while kind is not None:
-        if hasattr(kind, '_obj_name'):
-            found.add(kind._obj_name)
-        element = getattr(kind, '_element_type', None)
-        kind = getattr(element, '_type', None)
-    return found
 
 
 def _unset(obj: Any, name: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from vobjects import base, exceptions, manifest, serializer
-from vobjects.lock import samples, shipped
+from vobjects.lock import registries, samples, shipped
 from vobjects.lock.model import Lock
 from vobjects.manifest import Manifest
 from vobjects.rpc import fleet
@@ -149,7 +149,7 @@ class _Column:
         microversion: Version,
         spoken: Manifest,
     ) -> None:
-        request: Any = samples.fill(cls, 'full')
+        request: Any = samples.fill(cls, 'full', registries.newest)
         shown = cls.fields_at(cls.version_at(microversion) or '1.0')
         for name in cls.fields:
             if name not in shown and request.obj_attr_is_set(name):
@@ -161,7 +161,7 @@ class _Column:
         self, cls: type[base.Object], microversion: Version
     ) -> list[str]:
         made: Any = samples.fill(
-            self._peer.class_of(cls.obj_name()), 'full', find=self._peer.find
+            self._peer.class_of(cls.obj_name()), 'full', self._peer.find
         )
         wire = json.loads(json.dumps(made.obj_to_primitive()))
         read = serializer.from_wire(wire)

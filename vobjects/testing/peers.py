@@ -18,6 +18,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
+from vobjects.lock import registries
 from vobjects.lock.model import FieldShape, Kind, Lock, TypeShape, order
 
 
@@ -175,9 +176,8 @@ def _compound(known: type) -> type:
 def _kinds() -> Mapping[str, type]:
     """Return field types by name: o.vo's, ours, and those of services."""
     found: dict[str, type] = {}
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    for registered in classes.values():
-        for cls in registered:
+    for versions in registries.registered().values():
+        for cls in versions:
             for field in cls.fields.values():
                 kind = type(field._type)
                 found.setdefault(kind.__name__, kind)

@@ -146,6 +146,60 @@ def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
     assert main.main([*words[:2], f'--new={old}', '--import=shop']) == 0
 
 
+OWN_REGISTRY = """\
+import collections
+from oslo_versionedobjects import base, fields
+
+
+class Registry(base.VersionedObjectRegistry):
+    classes = collections.defaultdict(list)
+
+    def __new__(cls):
+        made = object.__new__(cls)
+        made._obj_classes = cls.classes
+        return made
+
+
+class Own(base.VersionedObject):
+    @classmethod
+    def obj_class_from_name(cls, name, version):
+        (found,) = Registry.classes[name]
+        return found
+
+
+@Registry.register
+class Rule(Own):
+    fields = {'rate': fields.IntegerField()}
+
+
+@Registry.register
+class Policy(Own):
+    VERSION = '1.NUMBER'
+    fields = {
+        'rules': fields.ListOfObjectsField('Rule'),
+        'sharedNUMBER': fields.BooleanField(),
+    }
+"""
+
+
+def test_service_may_have_a_registry_of_its_own(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (
+        environment(tmp_path / name, OWN_REGISTRY.replace('NUMBER', name))
+        for name in ('0', '1')
+    )
+    words = ['matrix', f'--old={old}', f'--new={new}', '--import=shop']
+
+    assert main.main(words) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        'mislabelled Policy 1.1 -> 1.0 (new to old): shared1',
+        'lost        Policy 1.0 -> 1.1 (old to new): shared0',
+        '4 passages, 2 fine',
+    ]
+
+
 def test_environment_that_cannot_be_used_is_refused(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where registered classes are found, and what imports them."""
+
+from __future__ import annotations
+
+import collections
+import pathlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo
+
+from tests.unit.vobjects.lock.types import plain
+from vobjects.lock import registries, snapshot
+
+pytestmark = pytest.mark.usefixtures('registry')
+
+
+@pytest.fixture
+def apart() -> Iterator[type[ovo_base.VersionedObjectRegistry]]:
+    """A registry that shares nothing, made as Neutron makes its own."""
+    classes: Any = collections.defaultdict(list)
+
+    class Apart(ovo_base.VersionedObjectRegistry):
+        def __new__(cls) -> Any:
+            made = object.__new__(cls)
+            made._obj_classes = classes
+            return made
+
+    yield Apart
+    # The class is known to its parent for as long as anybody refers to it.
+    classes.clear()
+
+
+def test_registry_of_a_service_is_found(
+    apart: type[ovo_base.VersionedObjectRegistry],
+) -> None:
+    class Sharing(ovo_base.VersionedObjectRegistry):
+        """As most services have: with the classes of its parent."""
+
+    everybodys = plain(version='1.4')
+    own = type(
+        'Thing',
+        (ovo_base.VersionedObject,),
+        {'VERSION': '1.2', 'fields': {}, '__module__': __name__},
+    )
+    apart.register(own)
+
+    assert Sharing.obj_classes() is not apart.obj_classes()
+    assert registries.registered() == {'Thing': [own, everybodys]}
+    assert registries.newest('Thing') is own
+    assert registries.class_of('Thing', '1.4') is everybodys
+    assert [*snapshot.classes_of([__name__])] == [own]
+    assert registries.newest('Nothing') is None
+    with pytest.raises(LookupError, match=r'no class Thing 1\.3'):
+        registries.class_of('Thing', '1.3')
+
+
+@pytest.fixture
+def package(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """A package that imports none of its modules."""
+    for name in ('', 'inner'):
+        directory = tmp_path / 'spread' / name
+        directory.mkdir(exist_ok=True)
+        (directory / '__init__.py').touch()
+    for path, name in (('order.py', 'Order'), ('inner/bill.py', 'Bill')):
+        (tmp_path / 'spread' / path).write_text(
+            'from oslo_versionedobjects import base\n\n'
+            '@base.VersionedObjectRegistry.register\n'
+            f'class {name}(base.VersionedObject):\n    fields = {{}}\n'
+        )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield 'spread'
+    for name in [name for name in sys.modules if name.startswith('spread')]:
+        del sys.modules[name]
+
+
+def test_all_modules_of_a_package_are_imported(package: str) -> None:
+    registries.load(package)
+    assert not registries.registered()
+
+    registries.load(f'{package}.*')
+
+    assert registries.registered().keys() == {'Order', 'Bill'}
+    assert registries.root_of(f'{package}.*') == package
+    with pytest.raises(ImportError, match='order is no package'):
+        registries.load('spread.order.*')
+
+
+def test_types_inside_are_found_in_lists_and_dicts() -> None:
+    cls = plain(
+        a=ovo.ObjectField('One'),
+        b=ovo.ListOfObjectsField('Two'),
+        c=ovo.Field(ovo.Dict(ovo.List(ovo.Object('Three')))),
+        d=ovo.StringField(),
+    )
+    assert registries.types_in(cls) == {'One', 'Two', 'Three'}
