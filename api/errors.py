@@ -132,10 +132,8 @@ KINDS: Mapping[type[Exception], Kind] = {
     engine_errors.MultipleChoices: Kind(
         400, 'identity-ambiguous', 'Several resources match'
     ),
-    engine_errors.RequestLimitExceeded: Kind(
-        400, 'limit-exceeded', 'A limit is exceeded'
-    ),
     engine_errors.Forbidden: Kind(403, 'forbidden', 'Forbidden'),
+    engine_errors.OverQuota: Kind(403, 'over-quota', 'Quota is exceeded'),
     engine_errors.ResourceNotFound: Kind(
         404, 'resource-not-found', 'Resource is not found'
     ),

@@ -78,6 +78,34 @@ ENGINE_OPTIONS = [
         help='Seconds that a stopping engine lets running actions finish.'
         ' What has not finished is taken over by another engine.',
     ),
+    cfg.FloatOpt(
+        'action_retention',
+        default=0.0,
+        min=0.0,
+        help='Days after its end at which an action is deleted, with whatever'
+        ' users could still ask about it; 0: never. "vobjects db purge" does'
+        ' it by hand.',
+    ),
+    cfg.FloatOpt(
+        'event_retention',
+        default=0.0,
+        min=0.0,
+        help='Days after which an event is deleted; 0: never.',
+    ),
+    cfg.FloatOpt(
+        'purge_interval',
+        default=3600.0,
+        min=1.0,
+        help='Seconds between two looks for actions and events to delete.'
+        ' One engine of all does it.',
+    ),
+    cfg.FloatOpt(
+        'purge_pause',
+        default=0.05,
+        min=0.0,
+        help='Seconds between two batches of deletions, each of which is a'
+        ' short transaction.',
+    ),
     cfg.StrOpt(
         'provider',
         default='simulated',

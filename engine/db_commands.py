@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
+from collections.abc import Callable
+from typing import NamedTuple
 
 from oslo_config import cfg
 
-from engine.db import database, migrations, phases
+from engine.db import database, migrations, phases, purge
+from vobjects import exceptions
+
+#: Letter -> seconds.
+_UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
 #: State -> what an operator reads of it.
 _STATES = {
@@ -22,6 +29,23 @@ _STATES = {
 }
 
 
+def _add_nothing(command: argparse.ArgumentParser) -> None:
+    """Leave a command as it is."""
+
+
+class _Command(NamedTuple):
+    """One command.
+
+    :ivar summary: one line of ``--help``
+    :ivar more: what its own ``--help`` says besides
+    """
+
+    run: Callable[[database.Database, cfg.ConfigOpts, argparse.Namespace], int]
+    summary: str
+    more: str = ''
+    add_arguments: Callable[[argparse.ArgumentParser], None] = _add_nothing
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser; each command sets ``run(target, conf, options)``."""
     commands = argparse.ArgumentParser(
@@ -31,12 +55,12 @@ def parser() -> argparse.ArgumentParser:
     subparsers = commands.add_subparsers(
         title='commands', metavar='COMMAND', required=True
     )
-    for name, (run, summary, more) in _COMMANDS.items():
+    for name, known in _COMMANDS.items():
         command = subparsers.add_parser(
             name,
-            help=summary,
-            description=f'{summary[0].upper()}{summary[1:]}.',
-            epilog=textwrap.dedent(more).strip(),
+            help=known.summary,
+            description=f'{known.summary[0].upper()}{known.summary[1:]}.',
+            epilog=textwrap.dedent(known.more).strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_argument(
@@ -45,7 +69,8 @@ def parser() -> argparse.ArgumentParser:
             action='append',
             help='settings; may be repeated, later ones win',
         )
-        command.set_defaults(run=run)
+        known.add_arguments(command)
+        command.set_defaults(run=known.run)
     return commands
 
 
@@ -114,18 +139,69 @@ def _version(
     return 1 if migrations.is_behind(target) else 0
 
 
+def _add_purge(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        '--older-than',
+        metavar='AGE',
+        type=_age,
+        required=True,
+        help='a number with w, d, h, m or s, such as 30d',
+    )
+    command.add_argument(
+        '--project',
+        metavar='ID',
+        action='append',
+        help='only what is of this project; may be repeated',
+    )
+    command.add_argument(
+        '--dry-run',
+        action='store_true',
+        help='only say how much there is to delete',
+    )
+
+
+def _age(text: str) -> float:
+    """Return seconds.
+
+    :raises argparse.ArgumentTypeError: it is no age
+    """
+    found = re.fullmatch(r'([0-9]{1,9})([wdhms])', text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f'{exceptions.cut(text)} is no age; write a number with w, d, h,'
+            ' m or s, such as 30d'
+        )
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _purge(
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    options: argparse.Namespace,
+) -> int:
+    if phases.state(target) is phases.State.EXPAND:
+        raise phases.NotExpandedError
+    until = purge.before(target, options.older_than)
+    if options.dry_run:
+        actions, events = purge.count(target, until, options.project)
+        _say(f'{actions} actions and {events} events would be deleted')
+        return 0
+    actions = sum(purge.actions(target, until, options.project))
+    events = sum(purge.events(target, until, options.project))
+    _say(f'{actions} actions and {events} events deleted')
+    return 0
+
+
 def _say(text: str) -> None:
     print(text)  # noqa: T201 - a command
 
 
-#: Name -> function, summary, what --help says besides.
 _COMMANDS = {
-    'sync': (
+    'sync': _Command(
         _sync,
         'expand the database, and contract it unless older engines live',
-        '',
     ),
-    'expand': (
+    'expand': _Command(
         _expand,
         'add what this release needs',
         """
@@ -133,7 +209,7 @@ _COMMANDS = {
         changed. Run it before the first process of this release starts.
         """,
     ),
-    'contract': (
+    'contract': _Command(
         _contract,
         'take away what only older releases used',
         """
@@ -142,7 +218,7 @@ _COMMANDS = {
         afterwards stops at once and says why. There is no way back.
         """,
     ),
-    'check': (
+    'check': _Command(
         _check,
         'say what the database needs',
         """
@@ -154,7 +230,18 @@ _COMMANDS = {
           1, 2  the database cannot be reached; bad configuration
         """,
     ),
-    'version': (
+    'purge': _Command(
+        _purge,
+        'delete old actions and events',
+        """
+        Actions count from their end; those that have not ended stay, and so
+        does what they waited for. It deletes in short transactions, while
+        engines run. [engine] action_retention and event_retention do the
+        same at regular times.
+        """,
+        _add_purge,
+    ),
+    'version': _Command(
         _version,
         "print the database's revision, and the newest",
         'The exit code is 1 if the database has to be expanded.',

@@ -16,7 +16,7 @@ import socket
 from oslo_config import cfg
 
 from engine import conf as engine_conf
-from engine import reaper, scheduler
+from engine import purger, reaper, scheduler
 from engine.actions import runtime
 from engine.db import database, migrations, phases, services
 from engine.events import recorder
@@ -134,10 +134,13 @@ class Engine:
             announce=self.worker.announce_fleet,
         )
 
+        self.purger = purger.Purger(conf, self.database, self._is_first)
+
     def start(self) -> None:
         """Join the fleet, serve requests and run actions."""
         self.worker.start()
         self.reaper.start()
+        self.purger.start()
         self.scheduler.start()
         LOG.info('Engine %s serves', self.worker.id)
 
@@ -146,12 +149,18 @@ class Engine:
         LOG.info('Engine %s stops', self.worker.id)
         self.worker.stop_consuming()
         self.scheduler.stop(self.conf.engine.stop_timeout)
+        self.purger.stop()
         self.reaper.stop()
         self.worker.stop()
         self.database.close()
 
     def _cap(self) -> Manifest:
         return self.worker.membership.current().cap(topics.ENGINE)
+
+    def _is_first(self) -> bool:
+        view = self.worker.membership.current()
+        first = view.servers(topics.ENGINE)[:1]
+        return [member.id for member in first] == [self.worker.id]
 
     def _hear(self) -> None:
         self.scheduler.hear()

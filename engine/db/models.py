@@ -9,6 +9,7 @@
     actions, action_dependencies             what engines do with it
     events                                   what came of it
     locks                                    which action works on what
+    projects                                 whose clusters are counted
     services, ledger_state                   which engines and APIs live
     contract_version                         what engines may not use any more
     simulated_servers                        the simulated cloud; the rest
@@ -364,6 +365,16 @@ class Service(Base):
     disabled: orm.Mapped[bool] = orm.mapped_column(default=False)
     disabled_reason: orm.Mapped[str | None] = orm.mapped_column(String(255))
     created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+
+
+class Project(Base):
+    """Who has had clusters: locked while they are counted."""
+
+    __tablename__ = 'projects'
+    __table_args__ = (TABLE_OPTIONS,)
+
+    #: Empty for what belongs to no project.
+    id: orm.Mapped[str] = orm.mapped_column(String(64), primary_key=True)
 
 
 class LedgerState(Base):

@@ -12,7 +12,7 @@ from sqlalchemy import orm
 from engine import sizes
 from engine.actions import checks
 from engine.actions import clusters as steps
-from engine.db import clock, clusters, find, models, nodes
+from engine.db import clock, find, models, nodes, quotas
 from engine.handlers import common
 from engine.policies import base as policy_types
 from vobjects.clustering import errors, resources
@@ -133,7 +133,6 @@ class ClusterHandlers(ClusterQueue):
             profile = common.specified_profile(
                 session, context, request.profile_id
             )
-            self._check_quota(session, context)
             request.profile_id = profile.id
             cluster = CLUSTER(
                 id=models.new_id(),
@@ -153,9 +152,16 @@ class ClusterHandlers(ClusterQueue):
             )
             session.add(cluster)
             session.flush()
-            return self.accepted(
+            accepted = self.accepted(
                 session, context, 'CLUSTER_CREATE', cluster, request
             )
+            # Last, because it makes others wait.
+            quotas.check_clusters(
+                session,
+                context.project_id,
+                self.run.conf.engine.max_clusters_per_project,
+            )
+            return accepted
 
         return self.write(body)
 
@@ -271,14 +277,6 @@ class ClusterHandlers(ClusterQueue):
     ) -> resources.Accepted:
         """Bring a cluster's nodes back to health."""
         return self.queued(context, 'CLUSTER_RECOVER', request)
-
-    def _check_quota(self, session: orm.Session, context: Any) -> None:
-        limit = self.run.conf.engine.max_clusters_per_project
-        present = clusters.count_of_project(session, context.project_id)
-        if present >= limit:
-            raise errors.RequestLimitExceeded(
-                f'The project has {present} clusters; it may have {limit}.'
-            )
 
 
 def refuse_other_type(

@@ -9,9 +9,9 @@ where, and what would make it right. ``api.errors`` maps classes to statuses.
     ClusteringError
     ├── BadRequest               the request cannot be understood or done
     │   ├── InvalidSpec          a profile's spec does not fit its schema
-    │   ├── MultipleChoices      a name or short ID that fits several
-    │   └── RequestLimitExceeded a quota or a limit of size
+    │   └── MultipleChoices      a name or short ID that fits several
     ├── Forbidden                the caller may not
+    │   └── OverQuota            the project has all that it may have
     ├── ResourceNotFound         there is none, or none the caller may see
     ├── ResourceInUse            something else still needs it
     ├── ResourceIsLocked         an action is working on it
@@ -49,12 +49,12 @@ class MultipleChoices(BadRequest):
     """A name or a short ID that fits more than one resource."""
 
 
-class RequestLimitExceeded(BadRequest):
-    """A quota, or a limit of size."""
-
-
 class Forbidden(ClusteringError):
     """The caller may not do this."""
+
+
+class OverQuota(Forbidden):
+    """The project has as many as it may have."""
 
 
 class ResourceNotFound(ClusteringError):

@@ -14,7 +14,7 @@ import pytest
 
 from engine import cli, service
 from engine.db import database, migrations, phases
-from tests.unit.engine.db import chains
+from tests.unit.engine.db import chains, history
 from vobjects import exceptions
 
 
@@ -75,6 +75,37 @@ def test_db_check_expand_and_contract(
         'the database is up to date',
         'the database has nothing to contract',
     ]
+
+
+def test_db_purge(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    purge = ['purge', f'--config-file={config}', '--older-than=1d']
+    with pytest.raises(phases.NotExpandedError, match='vobjects db expand'):
+        cli.db(purge)
+    assert cli.db(['sync', f'--config-file={config}']) == 0
+    target = database.Database(cli.configuration([config]))
+    for project, age in (('ours', 2), ('theirs', 2), ('ours', 0)):
+        history.event(target, age, project=project)
+        history.action(target, age, age, project=project)
+    target.close()
+    capsys.readouterr()
+    for more in (['--dry-run'], ['--project=theirs'], [], []):
+        assert cli.db([*purge, *more]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        '2 actions and 2 events would be deleted',
+        '1 actions and 1 events deleted',
+        '1 actions and 1 events deleted',
+        '0 actions and 0 events deleted',
+    ]
+
+
+@pytest.mark.parametrize('age', ['30', 'd', '-1d', '1.5d', '1e9d', '9' * 10])
+def test_db_purge_of_what_is_no_age_is_bad_input(
+    config: str, capsys: pytest.CaptureFixture[str], age: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.db(['purge', f'--config-file={config}', f'--older-than={age}'])
+    assert ended.value.code == 2
+    assert 'is no age' in capsys.readouterr().err
 
 
 def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(

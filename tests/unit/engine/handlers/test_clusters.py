@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent import futures
 from typing import Any
 
 import pytest
@@ -71,10 +72,37 @@ def test_create_beyond_the_quota_of_the_project_is_refused(
     world.conf.set_override('max_clusters_per_project', 1, 'engine')
     asks.profile(engine)
     create(engine)
-    with pytest.raises(errors.RequestLimitExceeded, match='has 1 clusters'):
+    with pytest.raises(errors.OverQuota, match='Quota exceeded'):
         create(engine)
+    assert world.count(models.Cluster) == 1
+    assert world.count(models.Action) == 1
     theirs = fleet.caller('theirs')
     asks.cluster(engine, 0, context=theirs, run=False)
+
+
+@pytest.mark.parametrize('existing', [0, 1])
+def test_create_by_many_at_once_keeps_the_quota(
+    any_world: fleet.World, existing: int
+) -> None:
+    any_world.conf.set_override('max_clusters_per_project', 3, 'engine')
+    engine = any_world.engine()
+    asks.profile(engine)
+    for _ in range(existing):
+        create(engine)
+    together = threading.Barrier(8)
+
+    def attempt(_: int) -> bool:
+        together.wait(60)
+        try:
+            create(engine)
+        except errors.OverQuota:
+            return False
+        return True
+
+    with futures.ThreadPoolExecutor(8) as threads:
+        made = sum(threads.map(attempt, range(8)))
+    assert made == 3 - existing
+    assert any_world.count(models.Cluster) == 3
 
 
 def test_create_that_an_older_engine_could_not_be_told_is_refused(

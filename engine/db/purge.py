@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deleting what is recorded of the past, a little at a time.
+
+Each batch is a transaction of its own, which finds its rows without locking
+and deletes them by their keys: nobody waits for longer than one takes.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, database, models, statements
+from vobjects.clustering import consts
+
+#: Rows that one transaction deletes.
+BATCH = 500
+
+_ACTION = models.Action
+_EVENT = models.Event
+
+
+def before(target: database.Database, age: float) -> datetime.datetime:
+    """Return the time that was so many seconds ago, by the database.
+
+    A time before all others for an age without end.
+    """
+    with target.reader() as session:
+        now = clock.now(session)
+    try:
+        return now - datetime.timedelta(seconds=age)
+    except OverflowError:
+        return datetime.datetime.min.replace(tzinfo=datetime.UTC)
+
+
+def actions(
+    target: database.Database,
+    until: datetime.datetime,
+    projects: list[str] | None = None,
+) -> Iterator[int]:
+    """Delete actions that ended before a time; yield each batch's number.
+
+    What another action that has not ended waited for stays: it will ask how
+    that went.
+
+    :param projects: None: of all
+    """
+    return _delete(
+        target, _ACTION, _ACTION.created_at, _ended(until), projects
+    )
+
+
+def events(
+    target: database.Database,
+    until: datetime.datetime,
+    projects: list[str] | None = None,
+) -> Iterator[int]:
+    """Delete events from before a time; yield each batch's number.
+
+    :param projects: None: of all
+    """
+    older = _EVENT.timestamp < until
+    return _delete(target, _EVENT, _EVENT.timestamp, older, projects)
+
+
+def count(
+    target: database.Database,
+    until: datetime.datetime,
+    projects: list[str] | None = None,
+) -> tuple[int, int]:
+    """Return how many actions and events would be deleted."""
+    with target.reader() as session:
+        found = [
+            session.scalar(
+                sqlalchemy.select(sqlalchemy.func.count())
+                .select_from(model)
+                .where(old, *_of(model, projects))
+            )
+            for model, old in (
+                (_ACTION, _ended(until)),
+                (_EVENT, _EVENT.timestamp < until),
+            )
+        ]
+    return found[0] or 0, found[1] or 0
+
+
+def _ended(until: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
+    waiting = orm.aliased(_ACTION)
+    dependency = models.ActionDependency
+    is_waited_for = (
+        sqlalchemy.exists()
+        .where(
+            dependency.depended == _ACTION.id,
+            dependency.dependent == waiting.id,
+            waiting.status.not_in(consts.ACTION_ENDS),
+        )
+        .correlate(_ACTION)
+    )
+    return sqlalchemy.and_(
+        # The end is what counts; the beginning, before it, has an index.
+        _ACTION.created_at < until,
+        _ACTION.end_time < until.timestamp(),
+        _ACTION.status.in_(consts.ACTION_ENDS),
+        ~is_waited_for,
+    )
+
+
+def _of(
+    model: type[models.Action | models.Event], projects: list[str] | None
+) -> list[sqlalchemy.ColumnElement[bool]]:
+    return [] if projects is None else [model.project.in_(projects)]
+
+
+def _delete(
+    target: database.Database,
+    model: type[models.Action | models.Event],
+    time: orm.InstrumentedAttribute[datetime.datetime],
+    old: sqlalchemy.ColumnElement[bool],
+    projects: list[str] | None,
+) -> Iterator[int]:
+    condition = sqlalchemy.and_(old, *_of(model, projects))
+    place: tuple[datetime.datetime, str] | None = None
+    while True:
+        query = sqlalchemy.select(time, model.id).where(condition)
+        if place is not None:
+            # Not again past what is deleted, which databases clean up late.
+            query = query.where(
+                sqlalchemy.or_(
+                    time > place[0],
+                    sqlalchemy.and_(time == place[0], model.id > place[1]),
+                )
+            )
+        with target.reader() as session:
+            rows = session.execute(
+                query.order_by(time, model.id).limit(BATCH)
+            ).all()
+        if not rows:
+            return
+        place = (rows[-1][0], rows[-1][1])
+        ids = [id_ for _, id_ in rows]
+        statement = sqlalchemy.delete(model).where(model.id.in_(ids))
+
+        def body(
+            session: orm.Session, statement: sqlalchemy.Delete = statement
+        ) -> int:
+            return statements.change(session, statement)
+
+        yield target.write(body)

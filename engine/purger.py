@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forgets old actions and events from time to time, where configured.
+
+Every engine has a purger, and one of them works: that which the ledger names
+first. Should two take themselves for the first, each deletes a part.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import threading
+from collections.abc import Callable, Iterator
+
+from oslo_config import cfg
+
+from engine.db import database, purge
+
+LOG = logging.getLogger(__name__)
+
+DAY = 86400.0
+
+
+class Purger:
+    """Deletes what is older than ``[engine]`` says.
+
+    :param is_first: tells whether it is this engine's turn
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        target: database.Database,
+        is_first: Callable[[], bool],
+    ) -> None:
+        self._conf = conf.engine
+        self._database = target
+        self._is_first = is_first
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(
+            target=self._loop, name='purger', daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin, if something is to be deleted at all."""
+        if self._conf.action_retention or self._conf.event_retention:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the batch under way."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def purge(self) -> tuple[int, int]:
+        """Delete once what is old.
+
+        :returns: the numbers of actions and events
+        """
+        return (
+            self._purge(purge.actions, self._conf.action_retention),
+            self._purge(purge.events, self._conf.event_retention),
+        )
+
+    def _purge(
+        self,
+        kind: Callable[[database.Database, datetime.datetime], Iterator[int]],
+        days: float,
+    ) -> int:
+        if not days:
+            return 0
+        until = purge.before(self._database, days * DAY)
+        deleted = 0
+        for number in kind(self._database, until):
+            deleted += number
+            # A breath, in which others get at the database.
+            if self._stopping.wait(self._conf.purge_pause):
+                break
+        return deleted
+
+    def _loop(self) -> None:
+        while True:
+            try:
+                if self._is_first():
+                    deleted = self.purge()
+                    if any(deleted):
+                        LOG.info('Purged %d actions and %d events', *deleted)
+            except Exception as error:  # noqa: BLE001 - it is told
+                database.report(LOG, error, 'Could not purge')
+            if self._stopping.wait(self._conf.purge_interval):
+                return

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions and events of long ago."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from engine.db import clock, database, models
+
+
+def _add(database_: database.Database, model: type[Any], **values: Any) -> str:
+    """Write a row; times are given as ages in days."""
+    with database_.writer() as session:
+        now = clock.now(session)
+
+        def ago(days: float) -> datetime.datetime:
+            return now - datetime.timedelta(days=days)
+
+        if model is models.Event:
+            values['timestamp'] = ago(values['timestamp'])
+        else:
+            values['created_at'] = ago(values['created_at'])
+            if values.get('end_time') is not None:
+                values['end_time'] = ago(values['end_time']).timestamp()
+        row = model(id=models.new_id(), **values)
+        session.add(row)
+    found: str = row.id
+    return found
+
+
+def action(
+    target: database.Database,
+    created: float,
+    ended: float | None = None,
+    **values: Any,
+) -> str:
+    """Write an action of so many days ago."""
+    if ended is None:
+        values.setdefault('status', 'RUNNING')
+    values = {
+        'name': 'a',
+        'action': 'NODE_CHECK',
+        'target': models.new_id(),
+        'cause': 'RPC Request',
+        'timeout': 60,
+        'status': 'SUCCEEDED',
+        'project': 'ours',
+        **values,
+    }
+    return _add(
+        target, models.Action, created_at=created, end_time=ended, **values
+    )
+
+
+def event(target: database.Database, age: float, **values: Any) -> str:
+    """Write an event of so many days ago."""
+    values = {
+        'level': 20,
+        'oid': models.new_id(),
+        'oname': 'n',
+        'otype': 'NODE',
+        'action': 'NODE_CHECK',
+        'status': 'ACTIVE',
+        'project': 'ours',
+        **values,
+    }
+    return _add(target, models.Event, timestamp=age, **values)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import database, models, purge
+from tests.unit.engine.db.history import action, event
+
+DAY = 86400.0
+
+
+def left(target: database.Database, model: type[Any]) -> set[str]:
+    """Return the IDs of what is there."""
+    with target.reader() as session:
+        return {row.id for row in session.query(model)}
+
+
+def purged(
+    target: database.Database, days: float, projects: list[str] | None = None
+) -> tuple[int, int]:
+    """Delete, after having counted the same."""
+    until = purge.before(target, days * DAY)
+    expected = purge.count(target, until, projects)
+    found = (
+        sum(purge.actions(target, until, projects)),
+        sum(purge.events(target, until, projects)),
+    )
+    assert found == expected
+    return found
+
+
+def test_purge_deletes_what_is_older(any_database: database.Database) -> None:
+    old, young = event(any_database, 31), event(any_database, 29)
+    action(any_database, 40, 31)
+    ended_late = action(any_database, 40, 29)
+    assert purged(any_database, 30) == (1, 1)
+    assert left(any_database, models.Event) == {young}
+    assert left(any_database, models.Action) == {ended_late}
+    assert old not in left(any_database, models.Event)
+    assert purged(any_database, 30) == (0, 0)
+
+
+@pytest.mark.parametrize('status', ['INIT', 'WAITING', 'READY', 'RUNNING'])
+def test_purge_keeps_what_has_not_ended_and_what_it_waits_for(
+    any_database: database.Database, status: str
+) -> None:
+    parent = action(any_database, 50, status=status)
+    child = action(any_database, 50, 49)
+    with any_database.writer() as session:
+        session.add(models.ActionDependency(depended=child, dependent=parent))
+    assert purged(any_database, 1) == (0, 0)
+    with any_database.writer() as session:
+        row = session.get(models.Action, parent)
+        assert row is not None
+        row.status, row.end_time = 'FAILED', row.created_at.timestamp()
+    assert purged(any_database, 1) == (2, 0)
+
+
+def test_purge_of_projects_leaves_those_of_others(
+    any_database: database.Database,
+) -> None:
+    event(any_database, 9)
+    action(any_database, 9, 9)
+    theirs = event(any_database, 9, project='theirs')
+    nobodys = action(any_database, 9, 9, project=None)
+    assert purged(any_database, 1, ['ours', 'nobody']) == (1, 1)
+    assert left(any_database, models.Event) == {theirs}
+    assert left(any_database, models.Action) == {nobodys}
+
+
+def test_purge_goes_by_batches(
+    any_database: database.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purge, 'BATCH', 2)
+    for number in range(5):
+        event(any_database, 5 + number // 2)
+    until = purge.before(any_database, DAY)
+    assert list(purge.events(any_database, until)) == [2, 2, 1]
+    assert left(any_database, models.Event) == set()
+
+
+def test_purge_after_an_age_without_end_deletes_nothing(
+    any_database: database.Database,
+) -> None:
+    event(any_database, 9)
+    action(any_database, 9, 9)
+    assert purged(any_database, 1e12) == (0, 0)

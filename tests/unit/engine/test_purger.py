@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from engine import purger
+from engine.db import database, models
+from tests.unit.engine import fleet
+from tests.unit.engine.db import history
+
+
+@pytest.fixture
+def old(any_database: database.Database) -> database.Database:
+    """A database with an action and an event of ten days ago."""
+    history.action(any_database, 10, 10)
+    history.event(any_database, 10)
+    return any_database
+
+
+@pytest.mark.parametrize(
+    ('actions', 'events', 'deleted'),
+    [
+        (0, 0, (0, 0)),
+        (9, 0, (1, 0)),
+        (0, 9, (0, 1)),
+        (9, 9.5, (1, 1)),
+        (11, 11, (0, 0)),
+    ],
+)
+def test_purger_deletes_as_configured(
+    any_world: fleet.World,
+    old: database.Database,
+    actions: float,
+    events: float,
+    deleted: tuple[int, int],
+) -> None:
+    any_world.conf.set_override('action_retention', actions, 'engine')
+    any_world.conf.set_override('event_retention', events, 'engine')
+    found = purger.Purger(any_world.conf, old, lambda: True)
+    assert found.purge() == deleted
+    assert any_world.count(models.Action) == 1 - deleted[0]
+    assert any_world.count(models.Event) == 1 - deleted[1]
+
+
+def test_purger_works_when_it_is_the_first(
+    world: fleet.World,
+    sqlite_database: database.Database,
+) -> None:
+    history.event(sqlite_database, 10)
+    world.conf.set_override('event_retention', 1, 'engine')
+    world.conf.set_override('purge_interval', 1.0, 'engine')
+    asked, first = threading.Event(), threading.Event()
+
+    def is_first() -> bool:
+        asked.set()
+        return first.is_set()
+
+    found = purger.Purger(world.conf, sqlite_database, is_first)
+    found.start()
+    assert asked.wait(60)
+    assert world.count(models.Event) == 1
+    first.set()
+    while world.count(models.Event):
+        asked.clear()
+        assert asked.wait(60)
+    found.stop()
