@@ -16,7 +16,6 @@ From the outside in::
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Protocol
 
 from oslo_config import cfg
@@ -33,7 +32,7 @@ from api import (
     policy,
     routes,
 )
-from vobjects.clustering import history, types
+from vobjects.clustering import types
 from vobjects.microversions import policy as version_policy
 from vobjects.microversions.middleware import Microversions
 
@@ -64,7 +63,7 @@ def build(
     :param fleet: knows them
     :raises vobjects.exceptions.DeclarationError: routes and types disagree
     """
-    versions = versions_of(conf)
+    versions = api_conf.versions(conf)
     public_url = (conf.api.public_endpoint or '').rstrip('/')
     service = handler.Service(
         versions=versions,
@@ -95,15 +94,6 @@ def build(
     if counted:
         app = usage.Counting(app, uses)
     return middleware.RequestIds(app, log=conf.api.log_requests)
-
-
-def versions_of(conf: cfg.ConfigOpts) -> version_policy.Policy:
-    """Return what this deployment promises about its versions."""
-    return dataclasses.replace(
-        history.POLICY,
-        method_missing_status=conf.api.method_not_found_status,
-        retired=api_conf.retired(conf),
-    )
 
 
 def _behind_proxy(conf: cfg.ConfigOpts) -> bool:

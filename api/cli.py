@@ -10,10 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from vobjects.cli import contract as contract_commands
 from vobjects.cli import usage
-from vobjects.contract.registry import Contract
+
+if TYPE_CHECKING:
+    from vobjects.contract.registry import Contract
 
 _SERVE = (
     'Run the REST API. SIGTERM and Ctrl-C let requests under way end, and'
@@ -45,12 +48,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from api import serving, wsgi
+    from api import conf, serving, wsgi
     from vobjects.lock import shipped
 
-    files = [*(options.config_file or ()), *options.serve_config_file]
-    if files:
-        os.environ[wsgi.CONFIG_FILES] = os.pathsep.join(files)
+    if files := _files(options):
+        os.environ[conf.CONFIG_FILES] = os.pathsep.join(files)
     release = options.serve_emulate or options.emulate
     if release:
         # Looked up now, so that a bad name is told to who typed it.
@@ -59,10 +61,18 @@ def _serve(options: argparse.Namespace) -> int:
     return serving.serve(wsgi.configuration(), serving.worker)
 
 
-def _contract() -> Contract:
-    from api import contract
+def _contract(options: argparse.Namespace) -> Contract:
+    """Return the contract as the configured deployment keeps it."""
+    from oslo_config import cfg
 
-    return contract.contract()
+    from api import conf, contract
+
+    read = conf.load(cfg.ConfigOpts(), _files(options) or None)
+    return contract.contract(conf.versions(read))
+
+
+def _files(options: argparse.Namespace) -> list[str]:
+    return [*options.config_file, *options.command_config_file]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,8 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         description=f'{_SERVE} Or read what it promises: see the commands.',
         epilog=_PLACES,
     )
-    parser.set_defaults(run=_serve, serve_config_file=[], serve_emulate=None)
-    _add_serving(parser, '')
+    parser.set_defaults(run=_serve, command_config_file=[], serve_emulate=None)
+    _add_config(parser, '')
+    _add_emulate(parser, '')
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', dest='command'
     )
@@ -82,14 +93,16 @@ def _parser() -> argparse.ArgumentParser:
         description=_SERVE,
         epilog=_PLACES,
     )
-    # A name of its own: argparse would forget what stood before `serve`.
-    _add_serving(serve, 'serve_')
-    contract_commands.add(commands, _contract)
+    # Names of their own: argparse would forget what stood before `serve`.
+    _add_config(serve, 'command_')
+    _add_emulate(serve, 'serve_')
+    for command in contract_commands.add(commands, _contract):
+        _add_config(command, 'command_')
     usage.add(commands)
     return parser
 
 
-def _add_serving(parser: argparse.ArgumentParser, prefix: str) -> None:
+def _add_config(parser: argparse.ArgumentParser, prefix: str) -> None:
     parser.add_argument(
         '--config-file',
         dest=f'{prefix}config_file',
@@ -98,6 +111,9 @@ def _add_serving(parser: argparse.ArgumentParser, prefix: str) -> None:
         default=[],
         help='settings; may be repeated, later ones win',
     )
+
+
+def _add_emulate(parser: argparse.ArgumentParser, prefix: str) -> None:
     parser.add_argument(
         '--emulate',
         dest=f'{prefix}emulate',

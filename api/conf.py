@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API's options: ``[api]``, and those of the libraries it stands on."""
+"""The API's options: ``[api]``, and those of the libraries it stands on.
+
+They come from the files that ``VOBJECTS_CONFIG_FILE`` names (several are
+joined as in ``PATH``), or from where oslo.config looks by itself.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import ipaddress
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -13,8 +20,13 @@ from oslo_policy import opts as policy_opts
 from vobjects import exceptions
 from vobjects.clustering import history
 from vobjects.microversions import body, retirement
+from vobjects.microversions.policy import Policy
 
+PROJECT = 'vobjects'
 GROUP = 'api'
+
+#: Variable of the environment: the files of the configuration.
+CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
 
 API_OPTS = [
     cfg.HostAddressOpt(
@@ -61,6 +73,15 @@ API_OPTS = [
         ' so in the headers Deprecation, Sunset and Link; nothing is refused.'
         ' One date is enough, successor and help_url may be left out. May be'
         ' given several times.',
+    ),
+    cfg.URIOpt(
+        'history_url',
+        default=history.POLICY.history_url,
+        schemes=['http', 'https'],
+        help='A page that says what each microversion brought. Discovery and'
+        ' the errors that are about versions link to it, and so do the'
+        ' headers of a version that retires, unless it has a help_url.'
+        ' `vobjects api history` writes such a page.',
     ),
     cfg.URIOpt(
         'public_endpoint',
@@ -135,6 +156,27 @@ def register(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(API_OPTS, GROUP)
 
 
+def load(
+    conf: cfg.ConfigOpts, files: Sequence[str] | None = None
+) -> cfg.ConfigOpts:
+    """Read the configuration; return what was given.
+
+    :param files: None: those of the environment
+    :raises oslo_config.cfg.Error: a file is missing or cannot be read
+    """
+    register(conf)
+    if files is None:
+        named = os.environ.get(CONFIG_FILES, '')
+        files = [name for name in named.split(os.pathsep) if name]
+    conf(
+        args=[],
+        project=PROJECT,
+        version=importlib.metadata.version('vobjects'),
+        default_config_files=list(files) or None,
+    )
+    return conf
+
+
 def list_opts() -> list[tuple[str, list[Any]]]:
     """Return the options for oslo-config-generator."""
     return [
@@ -161,7 +203,7 @@ def check(conf: cfg.ConfigOpts) -> None:
     """
     for option in API_OPTS:
         conf.api[option.dest]
-    retired(conf)
+    versions(conf)
     if conf.api.auth_strategy == 'none' and not is_loopback(conf.api.host):
         raise RefusedToServe(
             f'[api] auth_strategy = none makes everybody an admin, so [api]'
@@ -170,11 +212,20 @@ def check(conf: cfg.ConfigOpts) -> None:
         )
 
 
-def retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
-    """Return the microversions that this deployment retires.
+def versions(conf: cfg.ConfigOpts) -> Policy:
+    """Return what this deployment promises about its versions.
 
     :raises BadRetirement: naming the line
     """
+    return dataclasses.replace(
+        history.POLICY,
+        method_missing_status=conf.api.method_not_found_status,
+        history_url=conf.api.history_url,
+        retired=_retired(conf),
+    )
+
+
+def _retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
     found: list[retirement.Retirement] = []
     for line in conf.api.retire:
         try:

@@ -38,6 +38,7 @@ from granian import log as granian_log
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 
+from api import conf as api_conf
 from api import metrics, wsgi
 from vobjects import exceptions
 from vobjects.cli import keeper
@@ -66,7 +67,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     _check_free(address)
     server = _server(conf, address[0])
     # Again: granian's constructor configures logging, too.
-    oslo_log.setup(conf, wsgi.PROJECT)
+    oslo_log.setup(conf, api_conf.PROJECT)
     LOG.info(
         'Serving on %s port %s with %s process(es) of %s threads',
         *address,

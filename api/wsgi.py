@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``api.wsgi:application``, for any WSGI server.
 
-Configuration comes from the files that ``VOBJECTS_CONFIG_FILE`` names
-(several are joined as in ``PATH``), or from where oslo.config looks by itself.
+Where the configuration comes from is told in :mod:`api.conf`.
 
 Nothing is opened before the first use: a server may import this module and
 then fork, and neither threads nor connections survive that. ``vobjects api``
@@ -38,11 +37,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
-
 #: Names the release that this process stands in for, if it does.
 EMULATE = 'VOBJECTS_EMULATE'
-PROJECT = 'vobjects'
 BINARY = 'vobjects-api'
 
 
@@ -53,19 +49,10 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     :raises oslo_config.cfg.Error: a file is missing or has a bad value
     :raises api.conf.RefusedToServe: see :func:`api.conf.check`
     """
-    if files is None:
-        named = os.environ.get(CONFIG_FILES, '')
-        files = [name for name in named.split(os.pathsep) if name]
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
-    api_conf.register(conf)
-    conf(
-        args=[],
-        project=PROJECT,
-        version=importlib.metadata.version('vobjects'),
-        default_config_files=list(files) or None,
-    )
-    oslo_log.setup(conf, PROJECT)
+    api_conf.load(conf, files)
+    oslo_log.setup(conf, api_conf.PROJECT)
     api_conf.check(conf)
     return conf
 

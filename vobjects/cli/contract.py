@@ -18,18 +18,20 @@ from vobjects.contract import changes, history, openapi
 from vobjects.contract.registry import Contract
 from vobjects.versions import Version
 
-Load = Callable[[], Contract]
+Load = Callable[[argparse.Namespace], Contract]
 
 #: Something is wrong with the contract or its history.
 WRONG = 1
 
 
-def add(commands: Any, load: Load) -> None:
-    """Add the commands to argparse's.
+def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
+    """Add the commands to argparse's, and return them.
 
     :param commands: what ``ArgumentParser.add_subparsers`` returned
-    :param load: returns the contract; called when a command runs
+    :param load: returns the contract; called when a command runs, with what
+        was given to it
     """
+    added = []
     for name, run, summary in _COMMANDS:
         command = commands.add_parser(
             name,
@@ -37,9 +39,13 @@ def add(commands: Any, load: Load) -> None:
             description=run.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.set_defaults(run=lambda options, run=run: run(options, load()))
+        command.set_defaults(
+            run=lambda options, run=run: run(options, load(options))
+        )
         for flags, settings in _ARGUMENTS[name].items():
             command.add_argument(*flags.split(), **settings)
+        added.append(command)
+    return added
 
 
 def _history(options: argparse.Namespace, contract: Contract) -> int:

@@ -146,15 +146,18 @@ def _version(
 ) -> dict[str, Any]:
     base = public_url.rstrip('/') or base_url(environ)
     highest = str(policy.limit(maximum).version)
+    links = [
+        {'rel': 'self', 'href': f'{base}/{policy.major}/'},
+        {'rel': 'help', 'href': policy.help_url},
+    ]
+    if policy.history_url:
+        links.append({'rel': 'history', 'href': policy.history_url})
     document: dict[str, Any] = {
         'id': policy.major,
         'status': 'CURRENT',
         'min_version': str(policy.minimum),
         **dict.fromkeys(policy.maximum_keys, highest),
-        'links': [
-            {'rel': 'self', 'href': f'{base}/{policy.major}/'},
-            {'rel': 'help', 'href': policy.help_url},
-        ],
+        'links': links,
     }
     if policy.media_type:
         document['media-types'] = [

@@ -14,6 +14,7 @@ from typing import Any
 
 import vobjects.base  # noqa: F401 - has oslo.service choose threads
 from api import app, serving, wsgi
+from api import conf as api_conf
 from tests.unit.api import memory
 from vobjects.clustering import resources
 from vobjects.clustering.requests import clusters, services
@@ -48,7 +49,7 @@ def main(config_file: str) -> int:
     """Serve until a signal."""
     from tests.unit.api import served
 
-    os.environ[wsgi.CONFIG_FILES] = config_file
+    os.environ[api_conf.CONFIG_FILES] = config_file
     return serving.serve(wsgi.configuration(), served.load)
 
 

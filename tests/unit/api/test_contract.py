@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
+
 import jsonschema_rs
 import openapi_spec_validator
 import pytest
 
-from api import cli, routes
+from api import cli, conf, routes
 from api.contract import contract
+from vobjects.cli import main
 from vobjects.contract import history, openapi, registry
 
 CONTRACT = contract()
@@ -70,6 +74,74 @@ def test_command_prints_what_a_version_brought(capsys):
     assert '  additive  GET /v1/services is added' in lines
     assert '  additive  POST /v1/clusters: body.cluster.config is added' in (
         lines
+    )
+
+
+@pytest.fixture
+def retiring(tmp_path: pathlib.Path) -> str:
+    """Return a file that retires 1.0 to 1.2."""
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(
+        '[api]\nretire = 1.0-1.2 sunset=2030-01-01 successor=1.7\n'
+    )
+    return str(file)
+
+
+@pytest.mark.parametrize('before', [True, False])
+def test_document_tells_what_the_configuration_retires(
+    retiring: str, before: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = ['--config-file', retiring]
+    asked = ['openapi', '--version', '1.2']
+
+    assert cli.main([*config, *asked] if before else [*asked, *config]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert document['info']['x-openstack'] == {
+        'min-ver': '1.0',
+        'max-ver': '1.14',
+        'sunset': '2030-01-01T00:00:00+00:00',
+        'successor': '1.7',
+    }
+    shown = document['paths']['/v1/clusters']['get']
+    assert shown['deprecated']
+
+
+def test_history_tells_what_the_configuration_retires(
+    retiring: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(['history', '--config-file', retiring]) == 0
+
+    page = capsys.readouterr().out
+    assert page.count('may be gone from 2030-01-01 on, followed by 1.7') == 3
+
+
+def test_contract_when_the_configuration_names_it_comes_from_the_environment(
+    retiring: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(conf.CONFIG_FILES, retiring)
+
+    told = {}
+    for version in ('1.2', '1.3'):
+        assert cli.main(['openapi', '--version', version]) == 0
+        document = json.loads(capsys.readouterr().out)
+        told[version] = 'sunset' in document['info']['x-openstack']
+
+    assert told == {'1.2': True, '1.3': False}
+
+
+def test_command_when_the_configuration_is_bad_names_the_line(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[api]\nretire = 1.2\n')
+
+    assert main.main(['api', 'openapi', '--config-file', str(file)]) == 2
+
+    assert '[api] retire = 1.2: retire 1.2: say since' in (
+        capsys.readouterr().err
     )
 
 

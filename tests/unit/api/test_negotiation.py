@@ -139,6 +139,20 @@ def test_retired_version_says_so_in_answers_and_errors_alike(
     assert 'sunset' not in api('GET', '/').headers
 
 
+def test_history_that_is_configured_is_linked_by_errors_and_discovery(
+    api_with: Callable[..., http.Api],
+) -> None:
+    page = 'https://example.org/history'
+    api = api_with(history_url=page, retire=['1.2 sunset=2030-01-01'])
+
+    refused = api(*DELETE_BY_FORCE, version='1.2')
+
+    shown = api('GET', '/v1').json['version']
+    for links in (refused.json['errors'][0]['links'], shown['links']):
+        assert {'rel': 'history', 'href': page} in links
+    assert f'<{page}>; rel="sunset"' in refused.headers['link']
+
+
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
 def test_path_when_the_version_lacks_all_its_methods_says_since_when(
     api: http.Api, verb: str

@@ -9,6 +9,7 @@ import pathlib
 import pytest
 from oslo_config import cfg
 
+from api import conf as api_conf
 from api import wsgi
 from vobjects import exceptions
 
@@ -20,7 +21,7 @@ def test_configuration_when_files_are_named_reads_them_in_order(
     first.write_text('[api]\nport = 1000\nworkers = 2\n')
     second.write_text('[api]\nport = 2000\n')
     named = os.pathsep.join([str(first), str(second)])
-    monkeypatch.setenv(wsgi.CONFIG_FILES, named)
+    monkeypatch.setenv(api_conf.CONFIG_FILES, named)
     conf = wsgi.configuration()
     assert (conf.api.port, conf.api.workers) == (2000, 2)
 

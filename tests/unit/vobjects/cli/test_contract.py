@@ -23,7 +23,7 @@ def run(*argv, contract=None):
     parser = argparse.ArgumentParser()
     commands.add(
         parser.add_subparsers(required=True),
-        lambda: contract or samples.contract(),
+        lambda options: contract or samples.contract(),
     )
     options = parser.parse_args(argv)
     return options.run(options)

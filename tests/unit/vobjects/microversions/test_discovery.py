@@ -70,6 +70,11 @@ def test_documents_conform_and_say_what_is_served_now():
                 'rel': 'help',
                 'href': 'https://docs.openstack.org/api-ref/clustering/',
             },
+            {
+                'rel': 'history',
+                'href': 'https://docs.openstack.org/senlin/latest/contributor/'
+                'api_microversion.html',
+            },
         ],
     }
     assert json.loads(json.dumps(version)) == version

@@ -428,7 +428,11 @@ def test_discovery_is_the_services_whatever_version_is_asked(
     assert {version[key] for key in keys} == {str(service.maximum)}
     assert ('version' in version) is ('version' in keys)
     links = {link['rel']: link['href'] for link in version['links']}
-    assert links['self'] == f'http://localhost:80{path}/'
+    assert links == {
+        'self': f'http://localhost:80{path}/',
+        'help': service.help_url,
+        'history': service.history_url,
+    }
 
 
 @pytest.mark.parametrize(
