@@ -7,15 +7,73 @@ import pathlib
 
 import pytest
 
-from tests.functional.harness import Kind, deployed
-from tests.functional.processes import wait_for
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import Process, wait_for
+from tests.releases import stopped_at
 from vobjects.clustering import history
-from vobjects.lock import shipped
+from vobjects.lock import shipped, text
 from vobjects.versions import Version
 
 ENDS = (next(iter(history.HISTORY)), list(history.HISTORY)[-1])
 
 RELEASES = shipped.lock_of('clustering').releases
+
+
+#: Releases that there might have been, and where each stopped.
+INVENTED = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
+
+
+@pytest.fixture
+def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install what has a lock with two releases, for all processes."""
+    package = tmp_path / 'archive'
+    package.mkdir()
+    (package / '__init__.py').touch()
+    (package / shipped.NAME).write_text(text.dump(stopped_at(INVENTED)))
+    about = tmp_path / 'archive-1.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text('Name: archive\nVersion: 1\n')
+    (about / 'entry_points.txt').write_text(
+        f'[{shipped.GROUP}]\narchive = archive\n'
+    )
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+
+
+def _stand_in(fleet: Deployment, release: str) -> Process:
+    """Return an engine that speaks as a release, when it is up."""
+    before = fleet.engine_ids()
+    process = fleet.group.start(
+        f'engine-{release}',
+        *fleet.command('engine', f'--emulate={release}'),
+        ends=1,
+    )
+    wait_for(f'{release} is up', lambda: fleet.engine_ids() - before)
+    return process
+
+
+@pytest.mark.usefixtures('archive')
+def test_engines_of_two_releases_leave_one_after_the_other(
+    tmp_path: pathlib.Path,
+) -> None:
+    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+        fleet.start_engine('new')
+        old = [_stand_in(fleet, release) for release in INVENTED]
+        fleet.start_api()
+        listed = {m['release'] for m in fleet.fleet()['members']}
+        assert listed > INVENTED.keys()
+        with fleet.rest() as rest:
+            for limit in (*INVENTED.values(), Version.parse(ENDS[1])):
+                wait_for(
+                    f'the maximum is {limit}',
+                    lambda limit=limit: rest.maximum() == str(limit),
+                )
+                at = rest.at(str(limit))
+                cluster = at.create_cluster(at.create_profile(), 2)
+                at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+                if old:
+                    leaving = old.pop(0)
+                    assert leaving.stop() == 0
+                    fleet.group.forget(leaving)
 
 
 @pytest.mark.parametrize('release', RELEASES)
@@ -25,12 +83,7 @@ def test_every_microversion_beside_an_engine_of_a_release(
     """New engine, old engine, then an old API, at every microversion."""
     with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
-        before = fleet.engine_ids()
-        fleet.group.start(
-            'old',
-            *fleet.command('engine', f'--emulate={release}'),
-        )
-        wait_for('the old engine is up', lambda: fleet.engine_ids() - before)
+        _stand_in(fleet, release)
         api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet()['members']}
         assert release in listed

@@ -10,7 +10,7 @@ import pytest
 from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
-from tests.unit.vobjects.testing.test_matrix import older
+from tests.releases import stopped_at
 from vobjects import exceptions, manifest, serializer
 from vobjects.clustering.requests.clusters import ClusterDeleteRequest
 from vobjects.clustering.requests.services import ServiceListRequest
@@ -22,7 +22,7 @@ from vobjects.versions import Version
 
 pytestmark = pytest.mark.usefixtures('service_types')
 
-OLD = older('0.0.9', Version(1, 6))
+OLD = stopped_at({'0.0.9': Version(1, 6)})
 
 
 def test_process_speaks_what_the_release_spoke_and_no_more() -> None:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 
 import pytest
 
+from tests.releases import stopped_at
 from vobjects.cli import main
 from vobjects.clustering import history, types
 from vobjects.lock import parse, shipped
@@ -25,21 +27,6 @@ MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
 
 def shipped_lock() -> Lock:
     return shipped.lock_of('clustering')
-
-
-def older(release: str, microversion: Version) -> Lock:
-    """Return what a release would have that stopped at a microversion."""
-    lock = shipped_lock()
-    return dataclasses.replace(
-        lock,
-        releases=(release,),
-        shapes=tuple(
-            dataclasses.replace(shape, release=release)
-            for shape in lock.shapes
-            if not shape.microversion
-            or Version.parse(shape.microversion) <= microversion
-        ),
-    )
 
 
 @pytest.mark.parametrize('microversion', MICROVERSIONS, ids=str)
@@ -61,7 +48,7 @@ def test_release_that_stopped_at_a_microversion_serves_up_to_it(
     stopped: str,
 ) -> None:
     limit = Version.parse(stopped)
-    cells = list(matrix.matrix(older('0.0.9', limit), MICROVERSIONS))
+    cells = list(matrix.matrix(stopped_at({'0.0.9': limit}), MICROVERSIONS))
     for cell in cells:
         expected = 'served' if cell.microversion <= limit else 'refused'
         if expected == 'served':
@@ -69,6 +56,16 @@ def test_release_that_stopped_at_a_microversion_serves_up_to_it(
         elif cell.outcome == 'refused':
             assert 'release 0.0.9' in cell.notes[0]
     assert cells[-1].outcome == 'refused'
+
+
+def test_each_of_several_releases_serves_up_to_where_it_stopped() -> None:
+    limits = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
+    cells = matrix.matrix(stopped_at(limits), MICROVERSIONS)
+
+    assert {
+        release: max(c.microversion for c in group if c.outcome == 'served')
+        for release, group in itertools.groupby(cells, lambda c: c.release)
+    } == limits
 
 
 def test_answer_that_leaves_something_out_is_noted() -> None:
