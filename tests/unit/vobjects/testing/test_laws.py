@@ -81,7 +81,7 @@ def wrong_super(self: Any, primitive: dict[str, Any], target: str) -> None:
 
 
 def wrong_version(self: Any, primitive: dict[str, Any], target: str) -> None:
-    """Compares with the API's microversion, 1.13, upside down."""
+    """Compares with 1.0, which the field came after."""
     if not below(target, (1, 0)):
         return
     primitive.pop('b', None)
@@ -113,6 +113,38 @@ def test_conversion_by_hand_that_is_wrong_is_named(
     convert: Convert, said: str
 ) -> None:
     assert said in broken(by_hand(convert))
+
+
+@pytest.mark.parametrize(
+    ('is_older', 'leaks'),
+    [
+        (lambda target: below(target, (1, 10)), False),
+        # As text, 1.9 comes after 1.10.
+        (lambda target: target < '1.10', True),
+        # Of the version it is sent from, as if that was the receiver's.
+        (lambda target: below('1.10', (1, 10)), True),
+    ],
+)
+def test_versions_that_are_not_compared_as_numbers_are_named(
+    is_older: Callable[[str], bool], leaks: bool
+) -> None:
+    def convert(self: Any, primitive: dict[str, Any], target: str) -> None:
+        if is_older(target):
+            primitive.pop('b', None)
+
+    lock = versions(
+        plain(version='1.9', a=fields.StringField()),
+        plain(
+            version='1.10',
+            body={'obj_make_compatible': convert},
+            a=fields.StringField(),
+            b=fields.StringField(nullable=True),
+        ),
+    )
+    if leaks:
+        assert "UnknownField: Thing 1.9 has no field 'b'" in broken(lock)
+    else:
+        check(lock)
 
 
 def test_conversion_by_hand_that_is_right_passes() -> None:
