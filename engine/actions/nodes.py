@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import checks, work
+from engine.actions import checks, hosts, work
 from engine.db import actions, clock, clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -35,9 +35,11 @@ PLAIN_FIELDS = {
 
 def create(job: work.Work) -> None:
     """NODE_CREATE: make the node's object."""
-    view, profile = begin(job, 'CREATING', 'Creation in progress')
-    kind = job.run.profile_types.get(profile.type)
     try:
+        view, profile = begin(
+            job, 'CREATING', 'Creation in progress', with_host=True
+        )
+        kind = job.run.profile_types.get(profile.type)
         physical_id = kind.create(job.run.provider, view, _properties(profile))
     except providers.ProviderError as error:
         fail(job, str(error))
@@ -108,7 +110,7 @@ def delete(job: work.Work) -> None:
             checks.conclude(job, session, 'Node left its cluster.')
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
-        return _view(node), _profile_in(session, node.profile_id)
+        return hosts.view(session, node), _profile_in(session, node.profile_id)
 
     begun = job.write(mark)
     if begun is None:
@@ -124,6 +126,7 @@ def delete(job: work.Work) -> None:
         node = nodes.get(session, view.id)
         if node is not None:
             cluster_id = node.cluster_id
+            hosts.release(session, node)
             session.delete(node)
             session.flush()
             look_at_cluster(job, session, cluster_id, counts=True)
@@ -166,7 +169,15 @@ def recover(job: work.Work) -> None:
         if is_well:
             physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
         else:
-            begin(job, 'RECOVERING', 'Recovery in progress')
+            before = view
+            view, profile = begin(
+                job,
+                'RECOVERING',
+                'Recovery in progress',
+                with_host=operation == 'RECREATE',
+            )
+            if view.host != before.host:
+                _leave_host(job, kind, before)
             physical_id = kind.recover(
                 job.run.provider, view, properties, operation, parameters
             )
@@ -221,9 +232,17 @@ def check_may_leave(
 
 
 def begin(
-    job: work.Work, status: str | None = None, reason: str = ''
+    job: work.Work,
+    status: str | None = None,
+    reason: str = '',
+    *,
+    with_host: bool = False,
 ) -> tuple[profiles.NodeView, models.Profile]:
-    """Say what is about to be done; return the node and its profile."""
+    """Say what is about to be done; return the node and its profile.
+
+    :param with_host: whether the node gets a host, if its type wants one
+    :raises engine.providers.base.ProviderError: none can be had
+    """
 
     def body(
         session: orm.Session,
@@ -231,7 +250,11 @@ def begin(
         node = existing(job, session)
         if status is not None:
             nodes.set_status(node, status, reason)
-        return _view(node), _profile_in(session, node.profile_id)
+        profile = _profile_in(session, node.profile_id)
+        kind = job.run.profile_types.get(profile.type)
+        if with_host and kind.on_hosts:
+            hosts.reserve(session, node, _properties(profile))
+        return hosts.view(session, node), profile
 
     return job.write(body)
 
@@ -257,10 +280,6 @@ def existing(job: work.Work, session: orm.Session) -> models.Node:
     if node is None:
         raise errors.ResourceNotFound(f'The node {job.action.target} is gone.')
     return node
-
-
-def _view(node: models.Node) -> profiles.NodeView:
-    return profiles.NodeView(node.id, node.name, node.physical_id, node.meta)
 
 
 def _profile(job: work.Work, profile_id: str) -> models.Profile:
@@ -330,6 +349,16 @@ def evaluate(
     if status == 'ACTIVE' and cluster.created_at is None:
         cluster.created_at = clock.utcnow()
     session.flush()
+
+
+def _leave_host(
+    job: work.Work, kind: profiles.ProfileType, view: profiles.NodeView
+) -> None:
+    """Remove what a node has on a host that is not well, if that can be."""
+    try:
+        kind.delete(job.run.provider, view)
+    except providers.ProviderError as error:
+        LOG.warning('Node %s leaves an object behind: %s', view.id, error)
 
 
 def _remove_if_unwanted(

@@ -51,3 +51,33 @@ class Event(models.Base):
     created_at: orm.Mapped[models.Time] = orm.mapped_column(
         default=clock.utcnow()
     )
+
+
+class Object:
+    """Columns of what a node can be beside a server."""
+
+    id: orm.Mapped[str] = orm.mapped_column(
+        String(36), primary_key=True, default=models.new_id
+    )
+    node_id: orm.Mapped[str] = orm.mapped_column(String(36), unique=True)
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    status: orm.Mapped[str] = orm.mapped_column(String(32))
+    properties: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
+    created_at: orm.Mapped[models.Time] = orm.mapped_column(
+        default=clock.utcnow()
+    )
+    updated_at: orm.Mapped[models.Time | None]
+
+
+class Stack(Object, models.Base):
+    """A stack of the simulated cloud."""
+
+    __tablename__ = 'simulated_stacks'
+    __table_args__ = (models.TABLE_OPTIONS,)
+
+
+class Container(Object, models.Base):
+    """A container of the simulated cloud."""
+
+    __tablename__ = 'simulated_containers'
+    __table_args__ = (models.TABLE_OPTIONS,)

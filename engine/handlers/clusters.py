@@ -207,6 +207,7 @@ class ClusterHandlers(ClusterQueue):
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             if not common.given(request, 'force'):
                 common.refuse_deletion(session, cluster)
+            common.refuse_if_depended(cluster)
 
         return self.queued(context, 'CLUSTER_DELETE', request, check)
 

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import queue, runtime, work
+from engine.actions import hosts, queue, runtime, work
 from engine.db import (
     actions,
     bindings,
@@ -20,7 +20,6 @@ from engine.db import (
     paging,
     statements,
 )
-from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
@@ -111,6 +110,21 @@ def refuse_deletion(
         raise errors.ActionConflict(
             f"The {kind} '{target.id}' is in status {status}; wait until that"
             ' is over, or delete it with force (since API version 1.8).'
+        )
+
+
+def refuse_if_depended(target: models.Cluster | models.Node) -> None:
+    """Refuse to delete what others are on, or are said to be.
+
+    :raises vobjects.clustering.errors.ResourceInUse: naming them
+    """
+    kind = find.kind(type(target))
+    key = 'profiles' if kind == 'cluster' else 'nodes'
+    there = target.dependents.get(key)
+    if there:
+        raise errors.ResourceInUse(
+            f"The {kind} '{target.id}' cannot be deleted: still depended on"
+            f' by {key} {", ".join(there)}.'
         )
 
 
@@ -261,7 +275,8 @@ def details(
     if not row.physical_id:
         return {}
     kind = run.profile_types.get(profile.type)
-    view = profiles.NodeView(row.id, row.name, row.physical_id, row.meta)
+    with run.database.reader() as session:
+        view = hosts.view(session, row)
     try:
         return kind.details(run.provider, view)
     except providers.ProviderError as error:

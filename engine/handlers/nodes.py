@@ -136,6 +136,7 @@ class NodeHandlers(common.Handlers):
         def check(session: orm.Session, node: models.Node) -> None:
             if not common.given(request, 'force'):
                 common.refuse_deletion(session, node)
+            common.refuse_if_depended(node)
             node_actions.check_may_leave(session, node, self.run.node_limit())
 
         return self._queue(context, 'NODE_DELETE', request, check)

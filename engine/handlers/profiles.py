@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
+from engine.actions import hosts
 from engine.db import clock, clusters, find, models, nodes
 from engine.handlers import common
 from engine.profiles import base as profiles
@@ -100,6 +101,8 @@ class ProfileHandlers(common.Handlers):
             )
             session.add(row)
             session.flush()
+            if kind.on_hosts:
+                hosts.refer(session, row, request.spec['properties'])
             return _resource(row)
 
         return self.run.database.write(body)
@@ -110,6 +113,11 @@ class ProfileHandlers(common.Handlers):
     ) -> resources.ProfileValidation:
         """Return what would be created from a spec."""
         kind = self.run.profile_types.check_spec(request.spec)
+        if kind.on_hosts:
+            with self.run.database.reader() as session:
+                hosts.check(
+                    session, context.project_id, request.spec['properties']
+                )
         return resources.ProfileValidation(
             id=None,
             name='validated_profile',
@@ -180,6 +188,7 @@ class ProfileHandlers(common.Handlers):
                     f"The profile '{row.id}' cannot be deleted: still"
                     f' referenced by {" and ".join(used)}.'
                 )
+            hosts.forget(session, row)
             session.delete(row)
 
         self.run.database.write(body)

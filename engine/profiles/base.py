@@ -13,18 +13,56 @@ from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
 
+#: What an object is told of its node; see :meth:`NodeView.membership`.
+MEMBERSHIP = ('cluster_node_id', 'cluster_id', 'cluster_node_index')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Host:
+    """The node that another one is on.
+
+    :ivar type: name of its profile's type, without the version
+    :ivar port: where it listens to us
+    """
+
+    type: str
+    physical_id: str | None
+    port: int
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NodeView:
     """What a profile type sees of a node.
 
     :ivar physical_id: what the cloud calls it; None: it has none yet
+    :ivar index: its number in its cluster
+    :ivar host: the node that it is on, if its type wants one
     """
 
     id: str
     name: str
     physical_id: str | None
     metadata: Mapping[str, Any]
+    cluster_id: str | None = None
+    index: int = -1
+    host: Host | None = None
+
+    def known_id(self) -> str:
+        """Return what the cloud calls it.
+
+        :raises engine.providers.base.NotFound: it has none yet
+        """
+        if not self.physical_id:
+            raise providers.NotFound(f'node {self.id} has no object yet')
+        return self.physical_id
+
+    def membership(self) -> dict[str, str]:
+        """Return what its object is told of the node and its cluster."""
+        told = {'cluster_node_id': self.id}
+        if self.cluster_id is not None:
+            told['cluster_id'] = self.cluster_id
+            told['cluster_node_index'] = str(self.index)
+        return told
 
 
 class ProfileType(Protocol):
@@ -42,6 +80,15 @@ class ProfileType(Protocol):
     properties: schema.Schema
     #: What users may have done to a node.
     operations: Mapping[str, schema.Operation]
+    #: Whether nodes are on other nodes, which the properties ``host_node``
+    #: or ``host_cluster`` name.
+    on_hosts: bool
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse properties that fit the schema and make no sense.
+
+        :raises vobjects.clustering.errors.InvalidSpec: naming one
+        """
 
     def create(
         self,
@@ -110,6 +157,15 @@ class Registry(plugins.Registry[ProfileType]):
 
     NAMESPACE = 'vobjects.profiles'
     WORD = 'profile'
+
+    def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
+        """Return the type of a spec that fits it, and makes sense.
+
+        :raises vobjects.clustering.errors.InvalidSpec: it does not
+        """
+        kind = super().check_spec(spec)
+        kind.check_properties(spec.get('properties') or {})
+        return kind
 
     def check_operation(
         self, type_name: str, operation: str, parameters: Mapping[str, Any]

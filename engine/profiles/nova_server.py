@@ -12,7 +12,8 @@ from typing import Any
 from engine.profiles import base, schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from vobjects.clustering import consts
+from vobjects import exceptions
+from vobjects.clustering import consts, errors
 
 _BLOCK_DEVICE: schema.Schema = {
     'uuid': Property('String', 'ID of the image, snapshot or volume.'),
@@ -171,10 +172,38 @@ OPERATIONS: Mapping[str, schema.Operation] = {
             ),
         },
     ),
+    'migrate': schema.Operation('Move the server to another host.'),
+    'snapshot': schema.Operation(
+        'Make an image of the server.',
+        {'name': Property('String', 'Name of the image.')},
+    ),
+    'restore': schema.Operation(
+        'Rebuild the server with an image that was made of it.',
+        {
+            'image': Property(
+                'String', 'Name or ID of the image.', required=True
+            )
+        },
+    ),
 }
 
 #: What a server that is there says of the properties it was made with.
-ADOPTED = ('flavor', 'image', 'key_name', 'metadata', 'name', 'networks')
+ADOPTED = (
+    'availability_zone',
+    'flavor',
+    'image',
+    'key_name',
+    'metadata',
+    'name',
+    'networks',
+    'security_groups',
+)
+
+#: Types of virtual interfaces that a port can be asked for.
+VNIC_TYPES = ('normal', 'direct', 'macvtap')
+
+#: Kinds of reboot.
+REBOOTS = ('SOFT', 'HARD')
 
 
 class NovaServer:
@@ -187,6 +216,12 @@ class NovaServer:
     }
     properties = PROPERTIES
     operations = OPERATIONS
+    on_hosts = False
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse networks that name no network, or too much."""
+        for position, network in enumerate(properties.get('networks') or ()):
+            _check_network(network, f'properties.networks[{position}]')
 
     def create(
         self,
@@ -196,7 +231,8 @@ class NovaServer:
     ) -> str:
         """Make the node's server and return its ID."""
         name = properties.get('name') or node.name
-        return provider.servers.create(node.id, name, properties).id
+        told = _told(node, properties)
+        return provider.servers.create(node.id, name, told).id
 
     def update(
         self,
@@ -212,19 +248,34 @@ class NovaServer:
                 f'{", ".join(fixed)} of a server cannot be changed'
             )
         if old != new:
-            name = new.get('name') or node.name
-            provider.servers.update(_known_id(node), name, new)
+            provider.servers.update(
+                node.id,
+                node.known_id(),
+                new.get('name') or node.name,
+                _told(node, old),
+                _told(node, new),
+            )
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
         """Remove the server, whether or not its ID is known."""
+        self._delete(provider, node, force=False)
+
+    def _delete(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        *,
+        force: bool,
+    ) -> None:
         if node.physical_id:
-            provider.servers.delete(node.physical_id)
+            provider.servers.delete(node.physical_id, force=force)
         # One may have been made by an engine that died before it said so.
         forgotten = provider.servers.find(node.id)
         if forgotten is not None:
-            provider.servers.delete(forgotten.id)
+            provider.servers.delete(forgotten.id, force=force)
+        provider.servers.release(node.id)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return '' if the server is ACTIVE, else what is wrong with it."""
@@ -248,11 +299,18 @@ class NovaServer:
     ) -> str:
         """Bring the server back and return its (new) ID."""
         if operation == 'REBOOT':
-            hard = str(parameters.get('type', 'SOFT')).upper() == 'HARD'
-            return provider.servers.reboot(_known_id(node), hard=hard).id
+            kind = str(parameters.get('type', 'HARD')).upper()
+            if kind not in REBOOTS:
+                raise providers.ProviderError(
+                    f'there is no reboot of type {exceptions.cut(kind)};'
+                    f' there are {", ".join(REBOOTS)}'
+                )
+            hard = kind == 'HARD'
+            return provider.servers.reboot(node.known_id(), hard=hard).id
         if operation == 'REBUILD':
-            return provider.servers.rebuild(_known_id(node)).id
-        self.delete(provider, node)
+            return provider.servers.rebuild(node.known_id()).id
+        force = bool(parameters.get('fence_compute'))
+        self._delete(provider, node, force=force)
         return self.create(provider, node, properties)
 
     def operate(
@@ -263,7 +321,7 @@ class NovaServer:
         parameters: Mapping[str, Any],
     ) -> None:
         """Do something to the server."""
-        provider.servers.operate(_known_id(node), operation, parameters)
+        provider.servers.operate(node.known_id(), operation, parameters)
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
@@ -271,6 +329,7 @@ class NovaServer:
         """Return properties by which the server could be made."""
         details = provider.servers.get(physical_id).details
         found = {name: details[name] for name in ADOPTED if details.get(name)}
+        _forget_membership(found)
         if snapshot:
             found['image'] = provider.servers.snapshot(
                 physical_id, f'snapshot-{physical_id}'
@@ -281,10 +340,38 @@ class NovaServer:
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
         """Return what the cloud says about the server."""
-        return dict(provider.servers.get(_known_id(node)).details)
+        return dict(provider.servers.get(node.known_id()).details)
 
 
-def _known_id(node: base.NodeView) -> str:
-    if not node.physical_id:
-        raise providers.ServerNotFound(f'node {node.id} has no server')
-    return node.physical_id
+def _told(
+    node: base.NodeView, properties: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return properties with the node's place in the server's metadata."""
+    metadata = {**(properties.get('metadata') or {}), **node.membership()}
+    return {**properties, 'metadata': metadata}
+
+
+def _forget_membership(found: dict[str, Any]) -> None:
+    """Take what a server was told of another node from its metadata."""
+    kept = {
+        key: value
+        for key, value in (found.pop('metadata', None) or {}).items()
+        if key not in base.MEMBERSHIP
+    }
+    if kept:
+        found['metadata'] = kept
+
+
+def _check_network(network: Mapping[str, Any], path: str) -> None:
+    port, vnic_type = network.get('port'), network.get('vnic_type')
+    if not port and not network.get('network'):
+        raise errors.InvalidSpec(f"{path}: needs 'port' or 'network'")
+    if port and network.get('fixed_ip'):
+        raise errors.InvalidSpec(
+            f"{path}: 'port' and 'fixed_ip' exclude one another"
+        )
+    if vnic_type is not None and vnic_type not in VNIC_TYPES:
+        raise errors.InvalidSpec(
+            f'{path}.vnic_type: {exceptions.cut(vnic_type)} is not one of'
+            f' {", ".join(VNIC_TYPES)}'
+        )

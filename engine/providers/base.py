@@ -10,8 +10,11 @@ policies that need what a cloud lacks are refused when they are attached.
 
 ::
 
-    ProviderError        the cloud could not do it; the message is for users
-    └── ServerNotFound   there is no such server
+    ProviderError              it could not do it; the message is for users
+    └── NotFound               there is no such thing
+        ├── ServerNotFound
+        ├── StackNotFound
+        └── ContainerNotFound
 """
 
 from __future__ import annotations
@@ -33,8 +36,20 @@ class ProviderError(Exception):
     """The cloud could not do what it was asked."""
 
 
-class ServerNotFound(ProviderError):
+class NotFound(ProviderError):
+    """The cloud has no such thing."""
+
+
+class ServerNotFound(NotFound):
     """The cloud has no such server."""
+
+
+class StackNotFound(NotFound):
+    """The cloud has no such stack."""
+
+
+class ContainerNotFound(NotFound):
+    """The host has no such container."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,6 +58,40 @@ class Server:
 
     :ivar id: the cloud's name for it
     :ivar status: Nova's: ACTIVE, ERROR, SHUTOFF, ...
+    :ivar details: what users are shown of it, as JSON
+    """
+
+    id: str
+    name: str
+    status: str
+    details: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack as its cloud describes it.
+
+    :ivar id: the cloud's name for it
+    :ivar status: Heat's: CREATE_COMPLETE, UPDATE_FAILED, ...
+    :ivar reason: why it has that status
+    :ivar outputs: what its template says it gives
+    :ivar details: what users are shown of it, as JSON
+    """
+
+    id: str
+    name: str
+    status: str
+    reason: str
+    outputs: Mapping[str, Any]
+    details: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Container:
+    """A container as its host describes it.
+
+    :ivar id: the host's name for it
+    :ivar status: Docker's: running, paused, exited, ...
     :ivar details: what users are shown of it, as JSON
     """
 
@@ -70,10 +119,17 @@ class Servers(Protocol):
         """
 
     def update(
-        self, server_id: str, name: str, properties: Mapping[str, Any]
+        self,
+        key: str,
+        server_id: str,
+        name: str,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
     ) -> Server:
         """Give a server other properties.
 
+        :param key: what it was created for, if it was
+        :param old: what it has, or some of ``new`` already
         :raises ServerNotFound: there is none
         """
 
@@ -91,6 +147,9 @@ class Servers(Protocol):
         :param timeout: seconds in which it has to be gone; None: as the
             cloud likes
         """
+
+    def release(self, key: str) -> None:
+        """Remove what was made beside the server that ``key`` had."""
 
     def reboot(self, server_id: str, *, hard: bool) -> Server:
         """Restart a server.
@@ -121,10 +180,98 @@ class Servers(Protocol):
         """
 
 
+class Stacks(Protocol):
+    """The stacks of a cloud. Every method may raise ProviderError."""
+
+    def create(
+        self, key: str, name: str, properties: Mapping[str, Any]
+    ) -> Stack:
+        """Make a stack, or return the one that ``key`` has already."""
+
+    def find(self, key: str) -> Stack | None:
+        """Return the stack that was created for ``key``."""
+
+    def get(self, stack_id: str) -> Stack:
+        """Return a stack.
+
+        :raises StackNotFound: there is none
+        """
+
+    def update(self, stack_id: str, properties: Mapping[str, Any]) -> Stack:
+        """Give a stack other properties.
+
+        :raises StackNotFound: there is none
+        """
+
+    def delete(self, stack_id: str) -> None:
+        """Remove a stack; fine if it is gone."""
+
+    def check(self, stack_id: str) -> Stack:
+        """Have a cloud look at what a stack is made of; return what it saw.
+
+        :raises StackNotFound: there is none
+        """
+
+    def abandon(self, stack_id: str) -> None:
+        """Forget a stack without removing what it is made of."""
+
+    def described(self, stack_id: str) -> Mapping[str, Any]:
+        """Return the properties by which a stack could be made.
+
+        :raises StackNotFound: there is none
+        """
+
+
+class Containers(Protocol):
+    """The containers of any host. Every method may raise ProviderError.
+
+    A host is named by the URL of its Docker daemon.
+    """
+
+    def create(
+        self, host: str, key: str, name: str, properties: Mapping[str, Any]
+    ) -> Container:
+        """Run a container, or return the one that ``key`` has already."""
+
+    def find(self, host: str, key: str) -> Container | None:
+        """Return the container that was created for ``key``."""
+
+    def get(self, host: str, container_id: str) -> Container:
+        """Return a container.
+
+        :raises ContainerNotFound: there is none
+        """
+
+    def rename(self, host: str, container_id: str, name: str) -> Container:
+        """Give a container another name.
+
+        :raises ContainerNotFound: there is none
+        """
+
+    def delete(self, host: str, container_id: str) -> None:
+        """Stop and remove a container; fine if it is gone."""
+
+    def operate(
+        self,
+        host: str,
+        container_id: str,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> Container:
+        """Do something to a container.
+
+        :param operation: a key of
+            :data:`engine.profiles.docker_container.OPERATIONS`
+        :raises ContainerNotFound: there is none
+        """
+
+
 class Provider(Protocol):
     """A cloud, or one region of it. What it lacks is None."""
 
     servers: Servers
+    stacks: Stacks
+    containers: Containers
     server_groups: placing.ServerGroups | None
     places: placing.Places | None
     hosts: placing.Hosts | None

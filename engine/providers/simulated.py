@@ -9,6 +9,8 @@ key and the operation alone, so that a run can be repeated exactly.
 ::
 
     simulation            time and dice
+    simulated_stacks      stacks
+    simulated_containers  containers
     simulated_placing     server groups, zones, hosts
     simulated_balancing   load balancers
     simulated_lifecycle   events
@@ -17,6 +19,7 @@ key and the operation alone, so that a run can be repeated exactly.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,8 +35,10 @@ from engine.providers import (
     lifecycle,
     placing,
     simulated_balancing,
+    simulated_containers,
     simulated_lifecycle,
     simulated_placing,
+    simulated_stacks,
     simulation,
 )
 
@@ -43,6 +48,8 @@ TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
     'reboot': (None, 'ACTIVE'),
     'rebuild': (None, 'ACTIVE'),
     'evacuate': (None, 'ACTIVE'),
+    'migrate': ('ACTIVE', 'ACTIVE'),
+    'restore': (None, 'ACTIVE'),
     'start': ('SHUTOFF', 'ACTIVE'),
     'stop': ('ACTIVE', 'SHUTOFF'),
     'pause': ('ACTIVE', 'PAUSED'),
@@ -72,6 +79,10 @@ class SimulatedProvider:
             conf.simulated, target, region or conf.simulated.regions[0]
         )
         self.servers: base.Servers = SimulatedServers(cloud)
+        self.stacks: base.Stacks = simulated_stacks.Stacks(cloud)
+        self.containers: base.Containers = simulated_containers.Containers(
+            cloud
+        )
         self.server_groups: placing.ServerGroups | None = (
             simulated_placing.ServerGroups(cloud)
         )
@@ -147,11 +158,16 @@ class SimulatedServers:
             return _server(self._existing(session, server_id))
 
     def update(
-        self, server_id: str, name: str, properties: Mapping[str, Any]
+        self,
+        key: str,
+        server_id: str,
+        name: str,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
     ) -> base.Server:
         """Give a server other properties."""
         return self._change(
-            server_id, 'update', name=name, properties=dict(properties)
+            server_id, 'update', name=name, properties=dict(new)
         )
 
     def delete(
@@ -178,6 +194,9 @@ class SimulatedServers:
                 )
             )
         )
+
+    def release(self, key: str) -> None:
+        """Do nothing: a simulated server has all that it needs."""
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
         """Restart a server."""
@@ -255,6 +274,9 @@ def _server(row: models.SimulatedServer) -> base.Server:
             'name': row.name,
             'status': row.status,
             'created': row.created_at.isoformat(),
+            'addresses': {
+                name: [_address(row.id, name)] for name in _networks(row)
+            },
             'region': row.region,
             'availability_zone': row.zone,
             'hypervisor_hostname': row.host,
@@ -266,3 +288,21 @@ def _server(row: models.SimulatedServer) -> base.Server:
             },
         },
     )
+
+
+def _networks(row: models.SimulatedServer) -> list[str]:
+    """Return the names of a server's networks."""
+    return [
+        network.get('network') or 'private'
+        for network in row.properties.get('networks') or [{}]
+    ]
+
+
+def _address(server_id: str, network: str) -> dict[str, Any]:
+    """Return the address that a server has in a network: always the same."""
+    digest = hashlib.sha256(f'{server_id}/{network}'.encode()).digest()
+    return {
+        'addr': f'10.{digest[0]}.{digest[1]}.{digest[2]}',
+        'version': 4,
+        'OS-EXT-IPS:type': 'fixed',
+    }

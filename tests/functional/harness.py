@@ -367,11 +367,10 @@ class Deployment:
         """
         assert self.locks() == []
         nodes = {row.id for row in self.rows('SELECT id FROM nodes')}
-        servers = {
-            row.node_id
-            for row in self.rows('SELECT node_id FROM simulated_servers')
-        }
-        assert servers <= nodes, 'a server without a node'
+        for table in ('servers', 'stacks', 'containers'):
+            rows = self.rows(f'SELECT node_id FROM simulated_{table}')
+            alone = {row.node_id for row in rows} - nodes
+            assert not alone, f'{table} without nodes'
 
     def fleet(self) -> dict[str, Any]:
         """Return what `vobjects fleet list --json` prints."""

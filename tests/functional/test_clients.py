@@ -380,7 +380,11 @@ def test_sdk_shows_types_services_and_build(
     clustering = connection.clustering
 
     types = [kind.name for kind in clustering.profile_types()]
-    assert types == ['os.nova.server']
+    assert types == [
+        'container.dockerinc.docker',
+        'os.heat.stack',
+        'os.nova.server',
+    ]
     shown = clustering.get_profile_type('os.nova.server-1.0')
     assert 'flavor' in shown.schema
     assert shown.support_status['1.0'][0]['status'] == 'SUPPORTED'

@@ -11,8 +11,11 @@ from vobjects.clustering.requests import clusters, nodes, profiles
 
 def profile(engine: fleet.Engine, name: str = 'p', **options: Any) -> str:
     """Create a profile and return its ID."""
-    properties = {**fleet.SPEC['properties'], **options.pop('properties', {})}
-    spec = {**fleet.SPEC, 'properties': properties}
+    spec = options.pop('spec', None)
+    if spec is None:
+        changed = options.pop('properties', {})
+        properties = {**fleet.SPEC['properties'], **changed}
+        spec = {**fleet.SPEC, 'properties': properties}
     request = profiles.ProfileCreateRequest(name=name, spec=spec)
     found: str = engine.ask(request, options.pop('context', None)).id
     return found

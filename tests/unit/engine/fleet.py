@@ -23,7 +23,6 @@ from engine.db import clock, database, models, services
 from engine.events import recorder
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
-from engine.profiles import nova_server
 from engine.providers import base as providers
 from engine.providers import simulated
 from vobjects import base
@@ -141,9 +140,7 @@ class Engine:
             conf=conf,
             database=target,
             provider=provider,
-            profile_types=profile_types.Registry(
-                {'os.nova.server-1.0': nova_server.NovaServer()}
-            ),
+            profile_types=profile_types.Registry.load(),
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             cap=cap,

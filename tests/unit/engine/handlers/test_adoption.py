@@ -41,6 +41,7 @@ def test_adopted_server_is_a_node_with_a_profile(
     assert profile.name == 'prof-mine'
     assert profile.spec['properties'] == {
         'name': 'srv',
+        'availability_zone': 'nova',
         'flavor': 'm1.small',
         'image': 'cirros',
     }

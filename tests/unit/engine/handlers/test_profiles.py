@@ -121,8 +121,12 @@ def test_list_is_filtered_by_type_and_name(engine: fleet.Engine) -> None:
 
 
 def test_types_are_listed_and_shown(engine: fleet.Engine) -> None:
-    (item,) = engine.ask(profiles.ProfileTypeListRequest())
-    assert (item.name, item.version) == ('os.nova.server', '1.0')
+    items = engine.ask(profiles.ProfileTypeListRequest())
+    assert [(item.name, item.version) for item in items] == [
+        ('container.dockerinc.docker', '1.0'),
+        ('os.heat.stack', '1.0'),
+        ('os.nova.server', '1.0'),
+    ]
     found = engine.ask(
         profiles.ProfileTypeGetRequest(identity='os.nova.server-1.0')
     )

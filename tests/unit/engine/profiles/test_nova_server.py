@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from engine.db import models
 from engine.profiles import base, nova_server, schema
-from tests.unit.engine import fleet
+from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
+from vobjects.clustering.requests import nodes
 
 REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
 
@@ -85,6 +87,15 @@ def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
             ),
             r"'tape' is not one of image, snapshot, volume, blank",
         ),
+        (with_properties(networks=[{}]), r"\[0\]: needs 'port' or 'network'"),
+        (
+            with_properties(networks=[{'port': 'p', 'fixed_ip': '192.0.2.1'}]),
+            "'port' and 'fixed_ip' exclude one another",
+        ),
+        (
+            with_properties(networks=[{'port': 'p', 'vnic_type': 'fast'}]),
+            r"vnic_type: 'fast' is not one of normal, direct, macvtap",
+        ),
     ],
 )
 def test_spec_that_does_not_fit_is_refused_where_it_does_not(
@@ -129,3 +140,32 @@ def test_change_of_what_is_not_updatable_is_noticed() -> None:
         {'flavor': 'b', 'key_name': 'y', 'user_data': 'z'},
     )
     assert found == ['key_name', 'user_data']
+
+
+def test_server_is_told_of_its_node_and_cluster(world: fleet.World) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1)
+    (node,) = asks.show_cluster(engine, cluster).nodes
+    (row,) = world.rows(models.SimulatedServer)
+    told = {
+        'cluster_node_id': node,
+        'cluster_id': cluster,
+        'cluster_node_index': '1',
+    }
+    assert row.properties['metadata'] == told
+    shown = nova_server.NovaServer().adopt(world.cloud, row.id, snapshot=False)
+    assert 'metadata' not in shown
+
+
+def test_reboot_of_a_kind_there_is_not_is_refused(world: fleet.World) -> None:
+    engine = world.engine()
+    node = asks.node(engine)
+    engine.ask(
+        nodes.NodeRecoverRequest(
+            identity=node, operation='REBOOT', operation_params={'type': 'x'}
+        )
+    )
+    engine.work()
+    shown = asks.show_node(engine, node)
+    assert shown.status == 'ERROR'
+    assert 'there are SOFT, HARD' in shown.status_reason

@@ -62,7 +62,7 @@ def test_changes_keep_the_server(
     servers: base.Servers,
 ) -> None:
     server = servers.create('key', 'name', {})
-    updated = servers.update(server.id, 'other', {'image': 'i'})
+    updated = servers.update('key', server.id, 'other', {}, {'image': 'i'})
     assert (updated.name, updated.details['image']) == ('other', 'i')
     assert servers.reboot(server.id, hard=True).id == server.id
     assert servers.rebuild(server.id).id == server.id
@@ -73,11 +73,11 @@ def test_operation_on_no_server_says_so(
     servers: base.Servers, operation: str
 ) -> None:
     more: dict[str, object] = {
-        'update': {'name': 'x', 'properties': {}},
+        'update': {'key': 'k', 'name': 'x', 'old': {}, 'new': {}},
         'reboot': {'hard': False},
     }.get(operation, {})
     with pytest.raises(base.ServerNotFound):
-        getattr(servers, operation)('none', **more)
+        getattr(servers, operation)(server_id='none', **more)
 
 
 def test_failures_are_decided_by_seed_key_and_operation(

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that other nodes are on, as containers are on servers.
+
+A node remembers its host in ``data['host']``; the host, or its cluster, has
+what is on it in ``dependents``: the IDs of nodes, and those of profiles that
+name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clusters, find, models, nodes
+from engine.profiles import base as profiles
+from engine.profiles import docker_container
+from engine.providers import base as providers
+from vobjects import exceptions
+from vobjects.clustering import errors
+
+Target = models.Node | models.Cluster
+Row = TypeVar('Row', models.Node, models.Cluster)
+
+
+def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
+    """Return what a profile type sees of a node."""
+    return profiles.NodeView(
+        id=node.id,
+        name=node.name,
+        physical_id=node.physical_id,
+        metadata=node.meta,
+        cluster_id=node.cluster_id,
+        index=node.index,
+        host=_host(session, node),
+    )
+
+
+def reserve(
+    session: orm.Session, node: models.Node, properties: Mapping[str, Any]
+) -> None:
+    """Give a node a host, unless it has one that is well.
+
+    :param properties: of a type whose nodes are on hosts
+    :raises engine.providers.base.ProviderError: no host can be had
+    """
+    host = _choose(session, node, properties)
+    known = node.data.get('host')
+    if known is not None and known['node'] != host.id:
+        release(session, node)
+    port = properties.get('port') or docker_container.PORT
+    node.data = {**node.data, 'host': {'node': host.id, 'port': port}}
+    _add(host, 'nodes', node.id)
+    session.flush()
+
+
+def release(session: orm.Session, node: models.Node) -> None:
+    """Tell a node's host, if it has one, that the node is on it no more."""
+    known = node.data.get('host')
+    if known is None:
+        return
+    host = nodes.lock(session, known['node'])
+    if host is not None:
+        _remove(host, 'nodes', node.id)
+    node.data = {k: v for k, v in node.data.items() if k != 'host'}
+    session.flush()
+
+
+def check(
+    session: orm.Session, project: str | None, properties: Mapping[str, Any]
+) -> Target:
+    """Return the node or cluster that a spec names as host.
+
+    :raises vobjects.clustering.errors.InvalidSpec: there is none, or more
+    """
+    node, cluster = properties.get('host_node'), properties.get('host_cluster')
+    try:
+        if node:
+            return find.find(session, models.Node, node, project)
+        return find.find(session, models.Cluster, cluster or '', project)
+    except (errors.ResourceNotFound, errors.MultipleChoices):
+        raise errors.InvalidSpec(
+            f'properties.host_{"node" if node else "cluster"}:'
+            f' {exceptions.cut(node or cluster)} could not be found or is'
+            ' not unique'
+        ) from None
+
+
+def refer(
+    session: orm.Session,
+    profile: models.Profile,
+    properties: Mapping[str, Any],
+) -> None:
+    """Tell the host that a new profile names that it does.
+
+    :raises vobjects.clustering.errors.InvalidSpec: there is none, or more
+    """
+    target = _locked(session, check(session, profile.project, properties))
+    if target is None:
+        check(session, profile.project, properties)
+    else:
+        _add(target, 'profiles', profile.id)
+    session.flush()
+
+
+def forget(session: orm.Session, profile: models.Profile) -> None:
+    """Tell the host that a profile names that the profile is deleted."""
+    properties = profile.spec.get('properties') or {}
+    if properties.get('host_node'):
+        _forget(session, models.Node, profile)
+    elif properties.get('host_cluster'):
+        _forget(session, models.Cluster, profile)
+
+
+def _forget(
+    session: orm.Session, model: type[Row], profile: models.Profile
+) -> None:
+    # By what it remembers, not by its name: that may have changed.
+    owned = sqlalchemy.select(model).where(
+        find.owned_by(model, profile.project)
+    )
+    for target in session.scalars(owned).all():
+        if profile.id in (target.dependents.get('profiles') or ()):
+            locked = _locked(session, target)
+            if locked is not None:
+                _remove(locked, 'profiles', profile.id)
+    session.flush()
+
+
+def _host(session: orm.Session, node: models.Node) -> profiles.Host | None:
+    known: Mapping[str, Any] = node.data.get('host') or {}
+    host = session.get(models.Node, known.get('node') or '')
+    if host is None:
+        return None
+    profile = session.get(models.Profile, host.profile_id)
+    assert profile is not None  # a foreign key says so
+    kind = profile.type.rpartition('-')[0]
+    return profiles.Host(kind, host.physical_id, known['port'])
+
+
+def _locked(session: orm.Session, target: Target) -> Target | None:
+    if isinstance(target, models.Node):
+        return nodes.lock(session, target.id)
+    return clusters.lock(session, target.id)
+
+
+def _choose(
+    session: orm.Session, node: models.Node, properties: Mapping[str, Any]
+) -> models.Node:
+    """Return a host, locked: of a cluster the one with the fewest nodes on."""
+    try:
+        target = check(session, node.project, properties)
+    except errors.InvalidSpec as error:
+        raise providers.ProviderError(str(error)) from None
+    if isinstance(target, models.Node):
+        found = [target]
+    else:
+        found = [
+            one
+            for one in nodes.of_cluster(session, target.id)
+            if one.status == 'ACTIVE' and one.physical_id
+        ]
+    known = (node.data.get('host') or {}).get('node')
+    found.sort(
+        key=lambda one: (
+            one.id != known,
+            len(one.dependents.get('nodes') or ()),
+        )
+    )
+    for one in found:
+        locked = nodes.lock(session, one.id)
+        if locked is not None:
+            return locked
+    raise providers.ProviderError(
+        f'the host cluster {target.id} has no node that is ACTIVE'
+    )
+
+
+def _add(target: Target, key: str, id_: str) -> None:
+    there = list(target.dependents.get(key) or ())
+    if id_ not in there:
+        target.dependents = {**target.dependents, key: [*there, id_]}
+
+
+def _remove(target: Target, key: str, id_: str) -> None:
+    left = [one for one in target.dependents.get(key) or () if one != id_]
+    others = {k: v for k, v in target.dependents.items() if k != key}
+    target.dependents = {**others, key: left} if left else others

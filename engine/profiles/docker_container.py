@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that are containers: ``container.dockerinc.docker-1.0``.
+
+A container runs on a host, which is a node of its own: a server, or a stack
+with an output ``fixed_ip``. Its Docker daemon answers at the property
+``port``. The properties are those of Senlin's type of the same name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.profiles import base, schema
+from engine.profiles.schema import Property
+from engine.providers import base as providers
+from vobjects import exceptions
+from vobjects.clustering import consts, errors
+
+#: Port of a Docker daemon that listens to the network.
+PORT = 2375
+
+PROPERTIES: schema.Schema = {
+    'context': Property('Map', 'Security context for the operations.'),
+    'image': Property(
+        'String', 'Image that the container is made from.', required=True
+    ),
+    'name': Property(
+        'String',
+        "Name of the container; made of the node's name, if left out.",
+        updatable=True,
+    ),
+    'command': Property('String', 'Command that the container runs.'),
+    'port': Property(
+        'Integer', 'Port of the Docker daemon on the host.', default=PORT
+    ),
+    'host_node': Property(
+        'String', 'Name or ID of the node that the container runs on.'
+    ),
+    'host_cluster': Property(
+        'String',
+        'Name or ID of a cluster, one of whose nodes the container runs on.',
+    ),
+}
+
+OPERATIONS: Mapping[str, schema.Operation] = {
+    'restart': schema.Operation(
+        'Restart the container.',
+        {
+            'wait_time': Property(
+                'Integer', 'Seconds until the container is killed.'
+            )
+        },
+    ),
+    'pause': schema.Operation('Pause the container.'),
+    'unpause': schema.Operation('Let a paused container run again.'),
+}
+
+
+class DockerContainer:
+    """See :class:`engine.profiles.base.ProfileType`."""
+
+    name = 'container.dockerinc.docker'
+    version = '1.0'
+    support_status: Mapping[str, list[dict[str, str]]] = {
+        '1.0': [{'status': consts.EXPERIMENTAL, 'since': '2017.02'}]
+    }
+    properties = PROPERTIES
+    operations = OPERATIONS
+    on_hosts = True
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse properties that do not name one host or cluster."""
+        given = [
+            name
+            for name in ('host_cluster', 'host_node')
+            if properties.get(name)
+        ]
+        if len(given) != 1:
+            raise errors.InvalidSpec(
+                "properties: needs either 'host_cluster' or 'host_node'"
+            )
+        port = properties.get('port')
+        if port is not None and not 0 < port < 1 << 16:
+            raise errors.InvalidSpec(
+                f'properties.port: {exceptions.cut(port)} is not a port'
+            )
+
+    def create(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        properties: Mapping[str, Any],
+    ) -> str:
+        """Run the node's container and return its ID."""
+        return provider.containers.create(
+            _url(provider, node),
+            node.id,
+            _name(node, properties),
+            properties,
+        ).id
+
+    def update(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> None:
+        """Give the container another name: nothing else can be changed."""
+        fixed = schema.not_updatable(PROPERTIES, old, new)
+        if fixed:
+            raise providers.ProviderError(
+                f'{", ".join(fixed)} of a container cannot be changed'
+            )
+        if old != new:
+            host, name = _url(provider, node), _name(node, new)
+            provider.containers.rename(host, node.known_id(), name)
+
+    def delete(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> None:
+        """Remove the container, whether or not its ID is known."""
+        try:
+            host = _url(provider, node)
+        except providers.NotFound:
+            return  # it went with its host
+        if node.physical_id:
+            provider.containers.delete(host, node.physical_id)
+        # One may have been made by an engine that died before it said so.
+        forgotten = provider.containers.find(host, node.id)
+        if forgotten is not None:
+            provider.containers.delete(host, forgotten.id)
+
+    def check(self, provider: providers.Provider, node: base.NodeView) -> str:
+        """Return '' if the container runs, else what is wrong with it."""
+        if not node.physical_id:
+            return 'it has no container'
+        try:
+            host = _url(provider, node)
+            container = provider.containers.get(host, node.physical_id)
+        except providers.ContainerNotFound:
+            return f'its container {node.physical_id} is gone'
+        except providers.NotFound as error:
+            return f'its container has no host: {error}'
+        if container.status != 'running':
+            return f'its container {container.id} is {container.status}'
+        return ''
+
+    def recover(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        properties: Mapping[str, Any],
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> str:
+        """Bring the container back and return its (new) ID."""
+        if operation == 'REBOOT':
+            self.operate(provider, node, 'restart', {})
+            return node.known_id()
+        if operation != 'RECREATE':
+            raise providers.ProviderError(
+                f'a container cannot be recovered by {operation}; use'
+                ' RECREATE or REBOOT'
+            )
+        self.delete(provider, node)
+        return self.create(provider, node, properties)
+
+    def operate(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Do something to the container."""
+        host = _url(provider, node)
+        provider.containers.operate(
+            host, node.known_id(), operation, parameters
+        )
+
+    def adopt(
+        self, provider: providers.Provider, physical_id: str, *, snapshot: bool
+    ) -> dict[str, Any]:
+        """Refuse: nobody says on which host the container is."""
+        raise providers.ProviderError(
+            'the host of a container that no node has is not known'
+        )
+
+    def details(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> dict[str, Any]:
+        """Return what the host says about the container."""
+        host = _url(provider, node)
+        return dict(provider.containers.get(host, node.known_id()).details)
+
+
+def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
+    """Return the name of a node's container; two on a host never share one.
+
+    Unless users say so, of course.
+    """
+    return str(properties.get('name') or f'{node.name}-{node.id[:8]}')
+
+
+def _url(provider: providers.Provider, node: base.NodeView) -> str:
+    """Return where the Docker daemon of a node's host is.
+
+    :raises engine.providers.base.NotFound: there is no such host any more
+    :raises engine.providers.base.ProviderError: it has no address
+    """
+    host = node.host
+    if host is None or not host.physical_id:
+        raise providers.NotFound(f'node {node.id} has no host')
+    look = ADDRESSES.get(host.type)
+    if look is None:
+        raise providers.ProviderError(
+            f'a node of type {host.type} cannot be a host of containers;'
+            f' those of {", ".join(ADDRESSES)} can'
+        )
+    found = look(provider, host.physical_id)
+    try:
+        address = ipaddress.ip_address(str(found))
+    except ValueError:
+        raise providers.ProviderError(
+            f'the host {host.physical_id} of node {node.id} has no address:'
+            f' {exceptions.cut(found)}'
+        ) from None
+    shown = f'[{address}]' if address.version == 6 else str(address)
+    return f'tcp://{shown}:{host.port}'
+
+
+def _address_of_server(provider: providers.Provider, id_: str) -> Any:
+    """Return the first fixed address of a server, rather of version 4."""
+    addresses = provider.servers.get(id_).details.get('addresses') or {}
+    fixed = [
+        one
+        for ones in addresses.values()
+        for one in ones
+        if one.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
+    ]
+    fixed.sort(key=lambda one: one.get('version') != 4)
+    return fixed[0]['addr'] if fixed else None
+
+
+def _address_of_stack(provider: providers.Provider, id_: str) -> Any:
+    return provider.stacks.get(id_).outputs.get('fixed_ip')
+
+
+#: Type of a host -> how its address is found.
+ADDRESSES: Mapping[str, Callable[[providers.Provider, str], Any]] = {
+    'os.nova.server': _address_of_server,
+    'os.heat.stack': _address_of_stack,
+}
