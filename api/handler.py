@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ import webob
 from api import answers, context, inputs, policy, routes, webhooks
 from vobjects import base, exceptions, fields, manifest
 from vobjects.clustering.context import RequestContext
+from vobjects.codec.text import dumps
 from vobjects.microversions import discovery, errors, query, schema
 from vobjects.microversions.policy import MICROVERSION, Maximum, Policy
 from vobjects.versions import Version
@@ -231,7 +231,7 @@ class Handler:
         headers = []
         body = b''
         if rendered.body is not None:
-            body = json.dumps(rendered.body).encode()
+            body = dumps(rendered.body)
         if self.route.status != HTTPStatus.NO_CONTENT:
             headers = [
                 ('Content-Type', 'application/json'),

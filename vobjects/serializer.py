@@ -18,7 +18,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import base
 from vobjects.codec import text
 from vobjects.codec.finite import are_finite
-from vobjects.codec.lists import read_list
+from vobjects.codec.lists import read_items, read_list
 from vobjects.manifest import Manifest, stood_in
 from vobjects.versions import Version
 
@@ -86,8 +86,9 @@ def from_bytes(
 ) -> Any:
     """Read what :func:`to_bytes` wrote; see :func:`from_wire`.
 
-    Of an object that is a list each item is made when it is first taken out.
-    They are checked before: what would be refused is refused here and now.
+    Of a list of objects, and of an object that is one, each item is made when
+    it is first taken out. They are checked before: what would be refused is
+    refused here and now.
 
     :raises ValueError: it is no JSON text
     """
@@ -96,9 +97,10 @@ def from_bytes(
     if speaks is None:
         speaks = stood_in()
     if speaks is None:
-        made = read_list(data, context)
-        if made is not None:
-            return made
+        for read in (read_list, read_items):
+            made = read(data, context)
+            if made is not None:
+                return made
     return from_wire(text.loads(data), context, speaks)
 
 

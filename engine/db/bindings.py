@@ -15,6 +15,13 @@ BINDING = models.ClusterPolicy
 #: A binding with its policy.
 Bound = tuple[models.ClusterPolicy, models.Policy]
 
+#: Cluster and policy, that to be asked first first.
+_POLICIES = (
+    sqlalchemy.select(BINDING.cluster_id, BINDING.policy_id)
+    .where(BINDING.cluster_id.in_(statements.IDS))
+    .order_by(BINDING.priority, BINDING.id)
+)
+
 
 def get(
     session: orm.Session, cluster_id: str, policy_id: str
@@ -62,11 +69,6 @@ def policy_ids(
 ) -> dict[str, list[str]]:
     """Return the policies of each cluster."""
     found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
-    for some in statements.portions(cluster_ids):
-        for cluster_id, policy_id in session.execute(
-            sqlalchemy.select(BINDING.cluster_id, BINDING.policy_id)
-            .where(BINDING.cluster_id.in_(some))
-            .order_by(BINDING.priority, BINDING.id)
-        ):
-            found[cluster_id].append(policy_id)
+    for cluster_id, policy_id in statements.pairs(session, _POLICIES, found):
+        found[cluster_id].append(policy_id)
     return found

@@ -10,6 +10,13 @@ from sqlalchemy import orm
 
 from engine.db import clock, find, models, statements
 
+#: Cluster and node, in the order of the nodes' indices.
+_NODES = (
+    sqlalchemy.select(models.Node.cluster_id, models.Node.id)
+    .where(models.Node.cluster_id.in_(statements.IDS))
+    .order_by(models.Node.index, models.Node.id)
+)
+
 
 def get(session: orm.Session, cluster_id: str) -> models.Cluster | None:
     """Return a cluster as the database has it now."""
@@ -62,11 +69,6 @@ def node_ids(
 ) -> dict[str, list[str]]:
     """Return the nodes of each cluster, in the order of their indices."""
     found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
-    for some in statements.portions(cluster_ids):
-        for cluster_id, node_id in session.execute(
-            sqlalchemy.select(models.Node.cluster_id, models.Node.id)
-            .where(models.Node.cluster_id.in_(some))
-            .order_by(models.Node.index, models.Node.id)
-        ):
-            found[str(cluster_id)].append(node_id)
+    for cluster_id, node_id in statements.pairs(session, _NODES, found):
+        found[cluster_id].append(node_id)
     return found

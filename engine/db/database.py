@@ -141,6 +141,9 @@ class Database:
                 f' cannot be used: {error}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
+        self._readers = orm.sessionmaker(
+            _reading(self.engine), expire_on_commit=False
+        )
         self._turns = turns.Turns() if self.dialect == 'sqlite' else None
 
     @property
@@ -152,7 +155,7 @@ class Database:
     @contextlib.contextmanager
     def reader(self) -> Iterator[orm.Session]:
         """Open a session that only reads; what it loads outlives it."""
-        with self._sessions() as session:
+        with self._readers() as session:
             yield session
 
     @contextlib.contextmanager
@@ -244,6 +247,18 @@ def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
     # What was connected before the listeners were there goes.
     engine.dispose()
     return engine
+
+
+def _reading(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:
+    """Return an engine for what only reads, with the same connections.
+
+    At READ COMMITTED each statement sees what is committed then, within a
+    transaction or without one; PostgreSQL is spared BEGIN and ROLLBACK. With
+    the drivers of the others it is the change of mode that would cost.
+    """
+    if engine.dialect.name != 'postgresql':
+        return engine
+    return engine.execution_options(isolation_level='AUTOCOMMIT')
 
 
 def _shown(connection: str | None) -> str:

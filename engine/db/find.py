@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -24,6 +26,12 @@ Row = TypeVar(
     models.Receiver,
 )
 
+#: What an identity is taken for.
+_Attempt = Literal['id', 'any id', 'name', 'short id']
+
+#: What can be an ID: see ``models.new_id``.
+FULL_ID = re.compile(r'[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
+
 #: What may be the beginning of an ID: as much as clients show, or more.
 SHORT_ID = re.compile(r'[0-9a-fA-F]{8}[0-9a-fA-F-]{0,27}')
 
@@ -35,6 +43,7 @@ def find(
     project: str | None,
     *,
     any_project_by_id: bool = False,
+    for_share: bool = False,
 ) -> Row:
     """Return the one row that ``identity`` means.
 
@@ -42,24 +51,28 @@ def find(
         beginning of an ID
     :param project: whose rows count
     :param any_project_by_id: whether a full ID may be another project's
+    :param for_share: nobody changes or deletes the row before we commit
     :raises vobjects.clustering.errors.ResourceNotFound: there is none
     :raises vobjects.clustering.errors.MultipleChoices: there are several
     """
-    mine = owned_by(model, project)
-    attempts: list[Any] = [
-        model.id == identity
-        if any_project_by_id
-        else sqlalchemy.and_(model.id == identity, mine),
-    ]
-    name = getattr(model, 'name', None)
-    if name is not None:
-        attempts.append(sqlalchemy.and_(name == identity, mine))
+    attempts: list[_Attempt] = []
+    if FULL_ID.fullmatch(identity):
+        attempts.append('any id' if any_project_by_id else 'id')
+    if hasattr(model, 'name'):
+        attempts.append('name')
     if SHORT_ID.fullmatch(identity):
-        prefix = identity.lower()
-        attempts.append(sqlalchemy.and_(model.id.startswith(prefix), mine))
+        attempts.append('short id')
     for attempt in attempts if is_storable(identity) else ():
-        found = session.scalars(
-            sqlalchemy.select(model).where(attempt).limit(2)
+        query = _query(model, attempt, project is None)
+        if for_share:
+            query = query.with_for_update(read=True)
+        found: Sequence[Row] = session.scalars(
+            query,
+            {
+                'identity': identity,
+                'prefix': f'{identity.lower()}%',
+                'project': project,
+            },
         ).all()
         if len(found) > 1:
             raise errors.MultipleChoices(
@@ -69,6 +82,29 @@ def find(
         if found:
             return found[0]
     raise not_found(model, identity)
+
+
+@functools.cache
+def _query(
+    model: type[Any], attempt: _Attempt, is_nobodys: bool
+) -> sqlalchemy.Select[Any]:
+    """Return a query, made once: that takes longer than to run it.
+
+    :param is_nobodys: whether the project is None
+    """
+    identity: Any = sqlalchemy.bindparam('identity')
+    if attempt == 'name':
+        meant = model.name == identity
+    elif attempt == 'short id':
+        meant = model.id.like(sqlalchemy.bindparam('prefix'))
+    else:
+        meant = model.id == identity
+    query = sqlalchemy.select(model).where(meant).limit(2)
+    if attempt == 'any id':
+        return query
+    if is_nobodys:
+        return query.where(owned_by(model, None))
+    return query.where(model.project == sqlalchemy.bindparam('project'))
 
 
 def owned_by(

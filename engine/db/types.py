@@ -11,6 +11,8 @@ import sqlalchemy
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
+from vobjects.codec import text
+
 
 class UtcDateTime(types.TypeDecorator[datetime.datetime]):
     """An aware time in, an aware time in UTC out, microseconds kept."""
@@ -55,7 +57,10 @@ class Json(types.TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:
         """Read the text; NULL is None."""
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        # What most rows hold, and what is read most.
+        return {} if value == '{}' else text.loads(value.encode())
 
 
 #: Long text, such as the reason of a status.

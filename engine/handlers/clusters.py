@@ -152,8 +152,13 @@ class ClusterHandlers(ClusterQueue):
             )
             session.add(cluster)
             session.flush()
-            accepted = self.accepted(
-                session, context, 'CLUSTER_CREATE', cluster, request
+            action = self.queue(
+                session,
+                context,
+                'CLUSTER_CREATE',
+                cluster,
+                request,
+                cluster=cluster,
             )
             # Last, because it makes others wait.
             quotas.check_clusters(
@@ -161,7 +166,10 @@ class ClusterHandlers(ClusterQueue):
                 context.project_id,
                 self.run.conf.engine.max_clusters_per_project,
             )
-            return accepted
+            shown = common.cluster_resource(cluster, profile.name, [], [])
+            return resources.Accepted(
+                action=action.id, cluster=shown, node=None
+            )
 
         return self.write(body)
 

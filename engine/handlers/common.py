@@ -73,7 +73,8 @@ def _conflicts(kind: str, request: Any) -> bool:
     """Tell whether an action is refused while another one is on its way."""
     if kind in consts.SCALING_ACTIONS:
         return bool(given(request, 'refuse_conflict'))
-    return not kind.endswith('_DELETE')
+    # What is just made has no other action.
+    return not kind.endswith(('_CREATE', '_DELETE'))
 
 
 def refuse_conflict(
@@ -177,16 +178,18 @@ def specified_profile(
     :raises vobjects.clustering.errors.BadRequest: there is no such one
     """
     try:
-        found = find.find(
-            session, models.Profile, identity, context.project_id
+        return find.find(
+            session,
+            models.Profile,
+            identity,
+            context.project_id,
+            for_share=True,
         )
-        session.refresh(found, with_for_update={'read': True})
-    except (errors.ResourceNotFound, sqlalchemy.exc.InvalidRequestError):
+    except errors.ResourceNotFound:
         raise errors.BadRequest(
             f'The specified profile {exceptions.cut(identity)} could not be'
             ' found.'
         ) from None
-    return found
 
 
 def shown(
@@ -255,17 +258,15 @@ def cluster_ids(
     return ids
 
 
+#: ID and name.
+_PROFILES = sqlalchemy.select(models.Profile.id, models.Profile.name).where(
+    models.Profile.id.in_(statements.IDS)
+)
+
+
 def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
     """Return the names of profiles by their IDs."""
-    names: dict[str, str] = {}
-    for some in statements.portions(ids):
-        rows = session.execute(
-            sqlalchemy.select(models.Profile.id, models.Profile.name).where(
-                models.Profile.id.in_(some)
-            )
-        )
-        names.update((id_, name) for id_, name in rows)
-    return names
+    return dict(statements.pairs(session, _PROFILES, ids))
 
 
 def details(
@@ -296,30 +297,46 @@ def cluster_resources(
     policies = bindings.policy_ids(session, [row.id for row in rows])
     names = profile_names(session, {row.profile_id for row in rows})
     return [
-        resources.Cluster(
-            id=row.id,
-            name=row.name,
-            profile_id=row.profile_id,
-            profile_name=names.get(row.profile_id),
-            min_size=row.min_size,
-            max_size=row.max_size,
-            desired_capacity=row.desired_capacity,
-            timeout=row.timeout,
-            status=row.status,
-            status_reason=row.status_reason,
-            metadata=row.meta,
-            data=row.data,
-            dependents=row.dependents,
-            config=row.config,
-            nodes=node_ids[row.id],
-            policies=policies[row.id],
-            init_at=row.init_at,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-            **owned(row),
+        cluster_resource(
+            row, names.get(row.profile_id), node_ids[row.id], policies[row.id]
         )
         for row in rows
     ]
+
+
+def cluster_resource(
+    row: models.Cluster,
+    profile_name: str | None,
+    nodes: list[str],
+    policies: list[str],
+) -> resources.Cluster:
+    """Return a cluster as users see it.
+
+    :param nodes: their IDs
+    :param policies: their IDs
+    """
+    return resources.Cluster(
+        id=row.id,
+        name=row.name,
+        profile_id=row.profile_id,
+        profile_name=profile_name,
+        min_size=row.min_size,
+        max_size=row.max_size,
+        desired_capacity=row.desired_capacity,
+        timeout=row.timeout,
+        status=row.status,
+        status_reason=row.status_reason,
+        metadata=row.meta,
+        data=row.data,
+        dependents=row.dependents,
+        config=row.config,
+        nodes=nodes,
+        policies=policies,
+        init_at=row.init_at,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        **owned(row),
+    )
 
 
 def node_resources(

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
+from vobjects.base import children
 from vobjects.base.children import Manifest
 from vobjects.base.objects import Object
 from vobjects.base.registry import registered
+from vobjects.codec import unread
 from vobjects.history import History
 from vobjects.versions import Version
 
@@ -26,6 +28,39 @@ def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
     :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
     """
     return _strip(obj.obj_to_primitive(version_manifest=manifest))
+
+
+def plain_all(
+    objects: Iterable[Object], manifest: Manifest
+) -> list[dict[str, Any]]:
+    """Return :func:`plain` of each object; what waits unread stays so.
+
+    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    """
+    data = _unread_data(objects, manifest)
+    if data is None:
+        data = [plain(one, manifest) for one in objects]
+    return data
+
+
+def _unread_data(
+    objects: Iterable[Object], manifest: Manifest
+) -> list[dict[str, Any]] | None:
+    """Return the same of what was not made yet; None: it takes objects."""
+    if not isinstance(objects, unread.UnreadObjects):
+        return None
+    form = unread.form_of_waiting(objects)
+    if form is None or not form.may_convert() or form.cls.REFUSE_LOSS:
+        return None
+    version = children.spoken(manifest, form.type_name)
+    if _wrapped(form.cls._history, form.cls.VERSION):
+        return None
+    data = unread.data_of(objects)
+    if data is not None and version != form.cls.VERSION:
+        plan = form.cls._plan_to(version)
+        for one in data:
+            plan.apply(one, refuse_loss=False)
+    return data
 
 
 def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

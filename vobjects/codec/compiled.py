@@ -64,6 +64,7 @@ class Compiled:
         self.readers: dict[str, Any] = {}
         # Filled by vobjects.codec.lists.
         self.list_reader: Any = None
+        self.items_reader: Any = None
         # Last: whoever finds it there may use it.
         if self.is_current() and self.tracks:
             self.watched.form = self

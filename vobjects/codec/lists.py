@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON text to an object that is a list, its items unread.
+"""JSON text to a list of objects, or an object that is one, items unread.
 
 An item is made when it is first taken out, from what a parser in C has
 checked; see :mod:`vobjects.codec.vouching` for what it checks, and
@@ -23,10 +23,11 @@ from vobjects.codec.unread import Waiting
 _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 #: Where the text of a primitive says its type, as everybody writes it.
-_name_in = re.compile(
-    rb'\s*\{\s*"%b\.name"\s*:\s*"(\w+)"'
-    % re.escape(hooks.VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
-).match
+_NAME = rb'\s*\{\s*"%b\.name"\s*:\s*"(\w+)"' % (
+    re.escape(hooks.VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
+)
+_name_in = re.compile(_NAME).match
+_name_of_items_in = re.compile(rb'\s*\[' + _NAME).match
 
 
 def read_list(text: bytes, context: Any) -> Any:
@@ -53,10 +54,90 @@ def read_list(text: bytes, context: Any) -> Any:
     return reader.read(text, context)
 
 
+def read_items(text: bytes, context: Any) -> list[Any] | None:
+    """Return a list of objects of one type, all unread.
+
+    :param text: JSON in UTF-8
+    :returns: None where the text is another, or has to be read as a whole
+    """
+    found = _name_of_items_in(text)
+    if found is None:
+        return None
+    cls = _newest(found[1].decode())
+    if cls is None:
+        return None
+    form = compiled(cls)
+    reader: ItemsReader | bool | None = form.items_reader
+    if reader is None:
+        reader = form.items_reader = _items_reader(form) or False
+    if not isinstance(reader, ItemsReader) or not reader.is_allowed():
+        return None
+    return reader.read(text, context)
+
+
+class Items:
+    """What makes objects of one type from what was vouched for."""
+
+    def __init__(self, voucher: vouching.Voucher) -> None:
+        self.form = voucher.form
+        self.envelope = voucher.envelope
+        self.vouches_for = voucher.vouches_for
+
+    def is_current(self) -> bool:
+        """Tell whether the type is still the one that this was made for."""
+        form = self.form
+        return _newest(form.type_name) is form.cls and _is_current(form)
+
+    def is_allowed(self) -> bool:
+        """Tell whether nobody replaced a method for a while."""
+        return self.form.may_load() and self.form.may_make()
+
+    def waiting(self, context: Any, number: int) -> Waiting:
+        """Return how they are made; so many are not yet."""
+        form = self.form
+        return Waiting(
+            self.envelope,
+            form,
+            functools.partial(_read, form, context),
+            functools.partial(_says_all, form),
+            number,
+        )
+
+
+class ItemsReader:
+    """Reads a list of objects of one type."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._element = ovo.ObjectField(items.form.type_name, subclasses=True)
+        listed: Any = list[items.envelope]  # type: ignore[name-defined]
+        self._decode = msgspec.json.Decoder(listed).decode
+
+    def is_allowed(self) -> bool:
+        """Tell whether reading them one by one would do the same."""
+        items = self._items
+        return (
+            items.is_current()
+            and items.form.may_read_classes()
+            and items.is_allowed()
+        )
+
+    def read(self, text: bytes, context: Any) -> list[Any] | None:
+        """Return the list; None: it has to be read as a whole."""
+        try:
+            items = self._decode(text)
+        except _REFUSALS:
+            return None
+        if not self._items.vouches_for(items):
+            return None
+        waiting = self._items.waiting(context, len(items))
+        return unread.holding(self._element, None, '', items, waiting)
+
+
 class ListReader:
     """Reads one type whose only field is a list of objects."""
 
-    def __init__(self, form: Compiled, items: vouching.Voucher) -> None:
+    def __init__(self, form: Compiled, items: Items) -> None:
         self._form = form
         self._items = items
         field: Any = form.fields['objects'].field
@@ -67,18 +148,16 @@ class ListReader:
 
     def is_current(self) -> bool:
         """Tell whether both types are still those that it was made for."""
-        form = self._items.form
-        return _newest(form.type_name) is form.cls and _is_current(form)
+        return self._items.is_current()
 
     def is_allowed(self) -> bool:
         """Tell whether nobody replaced a method for a while."""
-        form, items = self._form, self._items.form
+        form = self._form
         return (
             form.may_read_classes()
             and form.may_load()
             and form.may_make()
-            and items.may_load()
-            and items.may_make()
+            and self._items.is_allowed()
         )
 
     def read(self, text: bytes, context: Any) -> Any:
@@ -102,19 +181,9 @@ class ListReader:
                 made,
                 'objects',
                 items,
-                self._waiting(context, len(items)),
+                self._items.waiting(context, len(items)),
             )
         return made
-
-    def _waiting(self, context: Any, number: int) -> Waiting:
-        form = self._items.form
-        return Waiting(
-            self._items.envelope,
-            form,
-            functools.partial(_read, form, context),
-            functools.partial(_says_all, form),
-            number,
-        )
 
 
 def _list_reader(form: Compiled) -> ListReader | None:
@@ -138,17 +207,34 @@ def _list_reader(form: Compiled) -> ListReader | None:
         cls, kind._obj_name, kind._subclasses
     ):
         return None
-    items = compiled(cls)
-    readers = [
-        hooks.function_of(one, '_obj_from_primitive') in methods.READERS
-        for one in (form.cls, cls)
-    ]
-    # A service with a registry of its own chooses classes itself.
-    readers.append(hooks.are_known(form.cls, 'obj_class_from_name'))
-    if not all(readers) or items.tracking != 'plain' or items.is_list:
+    if (
+        hooks.function_of(form.cls, '_obj_from_primitive')
+        not in methods.READERS
+        # A service with a registry of its own chooses classes itself.
+        or not hooks.are_known(form.cls, 'obj_class_from_name')
+    ):
         return None
-    found = vouching.voucher(items)
-    return None if found is None else ListReader(form, found)
+    items = _items(compiled(cls))
+    return None if items is None else ListReader(form, items)
+
+
+def _items_reader(form: Compiled) -> ItemsReader | None:
+    """Return what reads several of a class; None: nothing does."""
+    items = _items(form)
+    return None if items is None else ItemsReader(items)
+
+
+def _items(form: Compiled) -> Items | None:
+    """Return what makes objects of a class; None: nothing vouches for it."""
+    if (
+        hooks.function_of(form.cls, '_obj_from_primitive')
+        not in methods.READERS
+        or form.tracking != 'plain'
+        or form.is_list
+    ):
+        return None
+    found = vouching.voucher(form)
+    return None if found is None else Items(found)
 
 
 def _newest(name: str) -> type[hooks.VersionedObject] | None:

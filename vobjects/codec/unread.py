@@ -126,6 +126,20 @@ def primitives(
     return made
 
 
+def data_of(objects: UnreadObjects) -> list[dict[str, Any]] | None:
+    """Return what the objects' primitives have as data; None: ask them."""
+    waiting = _known_in(objects)
+    if waiting is None:
+        return None
+    items = _held(objects)
+    if any(item.__class__ is not waiting.kind for item in items):
+        return None
+    data: list[dict[str, Any]] = msgspec.to_builtins(
+        [item.data for item in items]
+    )
+    return data
+
+
 def have_changes(objects: UnreadObjects) -> bool:
     """Tell whether an object in a list has changes."""
     waiting = _known_in(objects)

@@ -68,6 +68,15 @@ class Things(base.ObjectListBase, base.Object):
 
 
 @base.register
+class Shown(base.Resource):
+    """The same as an answer."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.1': '1.1'}
+    fields = _fields()
+
+
+@base.register
 class Lenient(base.Resource):
     """Unknown fields of it are dropped, and no check of its own is known."""
 
@@ -260,6 +269,65 @@ def test_it_is_refused_when_it_arrives_or_never(primitive: Any) -> None:
             when_touched(data)
     else:
         [*when_touched(data)]
+
+
+def answer_of(items: Any) -> Any:
+    """Return the primitives of a list's items as those of answers."""
+    return [
+        {**item, 'versioned_object.name': 'Shown'}
+        if isinstance(item, dict)
+        else item
+        for item in items or ()
+    ]
+
+
+def shown_at(version: str) -> Callable[[Any], Any]:
+    return lambda things: base.plain_all(things, {'Shown': version})
+
+
+ANSWER_USES = (
+    len,
+    shown_at('1.1'),
+    shown_at('1.0'),
+    lambda things: [twins.shown(things[0])] if things else None,
+    shown_at('1.0'),
+    lambda things: [sorted_changes(one.obj_to_primitive()) for one in things],
+)
+
+
+@settings(max_examples=60)
+@given(lists_of_items, st.permutations(ANSWER_USES))
+@example(list_of([primitive_of({'text': 'a', 'late': 1})] * 2), ANSWER_USES)
+@example(list_of([primitive_of({'text': 'a'}, '1.0')]), ANSWER_USES)
+@example(list_of([None]), ANSWER_USES)
+def test_answers_read_when_touched_are_those_read_at_once(
+    primitive: Any, uses: Any
+) -> None:
+    items = answer_of(primitive[DATA]['objects'])
+    text = text_of(items)
+
+    def outcome_of(read: Callable[[bytes], Any]) -> Any:
+        return twins.outcome(lambda: [use(read(text)) for use in uses])
+
+    assert outcome_of(when_touched) == outcome_of(at_once)
+
+
+def test_answers_are_shown_without_making_any() -> None:
+    data = {'text': 'a', 'late': 1, 'at': '2026-11-21T12:00:00Z'}
+    answers = when_touched(text_of(answer_of([primitive_of(data)] * 3)))
+    assert base.plain_all(answers, {'Shown': '1.1'}) == [data] * 3
+    del data['late']
+    assert base.plain_all(answers, {'Shown': '1.0'}) == [data] * 3
+    assert type(answers) is UnreadObjects
+    assert unread.made_objects(answers) == []
+
+
+def test_answers_of_a_class_changed_meanwhile_are_asked() -> None:
+    answers = when_touched(text_of(answer_of([primitive_of({'text': 'a'})])))
+    with mock.patch.object(
+        Shown, 'obj_make_compatible', lambda self, data, version: data.clear()
+    ):
+        assert base.plain_all(answers, {'Shown': '1.0'}) == [{}]
 
 
 def three() -> Any:

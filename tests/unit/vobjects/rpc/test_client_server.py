@@ -155,6 +155,13 @@ def test_lists_and_nothing_are_answers_too(bus: Bus) -> None:
     assert bus.client.call({}, WorkRequest(name='nothing')) is None
 
 
+def test_nothing_in_an_answer_is_a_change(bus: Bus) -> None:
+    bus.members = (bus.serve('new', own()),)
+    answer = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert answer.obj_what_changed() == set()
+    assert answer.deep[0].obj_what_changed() == set()
+
+
 def test_to_an_old_server_nothing_newer_is_sent_or_answered(bus: Bus) -> None:
     bus.members = (bus.serve('old', old()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
