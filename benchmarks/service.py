@@ -1,188 +1,165 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests per second of the running service, and how long it takes to start.
+"""Requests of the running service: how many a second, how long, what CPU.
 
-Starts ``vobjects up`` on a state directory of its own, measures, stops it::
+::
 
-    python benchmarks/service.py [--seconds 5] [--concurrency 1 8 32]
-        [--workers 1] [--engines 2] [--database URL] [--transport-url URL]
+    python benchmarks/service.py [--seconds 5] [--rounds 3]
+        [--concurrency 1 8 32] [--database sqlite] [--transport embedded]
 
-The peer is ``GET /``, which reaches no engine: what a request costs beyond
-it is dispatch, validation, RPC and database.
+Each figure is the median of the rounds. Beside it stand two peers: ``GET /``
+in the same run, which reaches no engine, and what Senlin 16 did on such a
+machine with one worker of each kind, RabbitMQ and MariaDB
+(:data:`SENLIN`). CPU is that of one request, in milliseconds: of the API, of
+the engine, and of broker and database, if they do nothing else meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
+import dataclasses
 import itertools
 import json
-import pathlib
-import signal
-import socket
-import subprocess
+import statistics
 import sys
-import tempfile
-import threading
-import time
-from collections.abc import Callable
 
-HEADERS = {
-    'Content-Type': 'application/json',
-    'OpenStack-API-Version': 'clustering 1.7',
+import load
+import running
+
+#: What Senlin 16 did: requests per second at concurrency 1, 8 and 32.
+SENLIN = {
+    'GET one cluster': {1: 58, 8: 128, 32: 122},
+    'GET 100 clusters': {1: 10, 8: 22, 32: 22},
+    'POST profile': {1: 33, 8: 56, 32: 61},
+    'POST cluster': {1: 17, 8: 18, 32: 24},
 }
+
 SPEC = {
     'type': 'os.nova.server',
     'version': '1.0',
     'properties': {'name': 's', 'flavor': 'f', 'image': 'i'},
 }
 
-Send = Callable[[http.client.HTTPConnection, int], None]
+#: Parts of the deployment whose CPU is told.
+PARTS = ('api', 'engine', 'rpc', 'database')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked again and again."""
+
+    name: str
+    make: load.Make
+    good: tuple[int, ...]
 
 
 def main() -> int:
     """Measure and print."""
-    options = _options()
-    with tempfile.TemporaryDirectory(prefix='vobjects-bench-') as state:
-        port = _free_port()
-        began = time.perf_counter()
-        service = _start(options, pathlib.Path(state), port)
-        try:
-            _wait(port)
-            print(f'start-up {time.perf_counter() - began:.1f} s')
-            _measure(options, port)
-        finally:
-            service.send_signal(signal.SIGTERM)
-            service.wait(30)
+    chosen = _options()
+    with running.service(chosen) as service:
+        cases = _prepare(service)
+        print(
+            f'{chosen.database}, {chosen.transport},'
+            f' {chosen.workers} API worker(s), {chosen.engines} engine(s),'
+            f' {chosen.rounds} rounds of {chosen.seconds:g} s'
+        )
+        print(
+            f'{"request":17} {"c":>3} {"req/s":>6} {"p50 ms":>7}'
+            f' {"p99 ms":>7}  CPU ms: {"api":>5} {"engine":>6} {"rpc":>5}'
+            f' {"db":>5}   {"GET /":>6} {"Senlin":>7}'
+        )
+        peers: dict[int, float] = {}
+        for case in cases:
+            for concurrency in chosen.concurrency:
+                _measure(chosen, service, case, concurrency, peers)
     return 0
 
 
-def _measure(options: argparse.Namespace, port: int) -> None:
-    connection = http.client.HTTPConnection('127.0.0.1', port)
-    _post_profile(connection, 0)
-    numbers = itertools.count(1)
-    cases: tuple[tuple[str, Send], ...] = (
-        ('GET /', _get('/')),
-        ('GET /v1/profiles/NAME', _get('/v1/profiles/p-0')),
-        (
-            'POST /v1/profiles',
-            lambda c, _: _post_profile(c, next(numbers)),
+def _prepare(service: running.Service) -> list[Case]:
+    profile = {'profile': {'name': 'p', 'spec': SPEC}}
+    made = service.ask('POST', '/v1/profiles', profile)['profile']['id']
+    for number in range(100):
+        service.ask('POST', '/v1/clusters', _cluster(f'listed-{number}', made))
+    while service.ask('GET', '/v1/clusters?limit=1&status=INIT')['clusters']:
+        pass
+    names = itertools.count()
+    version = '1.14'
+
+    def post(path: str, body: object) -> bytes:
+        return load.request('POST', path, version, json.dumps(body).encode())
+
+    one = load.request('GET', '/v1/clusters/listed-50', version)
+    many = load.request('GET', '/v1/clusters?limit=100', version)
+    root = load.request('GET', '/', version)
+    return [
+        Case('GET /', lambda _: root, (300,)),
+        Case('GET one cluster', lambda _: one, (200,)),
+        Case('GET 100 clusters', lambda _: many, (200,)),
+        Case(
+            'POST profile',
+            lambda _: post('/v1/profiles', profile),
+            (201,),
         ),
-        ('GET /v1/profiles?limit=20', _get('/v1/profiles?limit=20')),
+        Case(
+            'POST cluster',
+            lambda _: post(
+                '/v1/clusters', _cluster(f'made-{next(names)}', made)
+            ),
+            (202,),
+        ),
+    ]
+
+
+def _cluster(name: str, profile: str) -> dict[str, object]:
+    return {
+        'cluster': {'name': name, 'profile_id': profile, 'desired_capacity': 0}
+    }
+
+
+def _measure(
+    chosen: argparse.Namespace,
+    service: running.Service,
+    case: Case,
+    concurrency: int,
+    peers: dict[int, float],
+) -> None:
+    outcomes = []
+    spent: dict[str, list[float]] = {part: [] for part in PARTS}
+    for _round in range(chosen.rounds):
+        before = service.cpu()
+        outcome = load.run(
+            service.address, case.make, case.good, concurrency, chosen.seconds
+        )
+        after = service.cpu()
+        outcomes.append(outcome)
+        for part in PARTS:
+            used = (after[part] - before[part]) * 1000
+            spent[part].append(used / len(outcome.times))
+    rate = statistics.median(one.rate for one in outcomes)
+    peer = peers.setdefault(concurrency, rate)
+    senlin = SENLIN.get(case.name, {}).get(concurrency)
+    times = [
+        statistics.median(one.percentile(percent) for one in outcomes)
+        for percent in (50, 99)
+    ]
+    cpu = [statistics.median(spent[part]) for part in PARTS]
+    print(
+        f'{case.name:17} {concurrency:3} {rate:6.0f} {times[0]:7.2f}'
+        f' {times[1]:7.2f}          {cpu[0]:5.2f} {cpu[1]:6.2f}'
+        f' {cpu[2]:5.2f} {cpu[3]:5.2f}   {rate / peer:5.2f}x'
+        f' {f"{rate / senlin:6.1f}x" if senlin else "":>7}',
+        flush=True,
     )
-    print(f'{"request":28} {"c":>3} {"req/s":>7} {"p50 ms":>8} {"p99 ms":>8}')
-    peers: dict[int, float] = {}
-    for name, send in cases:
-        for concurrency in options.concurrency:
-            rate, times = _load(port, send, concurrency, options.seconds)
-            peer = peers.setdefault(concurrency, rate)
-            print(
-                f'{name:28} {concurrency:3} {rate:7.0f}'
-                f' {_percentile(times, 50):8.2f}'
-                f' {_percentile(times, 99):8.2f}   {rate / peer:.2f}x GET /'
-            )
-
-
-def _load(
-    port: int, send: Send, concurrency: int, seconds: float
-) -> tuple[float, list[float]]:
-    """Return requests per second, and each one's milliseconds."""
-    times: list[float] = []
-    stop = time.perf_counter() + seconds
-
-    def client(number: int) -> None:
-        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=30)
-        while (began := time.perf_counter()) < stop:
-            send(connection, number)
-            times.append((time.perf_counter() - began) * 1000)
-        connection.close()
-
-    threads = [
-        threading.Thread(target=client, args=(number,))
-        for number in range(concurrency)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return len(times) / seconds, sorted(times)
-
-
-def _get(path: str) -> Send:
-    def send(connection: http.client.HTTPConnection, number: int) -> None:
-        connection.request('GET', path, headers=HEADERS)
-        _expect(connection, {200, 300})
-
-    return send
-
-
-def _post_profile(connection: http.client.HTTPConnection, number: int) -> None:
-    body = json.dumps({'profile': {'name': f'p-{number}', 'spec': SPEC}})
-    connection.request('POST', '/v1/profiles', body, HEADERS)
-    _expect(connection, {201})
-
-
-def _expect(connection: http.client.HTTPConnection, good: set[int]) -> None:
-    response = connection.getresponse()
-    content = response.read()
-    if response.status not in good:
-        raise RuntimeError(f'{response.status}: {content[:300]!r}')
-
-
-def _percentile(times: list[float], percent: int) -> float:
-    return times[min(len(times) - 1, len(times) * percent // 100)]
-
-
-def _start(
-    options: argparse.Namespace, state: pathlib.Path, port: int
-) -> subprocess.Popen[bytes]:
-    command = [
-        *(sys.executable, '-m', 'vobjects.cli', 'up'),
-        *('--port', str(port), '--state-dir', str(state)),
-        *('--engines', str(options.engines)),
-        *('--workers', str(options.workers)),
-    ]
-    for name in ('database', 'transport_url'):
-        if getattr(options, name):
-            command += [
-                f'--{name.replace("_", "-")}',
-                getattr(options, name),
-            ]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
-
-
-def _wait(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=5)
-        try:
-            connection.request('GET', '/')
-            if connection.getresponse().status == 300:
-                return
-        except OSError:
-            time.sleep(0.05)
-        finally:
-            connection.close()
-    raise RuntimeError('the service did not start; see its output')
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        number: int = probe.getsockname()[1]
-        return number
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser = running.options(__doc__)
     parser.add_argument('--seconds', type=float, default=5.0)
+    parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument(
         '--concurrency', type=int, nargs='+', default=[1, 8, 32]
     )
-    parser.add_argument('--workers', type=int, default=1)
-    parser.add_argument('--engines', type=int, default=2)
-    parser.add_argument('--database', metavar='URL')
-    parser.add_argument('--transport-url', metavar='URL')
-    return parser.parse_args()
+    chosen: argparse.Namespace = parser.parse_args()
+    return chosen
 
 
 if __name__ == '__main__':

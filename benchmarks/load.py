@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests over kept connections, from one thread, as lean as Python allows.
+
+What the client costs is taken from the server on a small machine, so this
+one builds each request as bytes and reads no more of an answer than its
+status and its length.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import selectors
+import socket
+import time
+from collections.abc import Callable, Collection
+
+#: Seconds without any answer.
+PATIENCE = 60.0
+
+#: Request number -> what is sent.
+Make = Callable[[int], bytes]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was measured.
+
+    :ivar seconds: from the first request to the last answer
+    :ivar times: milliseconds of each request, ascending
+    """
+
+    seconds: float
+    times: list[float]
+
+    @property
+    def rate(self) -> float:
+        """Requests per second."""
+        return len(self.times) / self.seconds
+
+    def percentile(self, percent: int) -> float:
+        """Return the milliseconds that so many percent took at most."""
+        last = len(self.times) - 1
+        return self.times[min(last, len(self.times) * percent // 100)]
+
+
+class _Connection:
+    """One of the clients: a request at a time."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.socket = socket.create_connection(address, timeout=PATIENCE)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.began = 0.0
+        self._got = b''
+
+    def send(self, content: bytes) -> None:
+        """Begin a request."""
+        self._got = b''
+        self.began = time.perf_counter()
+        self.socket.sendall(content)
+
+    def answer(self) -> tuple[int, bytes] | None:
+        """Read on; return status and body when all is there."""
+        read = self.socket.recv(262144)
+        if not read:
+            raise ConnectionError('the server closed a connection')
+        self._got += read
+        head, gap, body = self._got.partition(b'\r\n\r\n')
+        if not gap:
+            return None
+        lines = head.lower().split(b'\r\n')
+        length = next(
+            int(line[15:]) for line in lines if line[:15] == b'content-length:'
+        )
+        if len(body) < length:
+            return None
+        return int(head[9:12]), body
+
+
+def request(
+    verb: str, path: str, version: str, body: bytes | None = None
+) -> bytes:
+    """Return a request of HTTP/1.1 that keeps its connection."""
+    head = [
+        f'{verb} {path} HTTP/1.1',
+        'Host: 127.0.0.1',
+        f'OpenStack-API-Version: clustering {version}',
+    ]
+    if body is not None:
+        head += [
+            'Content-Type: application/json',
+            f'Content-Length: {len(body)}',
+        ]
+    return '\r\n'.join([*head, '', '']).encode() + (body or b'')
+
+
+def run(
+    address: tuple[str, int],
+    make: Make,
+    good: Collection[int],
+    concurrency: int,
+    seconds: float,
+) -> Outcome:
+    """Send requests for a while, so many at a time.
+
+    :param good: statuses that are no failure
+    :raises RuntimeError: an answer of another status
+    """
+    connections = [_Connection(address) for _ in range(concurrency)]
+    times: list[float] = []
+    sent = 0
+    with selectors.DefaultSelector() as selector:
+        began = time.perf_counter()
+        until = began + seconds
+        for one in connections:
+            selector.register(one.socket, selectors.EVENT_READ, one)
+            one.send(make(sent))
+            sent += 1
+        waiting = concurrency
+        while waiting:
+            ready = selector.select(PATIENCE)
+            if not ready:
+                raise RuntimeError(f'no answer within {PATIENCE} s')
+            for key, _events in ready:
+                one = key.data
+                answer = one.answer()
+                if answer is None:
+                    continue
+                now = time.perf_counter()
+                times.append((now - one.began) * 1000)
+                if answer[0] not in good:
+                    raise RuntimeError(f'{answer[0]}: {answer[1][:300]!r}')
+                if now < until:
+                    one.send(make(sent))
+                    sent += 1
+                else:
+                    waiting -= 1
+        took = time.perf_counter() - began
+    for one in connections:
+        one.socket.close()
+    return Outcome(took, sorted(times))
