@@ -37,6 +37,8 @@ def main(argv: list[str]) -> int:
     """
     options = _engine_parser().parse_args(argv)
     conf = configuration(options.config_file)
+    if options.metrics_port is not None:
+        conf.set_override('metrics_port', options.metrics_port, 'engine')
     # Imported here, so that "vobjects db" needs no message bus.
     from engine import service
 
@@ -147,8 +149,25 @@ def _engine_parser() -> argparse.ArgumentParser:
         metavar='NAME',
         help='the release to announce (default: that of this build)',
     )
+    parser.add_argument(
+        '--metrics-port',
+        metavar='PORT',
+        type=_port,
+        help='in place of [engine] metrics_port',
+    )
     _add_config_file(parser)
     return parser
+
+
+def _port(text: str) -> int:
+    """Return the number of a port; 0 is any.
+
+    :raises ValueError: it is none
+    """
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise ValueError(text)
+    return number
 
 
 def _add_config_file(parser: argparse.ArgumentParser) -> None:

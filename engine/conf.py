@@ -106,6 +106,26 @@ ENGINE_OPTIONS = [
         help='Seconds between two batches of deletions, each of which is a'
         ' short transaction.',
     ),
+    cfg.PortOpt(
+        'metrics_port',
+        min=0,
+        help='Port where this engine shows its metrics to Prometheus; 0: any'
+        ' that is free, which is logged. Not set: none. Several engines on a'
+        ' host need one each, see "vobjects engine --metrics-port".',
+    ),
+    cfg.HostAddressOpt(
+        'metrics_host',
+        default='127.0.0.1',
+        help='Address where the metrics are. Everybody who reaches it may'
+        ' read them.',
+    ),
+    cfg.FloatOpt(
+        'metrics_cache',
+        default=5.0,
+        min=0.0,
+        help='Seconds for which numbers that come from the database are not'
+        ' asked for again.',
+    ),
     cfg.StrOpt(
         'provider',
         default='simulated',

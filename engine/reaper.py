@@ -129,7 +129,7 @@ class Reaper:
                 f'{reason} while running it, as happened {times} times',
             )
         LOG.warning('Action %s is ready again: %s', orphan.id, reason)
-        return actions.update(
+        is_ready = actions.update(
             session,
             claim.condition(),
             status='READY',
@@ -138,6 +138,9 @@ class Reaper:
             not_before=None,
             deaths=models.Action.deaths + 1,
         )
+        if is_ready:
+            self._run.metrics.rescued(session)
+        return is_ready
 
     def _end_overdue(self) -> bool:
         with self._run.database.reader() as session:

@@ -76,6 +76,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Begin to claim and run actions."""
+        self.run.metrics.watch(self._size, lambda: len(self._running))
         for thread in (self._dispatcher, *self._workers):
             thread.start()
 
@@ -206,9 +207,11 @@ class Scheduler:
                 after=self._lock_retry,
                 blocked_on=blocked_on,
             )
+            self.run.metrics.blocked(session)
             return None, woken
         if actions.start(session, action):
             self.run.events.started(session, action)
+            self.run.metrics.started(session, action)
         job = work.Work(self.run, kind, claim, action, request)
         return job, woken
 

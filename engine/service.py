@@ -16,7 +16,7 @@ import socket
 from oslo_config import cfg
 
 from engine import conf as engine_conf
-from engine import purger, reaper, scheduler
+from engine import exporter, purger, reaper, scheduler
 from engine.actions import runtime
 from engine.db import database, migrations, phases, services
 from engine.events import recorder
@@ -123,6 +123,7 @@ class Engine:
             context_from=context.from_dict,
             error_modules=topics.ERROR_MODULES,
             listeners={notices.WORK: self._hear},
+            observer=self.runtime.metrics,
         )
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
@@ -134,10 +135,14 @@ class Engine:
             announce=self.worker.announce_fleet,
         )
 
+        self.exporter = exporter.Exporter(
+            conf, self.runtime.metrics, self.database
+        )
         self.purger = purger.Purger(conf, self.database, self._is_first)
 
     def start(self) -> None:
         """Join the fleet, serve requests and run actions."""
+        self.exporter.start()
         self.worker.start()
         self.reaper.start()
         self.purger.start()
@@ -152,6 +157,7 @@ class Engine:
         self.purger.stop()
         self.reaper.stop()
         self.worker.stop()
+        self.exporter.stop()
         self.database.close()
 
     def _cap(self) -> Manifest:

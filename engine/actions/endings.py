@@ -65,6 +65,7 @@ def abandon(
     )
     if ended:
         run.events.ended(session, action, status, reason)
+        run.metrics.ended(session, action, status)
     return woken
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
+from engine import metrics
 from engine.db import database, models
 from engine.events import recorder
 from engine.policies import base as policies
@@ -35,6 +36,9 @@ class Runtime:
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None
+    metrics: metrics.Metrics = dataclasses.field(
+        default_factory=metrics.Metrics
+    )
 
     def node_limit(self) -> int:
         """Return how many nodes a cluster may have at most."""

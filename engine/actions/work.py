@@ -198,6 +198,7 @@ class Work:
         if not ended:
             raise actions.ClaimLostError(self.action.id)
         self.run.events.ended(session, self.action, status, reason)
+        self.run.metrics.ended(session, self.action, status)
         self._settled = True
 
     # Other ends

@@ -16,11 +16,13 @@ gates are the sender's: what can be read is done.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
@@ -76,6 +78,41 @@ def handlers_of(services: Iterable[object]) -> dict[str, Handler]:
     return found
 
 
+class Observer(Protocol):
+    """Hears what an endpoint does. Both methods are quick."""
+
+    def answered(
+        self, request: str | None, error: Exception | None, seconds: float
+    ) -> None:
+        """Hear of a request that is done.
+
+        :param request: its type; None: none that is handled here
+        :param error: what it was refused with, or failed by
+        """
+
+    def downgraded(self, request: str) -> None:
+        """Hear that the caller is older, and is answered in its form."""
+
+
+class _Nobody:
+    """Listens to nothing."""
+
+    def answered(
+        self, request: str | None, error: Exception | None, seconds: float
+    ) -> None:
+        """See :class:`Observer`."""
+
+    def downgraded(self, request: str) -> None:
+        """See :class:`Observer`."""
+
+
+@dataclasses.dataclass(slots=True)
+class _Call:
+    """What is known of a call while it is performed."""
+
+    name: str | None = None
+
+
 class Endpoint:
     """The endpoint of an RPC server.
 
@@ -85,6 +122,7 @@ class Endpoint:
     :param expected: classes of errors that are answers, not faults: they
         are not logged with a traceback
     :param context_from: rebuilds the caller's context from a dict
+    :param observer: told of each request
     :param known_reader: returns the manifest of a digest, if the fleet has
         it. A caller can be asked for it, but its answer goes to the next
         server in turn, which of two is always the other one
@@ -100,6 +138,7 @@ class Endpoint:
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         known_reader: Callable[[str], Manifest | None] = lambda digest: None,
+        observer: Observer | None = None,
     ) -> None:
         self._handlers = handlers_of(services)
         self._speaks = speaks
@@ -112,6 +151,7 @@ class Endpoint:
         )
         self._context_from = context_from
         self._known_reader = known_reader
+        self._observer = observer or _Nobody()
         self._readers: dict[str, Manifest] = {}
         self._readers_lock = threading.Lock()
 
@@ -125,14 +165,29 @@ class Endpoint:
         :param reader: ``digest`` of the caller's manifest; with ``manifest``
             when we said that we have never seen it
         """
+        call = _Call()
+        began = time.perf_counter()
+        failure: Exception | None = None
         try:
-            return self._perform(context, request, reader)
+            return self._perform(context, request, reader, call)
         except self._expected as error:
+            failure = error
             LOG.debug('Refused: %s: %s', type(error).__name__, error)
             raise oslo_messaging.ExpectedException() from error
+        except Exception as error:
+            failure = error
+            raise
+        finally:
+            self._observer.answered(
+                call.name, failure, time.perf_counter() - began
+            )
 
     def _perform(
-        self, context: dict[str, Any], request: Any, reader: Mapping[str, Any]
+        self,
+        context: dict[str, Any],
+        request: Any,
+        reader: Mapping[str, Any],
+        call: _Call,
     ) -> Any:
         reads = self._reader(reader)
         rebuilt = self._context_from(context)
@@ -146,8 +201,11 @@ class Endpoint:
             raise ovo_exception.UnsupportedObjectError(
                 objtype=type(asked).__name__
             )
+        call.name = asked.obj_name()
         answer = _settled(handler(rebuilt, asked))
         spoken = _both(self._speaks, reads)
+        if spoken != self._speaks:
+            self._observer.downgraded(call.name)
         if isinstance(request, str):
             return serializer.to_bytes(answer, spoken).decode()
         return serializer.to_wire(answer, spoken)

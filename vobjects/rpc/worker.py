@@ -39,6 +39,7 @@ class Worker:
     :param error_modules: modules of errors that may come back from calls
     :param listeners: kind of notice -> what to call
     :param on_view: called with each new view of the fleet
+    :param observer: told of each request
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Worker:
         error_modules: tuple[str, ...] = (),
         listeners: Mapping[str, Callable[[], None]] | None = None,
         on_view: Callable[[View], None] = lambda view: None,
+        observer: server.Observer | None = None,
     ) -> None:
         rpc_conf.register(conf)
         self._transport = transport.open_transport(
@@ -87,6 +89,7 @@ class Worker:
             expected=expected,
             context_from=context_from,
             known_reader=self._known_reader,
+            observer=observer,
         )
         receiver = notices.Receiver(
             {notices.FLEET: self.membership.hear, **(listeners or {})}

@@ -111,9 +111,17 @@ class Bus:
     def member(self, name: str, speaks: Manifest) -> fleet.Member:
         return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', speaks)
 
-    def serve(self, name: str, speaks: Manifest) -> fleet.Member:
+    def serve(
+        self,
+        name: str,
+        speaks: Manifest,
+        observer: server.Observer | None = None,
+    ) -> fleet.Member:
         endpoint = server.Endpoint(
-            [Worker()], speaks=speaks, expected=(RefusalError,)
+            [Worker()],
+            speaks=speaks,
+            expected=(RefusalError,),
+            observer=observer,
         )
         running = transport.build_server(
             self.transport, TOPIC, name, [endpoint]
@@ -134,6 +142,23 @@ def bus() -> Iterator[Bus]:
     bus = Bus()
     yield bus
     bus.close()
+
+
+class Notes:
+    """Writes down what an endpoint does."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str | None, str]] = []
+        self.older: list[str] = []
+
+    def answered(
+        self, request: str | None, error: Exception | None, seconds: float
+    ) -> None:
+        assert seconds >= 0
+        self.heard.append((request, type(error).__name__ if error else 'ok'))
+
+    def downgraded(self, request: str) -> None:
+        self.older.append(request)
 
 
 def old() -> Manifest:
@@ -160,6 +185,34 @@ def test_nothing_in_an_answer_is_a_change(bus: Bus) -> None:
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
     assert answer.obj_what_changed() == set()
     assert answer.deep[0].obj_what_changed() == set()
+
+
+def test_observer_hears_of_each_request(bus: Bus) -> None:
+    notes = Notes()
+    bus.members = (bus.serve('new', own(), notes),)
+    bus.client.call({}, WorkRequest(name='a', force=False))
+    with pytest.raises(RefusalError):
+        bus.client.call({}, WorkRequest(name='refuse', force=False))
+    with pytest.raises(exceptions.TypeNotSpoken):
+        bus.client.call({}, NobodyHandlesThis(name='a'))
+    assert notes.heard == [
+        ('WorkRequest', 'ok'),
+        ('WorkRequest', 'RefusalError'),
+        # Sent again, after another look at the fleet.
+        (None, 'UnsupportedObjectError'),
+        (None, 'UnsupportedObjectError'),
+    ]
+    assert notes.older == []
+
+
+def test_observer_hears_of_callers_that_are_older(bus: Bus) -> None:
+    notes = Notes()
+    endpoint = server.Endpoint([Worker()], speaks=own(), observer=notes)
+    reader = {'digest': old().digest, 'manifest': dict(old())}
+    request = serializer.to_wire(WorkRequest(name='a', force=False), old())
+    answer = endpoint.perform({}, request, reader)
+    assert serializer.from_wire(answer).said['name'] == 'a'
+    assert notes.older == ['WorkRequest']
 
 
 def test_to_an_old_server_nothing_newer_is_sent_or_answered(bus: Bus) -> None:

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine's page of metrics, for Prometheus to read.
+
+With what the process has counted itself go the gauges of all engines
+together, which come from the database when somebody looks, but not again for
+``[engine] metrics_cache`` seconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import prometheus_client
+from oslo_config import cfg
+from prometheus_client import core, registry
+
+from engine import metrics
+from engine.db import backlog, database, services
+from vobjects.clustering import history, topics
+from vobjects.rpc import fleet
+
+LOG = logging.getLogger(__name__)
+
+_Gauge = core.GaugeMetricFamily
+
+
+class Exporter:
+    """Serves the page at ``[engine] metrics_port``, if there is one."""
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        counted: metrics.Metrics,
+        target: database.Database,
+    ) -> None:
+        self._host: str = conf.engine.metrics_host
+        self._port: int | None = conf.engine.metrics_port
+        self._registry = counted.registry
+        self._registry.register(Shared(target, conf.engine.metrics_cache))
+        self._server: Any = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to serve.
+
+        :raises OSError: naming the port that cannot be listened to
+        """
+        if self._port is None:
+            return
+        try:
+            self._server, self._thread = prometheus_client.start_http_server(
+                self._port, self._host, self._registry
+            )
+        except OSError as error:
+            raise OSError(
+                f'cannot serve metrics on {self._host} port {self._port}:'
+                f' {error.strerror or error}; set [engine] metrics_host and'
+                ' metrics_port'
+            ) from None
+        LOG.info('Metrics are at %s', self.url)
+
+    @property
+    def url(self) -> str | None:
+        """Where the page is; None: nowhere."""
+        if self._server is None:
+            return None
+        host = f'[{self._host}]' if ':' in self._host else self._host
+        return f'http://{host}:{self._server.server_port}/metrics'
+
+    def stop(self) -> None:
+        """Serve no more."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+
+
+class Shared(registry.Collector):
+    """The gauges that the database has.
+
+    :param lifetime: seconds for which an answer is repeated
+    """
+
+    def __init__(self, target: database.Database, lifetime: float) -> None:
+        self._database = target
+        self._lifetime = lifetime
+        self._lock = threading.Lock()
+        self._found: list[core.Metric] = []
+        self._until = float('-inf')
+
+    def describe(self) -> Iterable[core.Metric]:
+        """Return nothing: no database is asked to register."""
+        return []
+
+    def collect(self) -> Iterable[core.Metric]:
+        """Return the gauges."""
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._found = list(self._read())
+                self._until = time.monotonic() + self._lifetime
+            return self._found
+
+    def _read(self) -> Iterator[core.Metric]:
+        is_up = _Gauge(
+            'vobjects_engine_database_up', 'Whether the database answers.'
+        )
+        try:
+            with self._database.reader() as session:
+                todo = backlog.measure(session)
+                view = services.view(session)
+        except Exception as error:  # noqa: BLE001 - it is told
+            database.report(LOG, error, 'Could not measure')
+            is_up.add_metric([], 0)
+            yield is_up
+            return
+        is_up.add_metric([], 1)
+        yield is_up
+        yield from _of_backlog(todo)
+        yield from _of_fleet(view)
+
+
+def _of_backlog(todo: backlog.Backlog) -> Iterator[core.Metric]:
+    by_status = _Gauge(
+        'vobjects_actions',
+        'Actions that have not ended, by status.',
+        labels=['status'],
+    )
+    for status, number in todo.by_status.items():
+        by_status.add_metric([status], number)
+    yield by_status
+    for name, text, value in (
+        ('actions_blocked', 'Actions that wait for a lock', todo.blocked),
+        (
+            'actions_ready_age_seconds',
+            'Age of the oldest action that could be claimed',
+            todo.oldest,
+        ),
+        ('locks', 'Locks of clusters and nodes', todo.locks),
+    ):
+        yield _Gauge(f'vobjects_{name}', f'{text}.', value=value)
+
+
+def _of_fleet(view: fleet.View) -> Iterator[core.Metric]:
+    ages = _Gauge(
+        'vobjects_fleet_heartbeat_age_seconds',
+        'Since a process was last heard of.',
+        labels=['id', 'binary', 'host', 'release', 'state'],
+    )
+    for member in view.members:
+        labels = (
+            member.id,
+            member.binary,
+            member.host,
+            member.release,
+            member.state,
+        )
+        ages.add_metric(labels, member.age)
+    yield ages
+    maximum = view.maximum(topics.ENGINE, history.MAXIMUM)
+    for name, text, value in (
+        (
+            'served_maximum_minor',
+            'Minor of the highest version that all live engines can serve',
+            maximum.version.minor,
+        ),
+        ('held', 'Whether it is held', int(view.held is not None)),
+        ('generation', 'Changes of the fleet', view.generation),
+    ):
+        yield _Gauge(f'vobjects_fleet_{name}', f'{text}.', value=value)

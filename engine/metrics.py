@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one engine process counts, for Prometheus.
+
+What happens in a transaction counts when that is committed, and so once,
+however often it was tried.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import prometheus_client
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import models
+
+#: For a request that is not of a type of ours.
+OTHER = '(other)'
+
+_REQUEST_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30)
+_ACTION_BUCKETS = (0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
+
+_Labels = tuple[str, ...]
+
+
+class Metrics:
+    """The counters of one process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = prometheus_client.CollectorRegistry()
+        counter = functools.partial(
+            prometheus_client.Counter, registry=registry
+        )
+        histogram = functools.partial(
+            prometheus_client.Histogram, registry=registry
+        )
+        gauge = functools.partial(prometheus_client.Gauge, registry=registry)
+        self._requests = counter(
+            'vobjects_engine_requests',
+            'Requests by type, and by what became of them: "ok", or the'
+            ' class of the error.',
+            ('request', 'result'),
+        )
+        self._request_seconds = histogram(
+            'vobjects_engine_request_duration_seconds',
+            'What requests took here.',
+            ('request',),
+            buckets=_REQUEST_BUCKETS,
+        )
+        self._downgrades = counter(
+            'vobjects_engine_downgrades',
+            'Answers that were given in an older form because the process'
+            ' that asked is older, by type of the request.',
+            ('request',),
+        )
+        self._ended = counter(
+            'vobjects_engine_actions_ended',
+            'Actions that this engine ended, by kind and status.',
+            ('action', 'status'),
+        )
+        self._action_seconds = histogram(
+            'vobjects_engine_action_duration_seconds',
+            'From the first start of an action to its end.',
+            ('action',),
+            buckets=_ACTION_BUCKETS,
+        )
+        self._delay = histogram(
+            'vobjects_engine_action_delay_seconds',
+            'From when an action is made to its first start.',
+            buckets=_ACTION_BUCKETS,
+        )
+        self._lock_waits = counter(
+            'vobjects_engine_lock_waits',
+            'Claims put off because another action holds the cluster or node.',
+        )
+        self._rescues = counter(
+            'vobjects_engine_rescues',
+            'Actions taken over from engines that died.',
+        )
+        self._workers = gauge(
+            'vobjects_engine_workers', 'Actions that it can run at a time.'
+        )
+        self._busy = gauge(
+            'vobjects_engine_workers_busy', 'Actions that it runs now.'
+        )
+
+    def answered(
+        self, request: str | None, error: Exception | None, seconds: float
+    ) -> None:
+        """Count a request that was answered, or refused.
+
+        :param request: its type; None: none that is known
+        """
+        name = request or OTHER
+        result = 'ok' if error is None else type(error).__name__
+        self._requests.labels(name, result).inc()
+        self._request_seconds.labels(name).observe(seconds)
+
+    def downgraded(self, request: str) -> None:
+        """Count an answer to a process that is older than this one."""
+        self._downgrades.labels(request).inc()
+
+    def started(self, session: orm.Session, action: models.Action) -> None:
+        """Count an action's first start."""
+        created, began = action.created_at, action.start_time
+        if began is not None:
+            delay = max(0.0, began - created.timestamp())
+            _at_commit(session, lambda: self._delay.observe(delay))
+
+    def ended(
+        self, session: orm.Session, action: models.Action, status: str
+    ) -> None:
+        """Count an action's end."""
+        kind, began = action.action, action.start_time
+
+        def count() -> None:
+            self._ended.labels(kind, status).inc()
+            if began is not None:
+                seconds = max(0.0, time.time() - began)
+                self._action_seconds.labels(kind).observe(seconds)
+
+        _at_commit(session, count)
+
+    def blocked(self, session: orm.Session) -> None:
+        """Count an action that has to wait for another's lock."""
+        _at_commit(session, self._lock_waits.inc)
+
+    def rescued(self, session: orm.Session) -> None:
+        """Count an action of an engine that died."""
+        _at_commit(session, self._rescues.inc)
+
+    def watch(self, workers: int, busy: Callable[[], float]) -> None:
+        """Show how many workers there are, and how many have something."""
+        self._workers.set(workers)
+        self._busy.set_function(busy)
+
+
+def _at_commit(session: orm.Session, count: Callable[[], Any]) -> None:
+    def committed(done: orm.Session) -> None:
+        # It is also called for savepoints, which may yet be undone.
+        if not done.in_nested_transaction():
+            count()
+
+    sqlalchemy.event.listen(session, 'after_commit', committed)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an engine counts, and what its page says."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import socket
+from collections.abc import Iterator
+
+import pytest
+import requests
+from sqlalchemy import orm
+
+from engine import exporter, metrics
+from engine.db import database, models
+from tests.unit.engine import asks, fleet
+from tests.unit.engine.conftest import configuration
+from vobjects.clustering.requests import clusters, nodes
+
+
+def value(engine: fleet.Engine, name: str, **labels: str) -> float:
+    """Return a number of the registry; 0 for a series without any."""
+    found = engine.run.metrics.registry.get_sample_value(name, labels)
+    return found or 0.0
+
+
+def ended(engine: fleet.Engine, action: str, status: str) -> float:
+    """Return how many actions have ended so."""
+    return value(
+        engine,
+        'vobjects_engine_actions_ended_total',
+        action=action,
+        status=status,
+    )
+
+
+def test_actions_are_counted_by_kind_and_end(any_world: fleet.World) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 2)
+    any_world.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.ask(clusters.ClusterScaleOutRequest(identity=cluster, count=1))
+    engine.work()
+    assert ended(engine, 'CLUSTER_CREATE', 'SUCCEEDED') == 1
+    assert ended(engine, 'NODE_CREATE', 'SUCCEEDED') == 2
+    assert ended(engine, 'NODE_CREATE', 'FAILED') == 1
+    seconds = 'vobjects_engine_action_duration_seconds_count'
+    assert value(engine, seconds, action='NODE_CREATE') == 3
+    assert value(engine, 'vobjects_engine_action_delay_seconds_count') == 5
+
+
+def test_actions_that_others_end_are_counted(world: fleet.World) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1, run=False)
+    assert engine.scheduler.claim() is not None
+    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=True))
+    engine.work()
+    assert ended(engine, 'CLUSTER_CREATE', 'CANCELLED') == 1
+
+
+def test_transaction_that_is_lost_counts_nothing(
+    sqlite_database: database.Database,
+) -> None:
+    found = metrics.Metrics()
+    action = models.Action(action='NODE_CHECK', start_time=0.0)
+
+    def lost(session: orm.Session) -> None:
+        with session.begin_nested():
+            found.ended(session, action, 'FAILED')
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sqlite_database.write(lost)
+    labels = {'action': 'NODE_CHECK', 'status': 'FAILED'}
+    name = 'vobjects_engine_actions_ended_total'
+    assert found.registry.get_sample_value(name, labels) is None
+    with sqlite_database.writer() as session, session.begin_nested():
+        found.ended(session, action, 'FAILED')
+    assert found.registry.get_sample_value(name, labels) == 1
+
+
+def test_lock_that_somebody_has_is_counted(world: fleet.World) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1)
+    (node,) = world.rows(models.Node)
+    engine.ask(nodes.NodeCheckRequest(identity=node.id))
+    assert engine.scheduler.claim() is not None
+    engine.ask(clusters.ClusterCheckRequest(identity=cluster))
+    assert engine.scheduler.claim() is None
+    assert value(engine, 'vobjects_engine_lock_waits_total') == 1
+
+
+def test_action_of_an_engine_that_died_is_counted(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0, run=False)
+    assert engine.scheduler.claim() is not None
+    world.silence(engine)
+    other = world.engine(name='two')
+    other.reaper.sweep()
+    assert value(other, 'vobjects_engine_rescues_total') == 1
+
+
+@pytest.fixture
+def engine(any_world: fleet.World) -> fleet.Engine:
+    any_world.conf.set_override('metrics_port', 0, 'engine')
+    any_world.conf.set_override('metrics_cache', 0.0, 'engine')
+    return any_world.engine()
+
+
+@pytest.fixture
+def page(
+    engine: fleet.Engine, any_world: fleet.World
+) -> Iterator[exporter.Exporter]:
+    """Its page, served."""
+    found = exporter.Exporter(
+        any_world.conf, engine.run.metrics, any_world.database
+    )
+    found.start()
+    yield found
+    found.stop()
+
+
+def shown(page: exporter.Exporter) -> dict[str, float]:
+    """Return what Prometheus would read: a series and its value."""
+    answer = requests.get(page.url or '', timeout=60)
+    assert answer.status_code == 200
+    return {
+        series: float(number)
+        for series, _, number in (
+            line.rpartition(' ')
+            for line in answer.text.splitlines()
+            if not line.startswith('#')
+        )
+    }
+
+
+def test_page_shows_what_there_is_to_do(
+    any_world: fleet.World, engine: fleet.Engine, page: exporter.Exporter
+) -> None:
+    assert shown(page)['vobjects_actions{status="READY"}'] == 0
+    asks.cluster(engine, 2, run=False)
+    found = shown(page)
+    assert found['vobjects_actions{status="READY"}'] == 1
+    assert found['vobjects_actions{status="WAITING"}'] == 0
+    assert found['vobjects_actions_ready_age_seconds'] >= 0
+    engine.work(1)
+    found = shown(page)
+    assert found['vobjects_actions{status="READY"}'] == 2
+    assert found['vobjects_actions{status="WAITING"}'] == 1
+    assert found['vobjects_locks'] == 1
+    engine.work()
+    found = shown(page)
+    assert found['vobjects_actions{status="READY"}'] == 0
+    assert found['vobjects_actions_blocked'] == 0
+    assert found['vobjects_locks'] == 0
+    assert found['vobjects_engine_database_up'] == 1
+
+
+def test_page_shows_the_fleet(
+    any_world: fleet.World, engine: fleet.Engine, page: exporter.Exporter
+) -> None:
+    found = shown(page)
+    assert found['vobjects_fleet_served_maximum_minor'] == 14
+    assert found['vobjects_fleet_held'] == 0
+    (age,) = (
+        number
+        for series, number in found.items()
+        if series.startswith('vobjects_fleet_heartbeat_age_seconds{')
+        and engine.member.id in series
+        and 'release="0.1.0"' in series
+    )
+    assert age >= 0
+
+
+def test_page_is_kept_for_a_while(
+    world: fleet.World, sqlite_database: database.Database
+) -> None:
+    kept = exporter.Shared(sqlite_database, lifetime=3600)
+    before = list(kept.collect())
+    asks.cluster(world.engine(), 1, run=False)
+    assert list(kept.collect()) == before
+
+
+def test_page_without_a_database_says_so(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / 'a' / 'engine.sqlite'
+    target = database.Database(configuration(f'sqlite:///{path}'))
+    target.close()
+    shutil.rmtree(path.parent)
+    (up,) = exporter.Shared(target, lifetime=0).collect()
+    assert [sample.value for sample in up.samples] == [0]
+
+
+def test_page_on_a_port_that_is_taken_is_an_error(world: fleet.World) -> None:
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+        port = taken.getsockname()[1]
+        world.conf.set_override('metrics_port', port, 'engine')
+        page = exporter.Exporter(world.conf, metrics.Metrics(), world.database)
+        with pytest.raises(OSError, match=f'port {port}'):
+            page.start()
+        page.stop()
+
+
+def test_page_that_nobody_configured_is_not_there(world: fleet.World) -> None:
+    page = exporter.Exporter(world.conf, metrics.Metrics(), world.database)
+    page.start()
+    assert page.url is None
+    page.stop()
