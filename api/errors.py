@@ -146,6 +146,9 @@ KINDS: Mapping[type[Exception], Kind] = {
     engine_errors.ActionConflict: Kind(
         409, 'action-conflict', 'Another action is in the way'
     ),
+    engine_errors.Unavailable: Kind(
+        503, 'service-unavailable', 'A service that is needed fails'
+    ),
     exceptions.NoLivePeer: Kind(
         503,
         'engine-missing',

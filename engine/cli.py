@@ -155,7 +155,7 @@ def _engine_parser() -> argparse.ArgumentParser:
         type=_port,
         help='in place of [engine] metrics_port',
     )
-    _add_config_file(parser)
+    add_config_file(parser)
     return parser
 
 
@@ -170,7 +170,8 @@ def _port(text: str) -> int:
     return number
 
 
-def _add_config_file(parser: argparse.ArgumentParser) -> None:
+def add_config_file(parser: argparse.ArgumentParser) -> None:
+    """Give a command the option that names its settings."""
     parser.add_argument(
         '--config-file',
         metavar='FILE',

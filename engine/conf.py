@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's options: ``[engine]``, ``[events]`` and ``[simulated]``.
-
-``[database]`` is oslo.db's.
-"""
+"""The engine's options, by group; ``[database]`` is oslo.db's."""
 
 from __future__ import annotations
 
@@ -195,6 +192,84 @@ SIMULATED_OPTIONS = [
     ),
 ]
 
+QUEUES = cfg.OptGroup(
+    'queues', 'The queue service: for message receivers and lifecycle hooks.'
+)
+
+QUEUES_OPTIONS = [
+    cfg.StrOpt(
+        'driver',
+        default='simulated',
+        help='Where queues are: an entry point of the group'
+        ' "vobjects.queues". "zaqar" is OpenStack\'s queue service;'
+        ' "simulated" is a table of this service\'s own database.',
+    ),
+    cfg.StrOpt(
+        'cloud',
+        help='zaqar: name of the cloud in clouds.yaml whose account has the'
+        ' queues. Without it the environment says which (OS_CLOUD).',
+    ),
+    cfg.IntOpt(
+        'timeout',
+        default=20,
+        min=1,
+        help='zaqar: seconds that a request to the queue service may take.',
+    ),
+    cfg.IntOpt(
+        'message_ttl',
+        default=300,
+        min=60,
+        max=1209600,
+        help='Seconds for which a message of ours is kept in its queue.',
+    ),
+    cfg.IntOpt(
+        'claim_ttl',
+        default=60,
+        min=60,
+        max=43200,
+        help='Seconds for which messages that a receiver looks at are kept'
+        ' from others. An engine that dies meanwhile has them looked at'
+        ' again after that time.',
+    ),
+]
+
+HOOKS = cfg.OptGroup(
+    'hooks', 'Telling of nodes that go (the hooks of deletion policies).'
+)
+
+HOOKS_OPTIONS = [
+    cfg.IntOpt(
+        'attempts',
+        default=3,
+        min=1,
+        max=100,
+        help='How often an engine tries to tell. After that the node waits'
+        ' for its time to be over, or to be let go by a user.',
+    ),
+    cfg.FloatOpt(
+        'retry_interval',
+        default=1.0,
+        min=0.01,
+        help='Seconds between the first two attempts; each next pause is'
+        ' twice as long.',
+    ),
+    cfg.FloatOpt(
+        'webhook_timeout',
+        default=10.0,
+        min=0.1,
+        help='Seconds within which a webhook has to answer. Only the status'
+        ' of its answer is looked at: 2xx is success, and no redirect is'
+        ' followed.',
+    ),
+    cfg.ListOpt(
+        'forbidden_networks',
+        default=['169.254.0.0/16', 'fe80::/10'],
+        help='Networks that webhooks are not called in, whoever asks: here'
+        ' belong those that engines can reach and users must not. By'
+        ' default those where clouds keep the credentials of their servers.',
+    ),
+]
+
 EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')
 
 EVENTS_OPTIONS = [
@@ -236,5 +311,7 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     return [
         (ENGINE, ENGINE_OPTIONS),
         (EVENTS, EVENTS_OPTIONS),
+        (QUEUES, QUEUES_OPTIONS),
+        (HOOKS, HOOKS_OPTIONS),
         (SIMULATED, SIMULATED_OPTIONS),
     ]

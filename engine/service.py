@@ -26,7 +26,9 @@ from engine.handlers import (
     attachments,
     clusters,
     events,
+    lifecycle,
     members,
+    messages,
     nodes,
     operations,
     policies,
@@ -37,6 +39,7 @@ from engine.handlers import services as service_handlers
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
+from engine.queues import base as queues
 from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.manifest import Manifest, own
@@ -54,7 +57,9 @@ HANDLERS = (
     attachments.AttachmentHandlers,
     clusters.ClusterHandlers,
     events.EventHandlers,
+    lifecycle.LifecycleHandlers,
     members.MemberHandlers,
+    messages.MessageHandlers,
     nodes.NodeHandlers,
     operations.OperationHandlers,
     policies.PolicyHandlers,
@@ -103,6 +108,7 @@ class Engine:
             profile_types=profile_types.Registry.load(),
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
+            queues=queues.load(conf, self.database),
             cap=self._cap,
             speaks=speaks,
             wake=self._wake,

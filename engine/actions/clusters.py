@@ -7,16 +7,15 @@ A stage with no nodes to act on goes straight to the next one.
 
 from __future__ import annotations
 
-import datetime
 import functools
 from collections.abc import Callable, Iterable, Sequence
 
 from sqlalchemy import orm
 
 from engine import names, sizes
-from engine.actions import checks, work
+from engine.actions import checks, departures, work
 from engine.actions import nodes as node_actions
-from engine.db import actions, clock, clusters, models, nodes
+from engine.db import actions, clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
@@ -426,11 +425,7 @@ def shrink(
         children = deletions(job, leaving)
     else:
         children = leaves(job, leaving)
-    grace = decided.get('grace_period')
-    if grace:
-        due = clock.now(session) + datetime.timedelta(seconds=grace)
-        for child in children:
-            child.not_before = due
+    departures.postpone(job, session, children)
     wait(job, session, children, then)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
-from engine.actions import checks, work
+from engine.actions import checks, departures, work
 from engine.actions import clusters as steps
 from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
@@ -78,6 +78,7 @@ def remove(job: work.Work, session: orm.Session) -> None:
         children = steps.deletions(job, members)
     else:
         children = steps.leaves(job, members)
+    departures.postpone(job, session, children)
     steps.wait(job, session, children, removed)
 
 

@@ -129,7 +129,9 @@ def delete(job: work.Work) -> None:
             hosts.release(session, node)
             session.delete(node)
             session.flush()
-            look_at_cluster(job, session, cluster_id, counts=True)
+            decided = checks.decided(job, 'deletion')
+            counts = decided.get('reduce_desired_capacity', True)
+            look_at_cluster(job, session, cluster_id, counts=counts)
         checks.conclude(job, session, 'Node deleted successfully.')
 
     job.write(done)

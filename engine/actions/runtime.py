@@ -14,6 +14,7 @@ from engine.events import recorder
 from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
+from engine.queues import base as queues
 from vobjects.manifest import Manifest
 
 
@@ -33,6 +34,7 @@ class Runtime:
     profile_types: profiles.Registry
     policy_types: policies.Registry
     events: recorder.Recorder
+    queues: queues.Queues
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None

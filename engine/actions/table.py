@@ -11,6 +11,7 @@ from engine.actions import (
     attachments,
     checks,
     clusters,
+    departures,
     members,
     nodes,
     operations,
@@ -74,6 +75,18 @@ def _node_kind(stage: Stage, abandon: Abandon = nodes.abandon) -> Kind:
     return Kind({'start': _asking(stage)}, _node_locks, abandon)
 
 
+def _departure_kind(go: Stage, abandon: Abandon) -> Kind:
+    return Kind(
+        {
+            'start': _asking(departures.delayed(go)),
+            departures.TELL: departures.tell,
+            departures.GO: go,
+        },
+        _node_locks,
+        abandon,
+    )
+
+
 def _asking(stage: Stage) -> Stage:
     """Return a stage that is run if the policies of the cluster agree."""
 
@@ -122,10 +135,12 @@ KINDS: dict[str, Kind] = {
     ),
     'NODE_CREATE': _node_kind(nodes.create),
     'NODE_UPDATE': _node_kind(nodes.update),
-    'NODE_DELETE': _node_kind(nodes.delete),
+    'NODE_DELETE': _departure_kind(nodes.delete, departures.stay),
     'NODE_CHECK': _node_kind(nodes.check),
     'NODE_RECOVER': _node_kind(nodes.recover),
     'NODE_OPERATION': _node_kind(operations.operate),
     'NODE_JOIN': _node_kind(clusters.in_transaction(members.join), keep),
-    'NODE_LEAVE': _node_kind(clusters.in_transaction(members.leave), keep),
+    'NODE_LEAVE': _departure_kind(
+        clusters.in_transaction(members.leave), keep
+    ),
 }

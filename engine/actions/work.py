@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """An action that is being run, one stage at a time.
 
-A stage is a function of a :class:`Work`. It ends in one of four ways, each
+A stage is a function of a :class:`Work`. It ends in one of five ways, each
 within a transaction of :meth:`Work.write`: ``wait`` for children and go on
-with another stage, ``succeed``, ``fail``, or by an exception, which fails
-the action. A stage may be run again from its beginning, by any engine, until
-the transaction that ends it is committed; nothing waits in a thread.
+with another stage, ``pause`` and go on with another stage after a time,
+``succeed``, ``fail``, or by an exception, which fails the action. A stage may
+be run again from its beginning, by any engine, until the transaction that
+ends it is committed; nothing waits in a thread.
 """
 
 from __future__ import annotations
@@ -157,6 +158,25 @@ class Work:
         data = {**self.action.data, 'children': [c.id for c in batch]}
         actions.wait_for(session, self.claim, batch, then, data)
         self._settled = self._woken = True
+
+    def pause(
+        self,
+        session: orm.Session,
+        then: str,
+        *,
+        status: str = 'READY',
+        seconds: float = 0.0,
+        **values: Any,
+    ) -> None:
+        """Go on with stage ``then`` after a time, in any engine.
+
+        :param status: what the action is in meanwhile
+        :param values: columns to set
+        """
+        actions.pause(
+            session, self.claim, then, status=status, seconds=seconds, **values
+        )
+        self._settled, self._woken = True, not seconds
 
     def failures(self, session: orm.Session) -> list[str]:
         """Return why children of the last wait did not succeed."""

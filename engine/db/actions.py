@@ -11,6 +11,10 @@
                 ^            wait_for              |
                 '----------------------------------'
 
+``pause`` leads from RUNNING to READY as well, with a time before which nobody
+claims the action; or to WAITING_LIFECYCLE_COMPLETION, out of which the action
+is claimed when that time has come, and which ``let_go`` makes READY before.
+
 Each arrow is one conditional UPDATE: who finds the action in another status
 than expected changes nothing. A :class:`Claim` says who is running an action
 and for the how-many-eth time: a worker whose engine was given up finds its
@@ -28,9 +32,13 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clock, dependencies, locks, models, statements
+from vobjects.clustering import consts
 
 #: Statuses of an action that has not ended.
-UNFINISHED = ('INIT', 'WAITING', 'READY', 'RUNNING')
+UNFINISHED = ('INIT', 'WAITING', 'READY', 'RUNNING', consts.WAITING_LIFECYCLE)
+
+#: Those in which an action that is due is claimed.
+CLAIMABLE = ('READY', consts.WAITING_LIFECYCLE)
 
 
 class ClaimLostError(Exception):
@@ -98,7 +106,7 @@ def candidates(
     """
     query = (
         sqlalchemy.select(models.Action.id)
-        .where(models.Action.status == 'READY', _is_due())
+        .where(models.Action.status.in_(CLAIMABLE), _is_due())
         .order_by(models.Action.created_at, models.Action.id)
         .limit(limit)
     )
@@ -120,7 +128,7 @@ def claim(
         session,
         sqlalchemy.and_(
             models.Action.id == action_id,
-            models.Action.status == 'READY',
+            models.Action.status.in_(CLAIMABLE),
             _is_due(),
             alive,
         ),
@@ -144,7 +152,7 @@ def start(session: orm.Session, action: models.Action) -> bool:
     now = clock.now(session)
     action.start_time = now.timestamp()
     if action.deadline is None:
-        action.deadline = _later(now, action.timeout)
+        action.deadline = later(now, action.timeout)
     session.flush()
     return True
 
@@ -156,7 +164,8 @@ def _is_due() -> sqlalchemy.ColumnElement[bool]:
     )
 
 
-def _later(time: datetime.datetime, seconds: float) -> datetime.datetime:
+def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
+    """Return a time so many seconds later, or the last one there is."""
     try:
         return time + datetime.timedelta(seconds=seconds)
     except OverflowError:
@@ -190,7 +199,7 @@ def give_back(
     """
     not_before = None
     if after:
-        not_before = _later(clock.now(session), after)
+        not_before = later(clock.now(session), after)
     return update(
         session,
         claimed.condition(),
@@ -198,6 +207,51 @@ def give_back(
         owner=None,
         not_before=not_before,
         blocked_on=blocked_on,
+    )
+
+
+def pause(
+    session: orm.Session,
+    claimed: Claim,
+    stage: str,
+    *,
+    status: str = 'READY',
+    seconds: float = 0.0,
+    **values: Any,
+) -> None:
+    """Let the action go on at ``stage`` when a time is over, its locks kept.
+
+    :param status: one of :data:`CLAIMABLE`
+    :param values: other columns to set
+    :raises ClaimLostError: the action was taken away
+    """
+    is_mine = update(
+        session,
+        claimed.condition(),
+        status=status,
+        owner=None,
+        stage=stage,
+        not_before=later(clock.now(session), seconds),
+        **values,
+    )
+    if not is_mine:
+        raise ClaimLostError(claimed.action_id)
+
+
+def let_go(session: orm.Session, action_id: str, reason: str) -> bool:
+    """End the waiting of an action for somebody to let it go on.
+
+    :returns: whether it waited for that
+    """
+    return update(
+        session,
+        sqlalchemy.and_(
+            models.Action.id == action_id,
+            models.Action.status == consts.WAITING_LIFECYCLE,
+        ),
+        status='READY',
+        status_reason=reason,
+        not_before=None,
     )
 
 

@@ -194,9 +194,44 @@ class Database:
         result: Result = _RETRY(attempt)()
         return result
 
+    def joined(self, session: orm.Session) -> Database:
+        """Return this database, with all that is done to it in a session.
+
+        :param session: of a transaction under way, which decides whether all
+            of it happens
+        """
+        return _Joined(self, session)
+
     def close(self) -> None:
         """Close all connections that are not in use."""
         self.engine.dispose()
+
+
+class _Joined(Database):
+    """See :meth:`Database.joined`."""
+
+    def __init__(self, whole: Database, session: orm.Session) -> None:
+        self.engine = whole.engine
+        self._session = session
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[orm.Session]:
+        """Return the session."""
+        yield self._session
+
+    @contextlib.contextmanager
+    def writer(self, *, urgent: bool = False) -> Iterator[orm.Session]:
+        """Return the session, whose transaction is another's to end."""
+        yield self._session
+
+    def write(
+        self, work: Callable[[orm.Session], Result], *, urgent: bool = False
+    ) -> Result:
+        """Run ``work(session)``; who began the transaction repeats it."""
+        return work(self._session)
+
+    def close(self) -> None:
+        """Do nothing: it is not ours."""
 
 
 def is_busy(error: BaseException) -> bool:

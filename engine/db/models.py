@@ -292,14 +292,30 @@ class Receiver(Owned, Base):
     id: orm.Mapped[str] = _id()
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     type: orm.Mapped[str] = orm.mapped_column(String(32))
-    cluster_id: orm.Mapped[str] = orm.mapped_column(
+    #: Both are said by the messages of a receiver of messages.
+    cluster_id: orm.Mapped[str | None] = orm.mapped_column(
         ForeignKey('clusters.id', ondelete='CASCADE'), index=True
     )
-    action: orm.Mapped[str] = orm.mapped_column(String(64))
+    action: orm.Mapped[str | None] = orm.mapped_column(String(64))
     params: orm.Mapped[dict[str, Any]] = _json()
     channel: orm.Mapped[dict[str, Any]] = _json()
     created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
     updated_at: orm.Mapped[Time | None]
+
+
+class ReceivedMessage(Base):
+    """A message whose action was made, until it is out of its queue."""
+
+    __tablename__ = 'received_messages'
+    __table_args__ = (TABLE_OPTIONS,)
+
+    receiver_id: orm.Mapped[str] = orm.mapped_column(
+        ForeignKey('receivers.id', ondelete='CASCADE'), primary_key=True
+    )
+    message_id: orm.Mapped[str] = orm.mapped_column(
+        String(255), primary_key=True
+    )
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
 
 
 class Event(Owned, Base):
@@ -419,3 +435,20 @@ class SimulatedServer(Base):
     group_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
     created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
     updated_at: orm.Mapped[Time | None]
+
+
+class SimulatedMessage(Base):
+    """A message of the simulated queues."""
+
+    __tablename__ = 'simulated_messages'
+    __table_args__ = (Index(None, 'project', 'queue'), TABLE_OPTIONS)
+
+    id: orm.Mapped[str] = _id()
+    #: '' for none.
+    project: orm.Mapped[str] = orm.mapped_column(String(64))
+    queue: orm.Mapped[str] = orm.mapped_column(String(64))
+    body: orm.Mapped[dict[str, Any]] = _json()
+    claim_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
+    claimed_until: orm.Mapped[Time | None]
+    expires_at: orm.Mapped[Time]
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())

@@ -14,22 +14,11 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import runtime
-from engine.db import clock, find, models
-from engine.handlers import (
-    attachments,
-    clusters,
-    common,
-    members,
-    operations,
-)
+from engine.db import clock, find, models, statements
+from engine.handlers import common, messages, triggers
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
-from vobjects.clustering.context import RequestContext
-from vobjects.clustering.requests import clusters as cluster_requests
-from vobjects.clustering.requests import policies as policy_requests
 from vobjects.clustering.requests import receivers as requests
-from vobjects.rpc import server
 from vobjects.rpc.server import handles
 
 RECEIVER = models.Receiver
@@ -43,42 +32,9 @@ SORT_KEYS = {
     'user': RECEIVER.user,
 }
 
-#: What a receiver can do -> the request that asks for it.
-REQUESTS: Mapping[str, Any] = {
-    'CLUSTER_DELETE': cluster_requests.ClusterDeleteRequest,
-    'CLUSTER_UPDATE': cluster_requests.ClusterUpdateRequest,
-    'CLUSTER_ADD_NODES': cluster_requests.ClusterAddNodesRequest,
-    'CLUSTER_DEL_NODES': cluster_requests.ClusterDelNodesRequest,
-    'CLUSTER_RESIZE': cluster_requests.ClusterResizeRequest,
-    'CLUSTER_CHECK': cluster_requests.ClusterCheckRequest,
-    'CLUSTER_RECOVER': cluster_requests.ClusterRecoverRequest,
-    'CLUSTER_REPLACE_NODES': cluster_requests.ClusterReplaceNodesRequest,
-    'CLUSTER_SCALE_OUT': cluster_requests.ClusterScaleOutRequest,
-    'CLUSTER_SCALE_IN': cluster_requests.ClusterScaleInRequest,
-    'CLUSTER_ATTACH_POLICY': policy_requests.ClusterAttachPolicyRequest,
-    'CLUSTER_DETACH_POLICY': policy_requests.ClusterDetachPolicyRequest,
-    'CLUSTER_UPDATE_POLICY': policy_requests.ClusterUpdatePolicyRequest,
-    'CLUSTER_OPERATION': cluster_requests.ClusterOperationRequest,
-}
-
-#: Fields of those requests that no parameter sets.
-_NOT_GIVEN = ('identity', 'refuse_conflict')
-
 
 class ReceiverHandlers(common.Handlers):
     """See the module's docstring."""
-
-    def __init__(self, run: runtime.Runtime) -> None:
-        super().__init__(run)
-        self._handlers = server.handlers_of(
-            kind(run)
-            for kind in (
-                clusters.ClusterHandlers,
-                members.MemberHandlers,
-                operations.OperationHandlers,
-                attachments.AttachmentHandlers,
-            )
-        )
 
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
@@ -106,8 +62,37 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Receiver:
-        """Create a receiver for an action on a cluster."""
-        _refuse_messages(request.type)
+        """Create a receiver: for an action on a cluster, or of messages.
+
+        Messages say for which action on which cluster they are: for
+        receivers of them neither is looked at here.
+        """
+        values = {
+            'id': models.new_id(),
+            'name': request.name,
+            'type': request.type,
+            'params': common.given(request, 'params') or {},
+            'user': context.user_id,
+            'project': context.project_id,
+            'domain': context.domain_id,
+        }
+        endpoint = common.given(request, 'endpoint') or ''
+        if request.type == 'webhook':
+            return self._create_webhook(context, request, values, endpoint)
+        channel = messages.open_channel(
+            self.run, context.project_id, values['id'], endpoint
+        )
+        return self.run.database.write(
+            lambda session: _added(session, channel=channel, **values)
+        )
+
+    def _create_webhook(
+        self,
+        context: Any,
+        request: Any,
+        values: Mapping[str, Any],
+        endpoint: str,
+    ) -> resources.Receiver:
         identity = common.given(request, 'cluster_id')
         if identity is None:
             raise errors.BadRequest(
@@ -118,28 +103,18 @@ class ReceiverHandlers(common.Handlers):
             raise errors.BadRequest(
                 'Action name is required for creating webhook receiver.'
             )
-        params = common.given(request, 'params') or {}
-        _request(kind, identity, params)
+        triggers.request(kind, identity, values['params'])
+        url = _url(endpoint, values['id'], values['params'])
 
         def body(session: orm.Session) -> resources.Receiver:
             cluster = _referenced(session, context, identity)
-            id_ = models.new_id()
-            endpoint = common.given(request, 'endpoint') or ''
-            row = RECEIVER(
-                id=id_,
-                name=request.name,
-                type=request.type,
+            return _added(
+                session,
                 cluster_id=cluster.id,
                 action=kind,
-                params=params,
-                channel={'alarm_url': _url(endpoint, id_, params)},
-                user=context.user_id,
-                project=context.project_id,
-                domain=context.domain_id,
+                channel={'alarm_url': url},
+                **values,
             )
-            session.add(row)
-            session.flush()
-            return _resource(row)
 
         return self.run.database.write(body)
 
@@ -168,10 +143,8 @@ class ReceiverHandlers(common.Handlers):
                 raise errors.BadRequest('No property needs an update.')
             for name, value in changed.items():
                 setattr(row, name, value)
-            _request(row.action, row.cluster_id, row.params)
-            url = row.channel['alarm_url']
-            endpoint = url[: url.index('/v1/webhooks/')]
-            row.channel = {'alarm_url': _url(endpoint, row.id, row.params)}
+            if row.type == 'webhook':
+                _check_webhook(row)
             row.updated_at = clock.utcnow()
             session.flush()
             return _resource(row)
@@ -180,27 +153,19 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
-        """Delete a receiver."""
-        self.run.database.write(
-            lambda session: session.delete(
-                find.find(
-                    session, RECEIVER, request.identity, context.project_id
-                )
-            )
-        )
-
-    @handles(requests.ReceiverNotifyRequest)
-    def notify(self, context: Any, request: Any) -> None:
-        """Have a receiver look for messages, if it is one that has some."""
+        """Delete a receiver, with its queue if it has one."""
         with self.run.database.reader() as session:
             row = find.find(
                 session, RECEIVER, request.identity, context.project_id
             )
-        if row.type == 'webhook':
-            raise errors.BadRequest(
-                'Notifying non-message receiver is not allowed.'
+        if row.type == 'message':
+            messages.close_channel(self.run, row.project, row.channel)
+        self.run.database.write(
+            lambda session: statements.change(
+                session,
+                sqlalchemy.delete(RECEIVER).where(RECEIVER.id == row.id),
             )
-        _refuse_messages(row.type)
+        )
 
     @handles(requests.WebhookTriggerRequest)
     def trigger(self, context: Any, request: Any) -> resources.Accepted:
@@ -209,63 +174,32 @@ class ReceiverHandlers(common.Handlers):
             row = None
             if find.is_storable(request.identity):
                 row = session.get(RECEIVER, request.identity)
-        if row is None:
+        if row is None or row.type != 'webhook':
             raise find.not_found(RECEIVER, request.identity)
-        asked = _request(
+        asked = triggers.request(
             row.action,
             row.cluster_id,
             {**row.params, **request.params},
             request.body,
         )
-        owner = RequestContext(
-            user_id=row.user,
-            project_id=row.project,
-            domain_id=row.domain,
-            request_id=context.request_id,
+        return triggers.start(
+            triggers.starter(self.run), row, asked, context.request_id
         )
-        handler = self._handlers[asked.obj_name()]
-        accepted: resources.Accepted = handler(owner, asked)
-        return accepted
 
 
-def _request(
-    kind: str,
-    cluster_id: str,
-    params: Mapping[str, Any],
-    body: Mapping[str, Any] | None = None,
-) -> Any:
-    """Return the request for an action.
+def _added(session: orm.Session, **values: Any) -> resources.Receiver:
+    row = RECEIVER(**values)
+    session.add(row)
+    session.flush()
+    return _resource(row)
 
-    :param params: all of them parameters of the action
-    :param body: some of them may be
-    :raises vobjects.clustering.errors.BadRequest: no receiver does this, or
-        the parameters are no such
-    """
-    request_type = REQUESTS.get(kind)
-    if request_type is None:
-        raise errors.BadRequest(
-            'Action name cannot be any of [CLUSTER_CREATE].'
-        )
-    known = [name for name in request_type.fields if name not in _NOT_GIVEN]
-    found = request_type(identity=cluster_id)
-    if 'refuse_conflict' in request_type.fields:
-        found.refuse_conflict = True
-    if known == ['params']:
-        found.params = {**params, **(body or {})}
-        return found
-    for name in params:
-        if name not in known:
-            raise errors.BadRequest(
-                f'params: {kind} has no {exceptions.cut(name)}; there are'
-                f' {", ".join(known) or "none"}'
-            )
-    extra = {name: body[name] for name in known if body and name in body}
-    for name, value in {**params, **extra}.items():
-        try:
-            setattr(found, name, value)
-        except (ValueError, TypeError) as error:
-            raise errors.BadRequest(f'params.{name}: {error}') from None
-    return found
+
+def _check_webhook(row: models.Receiver) -> None:
+    """Refuse parameters that its action has not, and renew its URL."""
+    triggers.request(row.action, row.cluster_id, row.params)
+    url = row.channel['alarm_url']
+    endpoint = url[: url.index('/v1/webhooks/')]
+    row.channel = {'alarm_url': _url(endpoint, row.id, row.params)}
 
 
 def _url(endpoint: str, receiver_id: str, params: Mapping[str, Any]) -> str:
@@ -286,18 +220,6 @@ def _referenced(
         ) from None
 
 
-def _refuse_messages(kind: str) -> None:
-    """Refuse receivers of messages: no provider of ours has queues.
-
-    :raises vobjects.clustering.errors.BadRequest: naming the type
-    """
-    if kind == 'message':
-        raise errors.BadRequest(
-            "Receivers of type 'message' need a message service, which this"
-            " deployment has not; use type 'webhook'."
-        )
-
-
 def _resource(row: models.Receiver) -> resources.Receiver:
     return resources.Receiver(
         id=row.id,
@@ -307,7 +229,12 @@ def _resource(row: models.Receiver) -> resources.Receiver:
         action=row.action,
         actor={},
         params=row.params,
-        channel=row.channel,
+        # What has to be undone with the queue is for us to know.
+        channel={
+            key: value
+            for key, value in row.channel.items()
+            if key != 'subscription'
+        },
         created_at=row.created_at,
         updated_at=row.updated_at,
         **common.owned(row),

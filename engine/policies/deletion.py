@@ -7,11 +7,14 @@ What it decides is below ``deletion``::
     destroy_after_deletion   whether they are deleted, or only leave
     grace_period             seconds before they do
     reduce_desired_capacity  whether the cluster is meant to stay smaller
+    hooks                    who is told before they go; {} for nobody
 """
 
 from __future__ import annotations
 
 import random
+import re
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +24,7 @@ from engine.actions.work import given
 from engine.db import models, nodes
 from engine.policies import base
 from engine.profiles.schema import Property
+from engine.queues import base as queues
 from vobjects.clustering import consts, errors
 
 CRITERIA = (
@@ -90,6 +94,7 @@ class DeletionPolicy(base.PolicyType):
             'destroy_after_deletion': properties['destroy_after_deletion'],
             'grace_period': properties['grace_period'],
             'reduce_desired_capacity': properties['reduce_desired_capacity'],
+            'hooks': properties.get('hooks') or {},
         }
 
     def _chosen(self, check: base.Check, criteria: str) -> list[str] | None:
@@ -111,7 +116,7 @@ class DeletionPolicy(base.PolicyType):
 class DeletionPolicyWithHooks(DeletionPolicy):
     """Version 1.1: somebody may be told before a node goes.
 
-    Nobody is told yet, so that a policy which wants it is not attached.
+    See :mod:`engine.actions.departures`.
     """
 
     version = '1.1'
@@ -148,15 +153,43 @@ class DeletionPolicyWithHooks(DeletionPolicy):
         ),
     }
 
-    def attach(
-        self, cluster: models.Cluster, properties: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Refuse what would not be done."""
-        if properties['hooks']:
-            raise base.PolicyRefusal(
-                'hooks: this release tells nobody before a node goes'
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse a hook that could reach nobody."""
+        super().check_properties(properties)
+        hook = properties['hooks']
+        if not hook:
+            return
+        kind, params = hook['type'], hook['params'] or {}
+        if hook['timeout'] < 0:
+            raise errors.InvalidSpec("the 'timeout' of 'hooks' must be >= 0")
+        if kind == 'webhook' and not _is_url(params.get('url') or ''):
+            raise errors.InvalidSpec(
+                "'hooks' of type webhook need params.url, an http or https URL"
             )
-        return {}
+        if kind == 'zaqar' and not re.fullmatch(
+            queues.NAME, params.get('queue') or ''
+        ):
+            raise errors.InvalidSpec(
+                "'hooks' of type zaqar need params.queue, up to 64 letters,"
+                ' digits, - and _'
+            )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(text)
+        # The port is looked at when it is asked for.
+        return (
+            bool(parts.hostname)
+            and parts.port != 0
+            and parts.scheme
+            in (
+                'http',
+                'https',
+            )
+        )
+    except ValueError:
+        return False
 
 
 def _surplus(check: base.Check, present: int) -> int:

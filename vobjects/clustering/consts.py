@@ -30,6 +30,9 @@ NODE_STATUSES = (
     'OPERATING',
 )
 
+#: Status of an action that waits until a user lets it go on.
+WAITING_LIFECYCLE = 'WAITING_LIFECYCLE_COMPLETION'
+
 ACTION_STATUSES = (
     'INIT',
     'WAITING',
@@ -38,7 +41,7 @@ ACTION_STATUSES = (
     'SUCCEEDED',
     'FAILED',
     'CANCELLED',
-    'WAITING_LIFECYCLE_COMPLETION',
+    WAITING_LIFECYCLE,
     'SUSPENDED',
 )
 
@@ -76,6 +79,11 @@ NODE_ACTIONS = (
 
 CAUSE_REQUEST = 'RPC Request'
 CAUSE_DERIVED = 'Derived Action'
+#: Of an action that somebody is told of before it does its work.
+CAUSE_DERIVED_HOOK = 'Derived Action with Lifecycle Hook'
+
+#: What those who are told of a node are told is to happen to it.
+LIFECYCLE_TERMINATION = 'termination'
 
 ADJUSTMENT_TYPES = (
     'EXACT_CAPACITY',

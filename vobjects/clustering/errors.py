@@ -15,7 +15,8 @@ where, and what would make it right. ``api.errors`` maps classes to statuses.
     ├── ResourceNotFound         there is none, or none the caller may see
     ├── ResourceInUse            something else still needs it
     ├── ResourceIsLocked         an action is working on it
-    └── ActionConflict           it does not go together with a running action
+    ├── ActionConflict           it does not go together with a running action
+    └── Unavailable              a service that is needed for it fails
 """
 
 from __future__ import annotations
@@ -71,3 +72,7 @@ class ResourceIsLocked(ClusteringError):
 
 class ActionConflict(ClusteringError):
     """The action does not go together with one that is under way."""
+
+
+class Unavailable(ClusteringError):
+    """A service that is needed for it fails, or does not answer."""

@@ -46,7 +46,10 @@ HISTORY: dict[str, tuple[str, ...]] = {
         'Added the list of services.',
     ),
     '1.8': ('Added force to cluster delete and node delete.',),
-    '1.9': (),
+    '1.9': (
+        'Added letting nodes go that a lifecycle hook was told of:'
+        ' complete_lifecycle.',
+    ),
     '1.10': (
         'The parameters of a webhook are in the body; before, in the query'
         ' or below params.',

@@ -205,6 +205,7 @@ class Engine:
     @_answer.register(clusters.ClusterDelNodesRequest)
     @_answer.register(clusters.ClusterReplaceNodesRequest)
     @_answer.register(clusters.ClusterOperationRequest)
+    @_answer.register(clusters.ClusterCompleteLifecycleRequest)
     @_answer.register(clusters.ClusterCheckRequest)
     @_answer.register(clusters.ClusterRecoverRequest)
     def _(self, request: Any) -> Any:

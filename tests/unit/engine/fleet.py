@@ -25,6 +25,7 @@ from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.providers import simulated
+from engine.queues import base as queues
 from vobjects import base
 from vobjects.clustering import topics, types
 from vobjects.clustering.context import RequestContext
@@ -143,6 +144,7 @@ class Engine:
             profile_types=profile_types.Registry.load(),
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
+            queues=queues.load(conf, target),
             cap=cap,
             speaks=speaks,
             wake=self._wake,

@@ -243,3 +243,18 @@ class ClusterCollectRequest(base.Request):
         'identity': fields.StringField(),
         'path': fields.StringField(),
     }
+
+
+@base.register
+class ClusterCompleteLifecycleRequest(base.Request):
+    """Let a node go that a lifecycle hook was told of.
+
+    The token is the ID of the action that removes the node.
+    """
+
+    VERSION_MAP = {'1.9': '1.0'}
+
+    fields = {
+        'identity': fields.StringField(),
+        'lifecycle_action_token': fields.StringField(),
+    }

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that do not go at once, because a deletion policy says so.
+
+::
+
+               grace_period         told                 let go, or timeout
+    start/tell ------------> tell ------> (WAITING_LIFECYCLE_    ---------> go
+                              |  ^        COMPLETION)
+                              '--' not reached: again, a few times
+
+Nothing waits in a thread: the action is a row that any engine claims when it
+is due, and its locks stay. The time that it waits so is added to what it may
+take. A hook is told at least once: again, with the same token, if an engine
+dies just then.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import orm
+
+from engine import hooks
+from engine.actions import checks, nodes, work
+from engine.db import actions, clock, models
+from engine.db import nodes as node_rows
+from vobjects.clustering import consts
+
+TELL, GO = 'tell', 'go'
+
+#: Why an action waits, and why it does no more.
+TOLD = 'Waits to be let go, or for its time to be over.'
+NOT_TOLD = f'{TOLD} Nobody was told: '
+LET_GO = 'Let go by complete_lifecycle.'
+
+
+def postpone(
+    job: work.Work, session: orm.Session, children: Sequence[models.Action]
+) -> None:
+    """Have new actions that remove nodes wait as a policy says."""
+    grace, hook = _wanted(job)
+    if not grace and not hook:
+        return
+    deadline = _extend(job, session, grace, hook)
+    for child in children:
+        child.deadline = deadline
+        if grace:
+            child.not_before = actions.later(clock.now(session), grace)
+        if hook:
+            child.stage = TELL
+            child.cause = consts.CAUSE_DERIVED_HOOK
+            child.data = {'hook': dict(hook)}
+
+
+def delayed(go: work.Stage) -> work.Stage:
+    """Return the first stage of an action that removes a node.
+
+    :param go: what it does in the end
+    """
+
+    def enter(job: work.Work) -> None:
+        grace, hook = _wanted(job)
+        if grace or hook:
+            job.write(lambda session: _wait(job, session, grace, hook))
+        else:
+            go(job)
+
+    return enter
+
+
+def _wait(
+    job: work.Work, session: orm.Session, grace: int, hook: Mapping[str, Any]
+) -> None:
+    nodes.check_may_leave(
+        session, nodes.existing(job, session), job.run.node_limit()
+    )
+    _extend(job, session, grace, hook)
+    job.pause(
+        session,
+        TELL if hook else GO,
+        seconds=grace,
+        data={**job.action.data, 'hook': dict(hook)},
+    )
+
+
+def _wanted(job: work.Work) -> tuple[int, Mapping[str, Any]]:
+    """Return for how many seconds nodes stay, and who is told of them."""
+    decided = checks.decided(job, 'deletion')
+    return int(decided.get('grace_period') or 0), decided.get('hooks') or {}
+
+
+def _extend(
+    job: work.Work, session: orm.Session, grace: int, hook: Mapping[str, Any]
+) -> datetime.datetime | None:
+    """Give an action the time that it is to wait, and return its end."""
+    started = job.action.start_time
+    if started is None:
+        return job.action.deadline
+    wait = grace + int(hook.get('timeout') or 0)
+    deadline = actions.later(
+        datetime.datetime.fromtimestamp(started, datetime.UTC),
+        job.action.timeout + wait,
+    )
+    actions.update(session, job.claim.condition(), deadline=deadline)
+    return deadline
+
+
+def tell(job: work.Work) -> None:
+    """Tell of the node, and wait until it is let go.
+
+    There is nothing to wait for with a node that does not work.
+    """
+    action = job.action
+    with job.run.database.reader() as session:
+        node = node_rows.get(session, action.target)
+    if node is None or node.status != 'ACTIVE' or not node.physical_id:
+        job.write(lambda session: job.pause(session, GO))
+        return
+    trouble = ''
+    if not action.data.get('let_go'):
+        try:
+            hooks.tell(
+                job.run.conf,
+                job.run.queues,
+                action.data['hook'],
+                action.project,
+                hooks.message(action, node),
+            )
+        except hooks.HookError as error:
+            trouble = str(error)
+    job.write(lambda session: _told(job, session, trouble))
+
+
+def _told(job: work.Work, session: orm.Session, trouble: str) -> None:
+    action = actions.get(session, job.action.id)
+    assert action is not None
+    # Who was told may have been faster than we are.
+    if action.data.get('let_go'):
+        job.pause(session, GO, status_reason=LET_GO)
+        return
+    options = job.run.conf.hooks
+    attempt = int(action.data.get('attempt', 0)) + 1
+    if trouble and attempt < options.attempts:
+        job.pause(
+            session,
+            TELL,
+            seconds=options.retry_interval * 2 ** (attempt - 1),
+            data={**action.data, 'attempt': attempt},
+            status_reason=f'Nobody was told yet: {trouble}',
+        )
+        return
+    job.pause(
+        session,
+        GO,
+        status=consts.WAITING_LIFECYCLE,
+        seconds=int(action.data['hook'].get('timeout') or 0),
+        status_reason=NOT_TOLD + trouble if trouble else TOLD,
+    )
+
+
+def let_go(session: orm.Session, action: models.Action) -> bool:
+    """Have an action wait no more for its node to be let go.
+
+    :param action: locked, with a hook
+    :returns: whether it can be claimed now
+    """
+    if actions.let_go(session, action.id, LET_GO):
+        return True
+    if action.stage == TELL and action.status in ('READY', 'RUNNING'):
+        action.data = {**action.data, 'let_go': True}
+        session.flush()
+    return False
+
+
+def stay(session: orm.Session, action: models.Action, reason: str) -> None:
+    """Leave a node as it is that nothing was done to yet."""
+    node = node_rows.get(session, action.target)
+    if node is not None and node.status in ('INIT', 'DELETING'):
+        nodes.abandon(session, action, reason)

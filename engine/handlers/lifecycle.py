@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Letting nodes go that somebody was told of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import orm
+
+from engine.actions import departures
+from engine.db import actions, find, models
+from engine.handlers import common
+from vobjects.clustering import resources
+from vobjects.clustering.requests import clusters as requests
+from vobjects.rpc.server import handles
+
+
+class LifecycleHandlers(common.Handlers):
+    """See the module's docstring."""
+
+    @handles(requests.ClusterCompleteLifecycleRequest)
+    def complete(
+        self, context: Any, request: requests.ClusterCompleteLifecycleRequest
+    ) -> resources.Accepted:
+        """Let a node go; fine if it has gone, for its time may be over."""
+        token = request.lifecycle_action_token
+
+        def body(session: orm.Session) -> bool:
+            cluster = find.find(
+                session, models.Cluster, request.identity, context.project_id
+            )
+            action = None
+            if find.is_storable(token):
+                action = actions.lock(session, token)
+            if (
+                action is None
+                or action.cluster_id != cluster.id
+                or not action.data.get('hook')
+            ):
+                raise find.not_found(models.Action, token)
+            return departures.let_go(session, action)
+
+        if self.run.database.write(body):
+            self.run.wake()
+        return resources.Accepted(action=token, cluster=None, node=None)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions that something outside starts: what it says, as a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.actions import runtime
+from engine.db import models
+from engine.handlers import attachments, clusters, members, operations
+from vobjects import exceptions
+from vobjects.clustering import errors, resources
+from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import clusters as cluster_requests
+from vobjects.clustering.requests import policies as policy_requests
+from vobjects.rpc import server
+
+#: What a receiver can do -> the request that asks for it.
+REQUESTS: Mapping[str, Any] = {
+    'CLUSTER_DELETE': cluster_requests.ClusterDeleteRequest,
+    'CLUSTER_UPDATE': cluster_requests.ClusterUpdateRequest,
+    'CLUSTER_ADD_NODES': cluster_requests.ClusterAddNodesRequest,
+    'CLUSTER_DEL_NODES': cluster_requests.ClusterDelNodesRequest,
+    'CLUSTER_RESIZE': cluster_requests.ClusterResizeRequest,
+    'CLUSTER_CHECK': cluster_requests.ClusterCheckRequest,
+    'CLUSTER_RECOVER': cluster_requests.ClusterRecoverRequest,
+    'CLUSTER_REPLACE_NODES': cluster_requests.ClusterReplaceNodesRequest,
+    'CLUSTER_SCALE_OUT': cluster_requests.ClusterScaleOutRequest,
+    'CLUSTER_SCALE_IN': cluster_requests.ClusterScaleInRequest,
+    'CLUSTER_ATTACH_POLICY': policy_requests.ClusterAttachPolicyRequest,
+    'CLUSTER_DETACH_POLICY': policy_requests.ClusterDetachPolicyRequest,
+    'CLUSTER_UPDATE_POLICY': policy_requests.ClusterUpdatePolicyRequest,
+    'CLUSTER_OPERATION': cluster_requests.ClusterOperationRequest,
+}
+
+#: Fields of those requests that no parameter sets.
+_NOT_GIVEN = ('identity', 'refuse_conflict')
+
+
+def starter(run: runtime.Runtime) -> dict[str, server.Handler]:
+    """Return what does the requests of :data:`REQUESTS`."""
+    return server.handlers_of(
+        kind(run)
+        for kind in (
+            clusters.ClusterHandlers,
+            members.MemberHandlers,
+            operations.OperationHandlers,
+            attachments.AttachmentHandlers,
+        )
+    )
+
+
+def start(
+    handlers: dict[str, server.Handler],
+    receiver: models.Receiver,
+    asked: Any,
+    request_id: str | None,
+) -> resources.Accepted:
+    """Do a request as the owner of a receiver.
+
+    :raises vobjects.clustering.errors.ClusteringError: it is refused
+    """
+    owner = RequestContext(
+        user_id=receiver.user,
+        project_id=receiver.project,
+        domain_id=receiver.domain,
+        request_id=request_id,
+    )
+    accepted: resources.Accepted = handlers[asked.obj_name()](owner, asked)
+    return accepted
+
+
+def request(
+    kind: str | None,
+    cluster_id: str | None,
+    params: Mapping[str, Any],
+    body: Mapping[str, Any] | None = None,
+    *,
+    waits: bool = False,
+) -> Any:
+    """Return the request for an action.
+
+    :param params: all of them parameters of the action
+    :param body: some of them may be
+    :param waits: whether scaling waits for what is under way
+    :raises vobjects.clustering.errors.BadRequest: no receiver does this, or
+        the parameters are no such
+    """
+    request_type = REQUESTS.get(kind or '')
+    if request_type is None:
+        raise errors.BadRequest(
+            'Action name cannot be any of [CLUSTER_CREATE].'
+        )
+    known = [name for name in request_type.fields if name not in _NOT_GIVEN]
+    found = request_type(identity=cluster_id)
+    if 'refuse_conflict' in request_type.fields:
+        found.refuse_conflict = not waits
+    if known == ['params']:
+        found.params = {**params, **(body or {})}
+        return found
+    for name in params:
+        if name not in known:
+            raise errors.BadRequest(
+                f'params: {kind} has no {exceptions.cut(name)}; there are'
+                f' {", ".join(known) or "none"}'
+            )
+    extra = {name: body[name] for name in known if body and name in body}
+    for name, value in {**params, **extra}.items():
+        try:
+            setattr(found, name, value)
+        except (ValueError, TypeError) as error:
+            raise errors.BadRequest(f'params.{name}: {error}') from None
+    return found

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``vobjects queue``: messages, for trying things out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from engine import cli
+from engine.db import database
+from engine.queues import base
+from vobjects import exceptions
+
+
+def main(argv: list[str]) -> int:
+    """Run ``vobjects queue``.
+
+    :param argv: the arguments after ``queue``
+    :returns: 0
+    :raises vobjects.exceptions.VobjectsError: the queue service fails
+    :raises oslo_config.cfg.Error: a bad configuration
+    :raises SystemExit: from argparse
+    """
+    options = _parser().parse_args(argv)
+    conf = cli.configuration(options.config_file)
+    target = database.Database(conf)
+    try:
+        options.run(base.load(conf, target), options)
+    except base.QueueError as error:
+        raise exceptions.VobjectsError(str(error)) from error
+    finally:
+        target.close()
+    return 0
+
+
+def _post(service: base.Queues, options: argparse.Namespace) -> None:
+    service.post(options.project, options.queue, options.message)
+
+
+def _show(service: base.Queues, options: argparse.Namespace) -> None:
+    claim = service.claim(options.project, options.queue)
+    for message in claim.messages:
+        print(json.dumps(message.body))  # noqa: T201 - a command
+    if claim.messages:
+        service.release(options.project, options.queue, claim.id)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects queue',
+        description='Post and show messages of the queue service that'
+        ' [queues] driver names.',
+    )
+    commands = parser.add_subparsers(
+        title='commands', metavar='COMMAND', required=True
+    )
+    for name, run, summary in (
+        ('post', _post, 'add a message to a queue'),
+        ('show', _show, 'print the messages that nobody works on, as JSON'),
+    ):
+        command = commands.add_parser(name, help=summary, description=summary)
+        command.add_argument('queue', help='name of the queue')
+        if run is _post:
+            command.add_argument(
+                'message', type=_object, help='body of the message, as JSON'
+            )
+        command.add_argument(
+            '--project',
+            help="whose queue it is (default: nobody's; zaqar: that of its"
+            ' account)',
+        )
+        cli.add_config_file(command)
+        command.set_defaults(run=run)
+    return parser
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError('not a JSON object')
+    return found

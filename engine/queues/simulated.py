@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queues that are rows of a table, so that all engines see the same.
+
+A queue is there as long as it has messages. Nobody is called when one comes:
+who posts it notifies the receiver. ``vobjects queue`` posts and shows them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy
+from oslo_config import cfg
+from sqlalchemy import orm
+
+from engine.db import clock, database, models, statements
+from engine.queues import base
+
+MESSAGE = models.SimulatedMessage
+
+#: Messages that one claim has at most.
+MOST = 20
+
+
+class SimulatedQueues:
+    """See :class:`engine.queues.base.Queues`."""
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database
+    ) -> None:
+        self._options = conf.queues
+        self._database = target
+
+    def create(self, project: str | None, queue: str) -> None:
+        """Do nothing: a queue is there when it has a message."""
+
+    def delete(self, project: str | None, queue: str) -> None:
+        """Remove the messages of a queue."""
+        self._database.write(
+            lambda session: statements.change(
+                session, sqlalchemy.delete(MESSAGE).where(_in(project, queue))
+            )
+        )
+
+    def subscribe(self, project: str | None, queue: str, url: str) -> str:
+        """Return nothing to undo: nobody is called."""
+        return ''
+
+    def unsubscribe(
+        self, project: str | None, queue: str, subscription: str
+    ) -> None:
+        """Do nothing: nobody is called."""
+
+    def post(
+        self, project: str | None, queue: str, body: Mapping[str, Any]
+    ) -> None:
+        """Add a message, which is there for ``[queues] message_ttl``."""
+
+        def write(session: orm.Session) -> None:
+            _forget_expired(session, project, queue)
+            session.add(
+                MESSAGE(
+                    id=models.new_id(),
+                    project=project or '',
+                    queue=queue,
+                    body=dict(body),
+                    expires_at=self._after(session, self._options.message_ttl),
+                )
+            )
+
+        self._database.write(write)
+
+    def claim(self, project: str | None, queue: str) -> base.Claim:
+        """Take some messages that nobody has taken."""
+        id_ = models.new_id()
+
+        def write(session: orm.Session) -> list[base.Message]:
+            rows = session.scalars(
+                sqlalchemy.select(MESSAGE)
+                .where(
+                    _in(project, queue),
+                    MESSAGE.expires_at > clock.utcnow(),
+                    sqlalchemy.or_(
+                        MESSAGE.claimed_until.is_(None),
+                        MESSAGE.claimed_until <= clock.utcnow(),
+                    ),
+                )
+                .order_by(MESSAGE.created_at, MESSAGE.id)
+                .limit(MOST)
+                .with_for_update(skip_locked=True)
+            ).all()
+            until = self._after(session, self._options.claim_ttl)
+            for row in rows:
+                row.claim_id, row.claimed_until = id_, until
+            return [base.Message(row.id, row.body) for row in rows]
+
+        messages = self._database.write(write)
+        return base.Claim(id_ if messages else '', messages)
+
+    def remove(
+        self, project: str | None, queue: str, message: str, claim: str
+    ) -> None:
+        """Remove a message, if the claim still has it."""
+        self._database.write(
+            lambda session: statements.change(
+                session,
+                sqlalchemy.delete(MESSAGE).where(
+                    _in(project, queue),
+                    MESSAGE.id == message,
+                    MESSAGE.claim_id == claim,
+                ),
+            )
+        )
+
+    def release(self, project: str | None, queue: str, claim: str) -> None:
+        """Let others take what the claim has left."""
+        self._database.write(
+            lambda session: statements.change(
+                session,
+                sqlalchemy.update(MESSAGE)
+                .where(_in(project, queue), MESSAGE.claim_id == claim)
+                .values(claim_id=None, claimed_until=None),
+            )
+        )
+
+    @staticmethod
+    def _after(session: orm.Session, seconds: int) -> datetime.datetime:
+        return clock.now(session) + datetime.timedelta(seconds=seconds)
+
+
+def _in(project: str | None, queue: str) -> sqlalchemy.ColumnElement[bool]:
+    return sqlalchemy.and_(
+        MESSAGE.project == (project or ''), MESSAGE.queue == queue
+    )
+
+
+def _forget_expired(
+    session: orm.Session, project: str | None, queue: str
+) -> None:
+    statements.change(
+        session,
+        sqlalchemy.delete(MESSAGE).where(
+            _in(project, queue), MESSAGE.expires_at <= clock.utcnow()
+        ),
+    )

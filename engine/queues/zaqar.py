@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenStack's queue service, Zaqar, by version 2 of its API.
+
+Everything is done by the account of clouds.yaml that ``[queues] cloud``
+names, in that account's project: queues are not the projects' of users.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import openstack
+from keystoneauth1 import exceptions as auth_exceptions
+from openstack import exceptions
+from openstack.message.v2 import _proxy
+from oslo_config import cfg
+
+from engine.db import database
+from engine.queues import base
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+
+#: The answer when there is nothing to claim.
+NO_CONTENT = 204
+
+#: Seconds: Zaqar has no subscription that never ends.
+FOREVER = 2**36
+
+
+def _told(method: Method) -> Method:
+    """Return a method whose failures are for users."""
+
+    @functools.wraps(method)
+    def telling(*arguments: Any) -> Any:
+        try:
+            return method(*arguments)
+        except (
+            exceptions.SDKException,
+            auth_exceptions.ClientException,
+        ) as error:
+            raise base.QueueError(
+                f'the queue service could not {method.__name__}: {error}'
+            ) from error
+
+    return telling  # type: ignore[return-value]  # wraps keeps the signature
+
+
+class ZaqarQueues:
+    """See :class:`engine.queues.base.Queues`."""
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database
+    ) -> None:
+        self._options = conf.queues
+
+    @functools.cached_property
+    def _zaqar(self) -> _proxy.Proxy:
+        connection = openstack.connect(
+            cloud=self._options.cloud,
+            app_name='vobjects',
+            api_timeout=self._options.timeout,
+        )
+        found: _proxy.Proxy = connection.message
+        return found
+
+    @_told
+    def create(self, project: str | None, queue: str) -> None:
+        """Make a queue."""
+        self._zaqar.create_queue(
+            name=queue, description='Messages for the clustering service.'
+        )
+
+    @_told
+    def delete(self, project: str | None, queue: str) -> None:
+        """Remove a queue."""
+        self._zaqar.delete_queue(queue)
+
+    @_told
+    def subscribe(self, project: str | None, queue: str, url: str) -> str:
+        """Have a URL called when a message comes."""
+        made = self._zaqar.create_subscription(
+            queue, subscriber=url, ttl=FOREVER, options={}
+        )
+        return str(made.subscription_id)
+
+    @_told
+    def unsubscribe(
+        self, project: str | None, queue: str, subscription: str
+    ) -> None:
+        """Call a URL no more."""
+        self._zaqar.delete_subscription(queue, subscription)
+
+    @_told
+    def post(
+        self, project: str | None, queue: str, body: Mapping[str, Any]
+    ) -> None:
+        """Add a message; Zaqar makes the queue if need be."""
+        self._zaqar.post_message(
+            queue, [{'ttl': self._options.message_ttl, 'body': dict(body)}]
+        )
+
+    @_told
+    def claim(self, project: str | None, queue: str) -> base.Claim:
+        """Take some messages that nobody has taken."""
+        ttl = self._options.claim_ttl
+        # Not create_claim(): openstacksdk 4 takes what it knows of the cloud
+        # for the Location of the answer, and fails.
+        answer = self._zaqar.post(
+            f'/queues/{queue}/claims',
+            json={'ttl': ttl, 'grace': ttl},
+            headers={
+                'Client-ID': str(uuid.uuid4()),
+                'X-PROJECT-ID': self._zaqar.get_project_id() or '',
+            },
+        )
+        exceptions.raise_from_response(answer)
+        if answer.status_code == NO_CONTENT:
+            return base.Claim('', ())
+        return base.Claim(
+            answer.headers['Location'].rpartition('/')[2],
+            [
+                base.Message(_id(one), one.get('body'))
+                for one in answer.json()['messages']
+            ],
+        )
+
+    @_told
+    def remove(
+        self, project: str | None, queue: str, message: str, claim: str
+    ) -> None:
+        """Remove a claimed message."""
+        self._zaqar.delete_message(queue, message, claim=claim)
+
+    @_told
+    def release(self, project: str | None, queue: str, claim: str) -> None:
+        """Let others take what is left of a claim."""
+        self._zaqar.delete_claim(queue, claim)
+
+
+def _id(one: Mapping[str, Any]) -> str:
+    """Return the ID of a message; an older Zaqar has it in the href only."""
+    found: str = one.get('id') or one['href'].partition('?')[0]
+    return found.rpartition('/')[2]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each of the queue services."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from engine.db import database
+from engine.queues import base
+from tests.unit.engine import fleet
+from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.queues import fake
+
+
+@pytest.fixture
+def zaqar() -> Iterator[fake.Zaqar]:
+    with fake.served() as found:
+        yield found
+
+
+@pytest.fixture
+def to_zaqar(
+    zaqar: fake.Zaqar, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[database.Database], base.Queues]:
+    """What connects to it, as clouds.yaml says."""
+    clouds = {
+        'here': {
+            'auth_type': 'none',
+            'auth': {'endpoint': zaqar.url},
+            'messaging_endpoint_override': f'{zaqar.url}/v2',
+            # Its retries are not what is tested.
+            'status_code_retries': 0,
+        }
+    }
+    path = tmp_path / 'clouds.yaml'
+    path.write_text(json.dumps({'clouds': clouds}))
+    monkeypatch.setenv('OS_CLIENT_CONFIG_FILE', str(path))
+
+    def connect(target: database.Database) -> base.Queues:
+        conf = configuration(url_of(target))
+        conf.set_override('driver', 'zaqar', 'queues')
+        conf.set_override('cloud', 'here', 'queues')
+        return base.load(conf, target)
+
+    return connect
+
+
+@pytest.fixture(params=['simulated', 'zaqar'])
+def service(request: pytest.FixtureRequest, world: fleet.World) -> base.Queues:
+    """Each of them, empty."""
+    if request.param == 'zaqar':
+        return request.getfixturevalue('to_zaqar')(world.database)
+    return base.load(world.conf, world.database)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is true of every queue service."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.queues import base, cli
+from tests.unit.engine import fleet
+from tests.unit.engine.conftest import url_of
+from tests.unit.engine.queues import fake
+from vobjects import exceptions
+
+# openstacksdk warns of what it will drop itself.
+pytestmark = [
+    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
+    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
+]
+
+
+def bodies(service: base.Queues, queue: str = 'q') -> list[object]:
+    return [one.body for one in service.claim('p', queue).messages]
+
+
+def test_message_is_claimed_once_until_it_is_released(
+    service: base.Queues,
+) -> None:
+    service.create('p', 'q')
+    service.create('p', 'q')
+    for number in range(3):
+        service.post('p', 'q', {'n': number})
+    claim = service.claim('p', 'q')
+    assert [one.body for one in claim.messages] == [{'n': n} for n in range(3)]
+    assert bodies(service) == []
+    service.remove('p', 'q', claim.messages[0].id, claim.id)
+    service.remove('p', 'q', claim.messages[0].id, claim.id)
+    service.release('p', 'q', claim.id)
+    assert bodies(service) == [{'n': 1}, {'n': 2}]
+
+
+def test_queue_that_is_removed_has_no_messages(service: base.Queues) -> None:
+    service.post('p', 'q', {})
+    service.delete('p', 'q')
+    service.delete('p', 'q')
+    assert bodies(service) == []
+
+
+def test_queue_without_messages_gives_none(service: base.Queues) -> None:
+    assert service.claim('p', 'none').id == ''
+    assert bodies(service, 'none') == []
+
+
+def test_subscription_begins_and_ends(service: base.Queues) -> None:
+    service.create('p', 'q')
+    id_ = service.subscribe('p', 'q', 'http://here/notify')
+    service.unsubscribe('p', 'q', id_)
+
+
+def test_message_is_not_removed_by_another_claim(
+    world: fleet.World,
+) -> None:
+    service = base.load(world.conf, world.database)
+    service.post('p', 'q', {})
+    claim = service.claim('p', 'q')
+    service.remove('p', 'q', claim.messages[0].id, 'other')
+    service.release('p', 'q', claim.id)
+    assert bodies(service) == [{}]
+
+
+def test_zaqar_is_told_whom_to_call(
+    zaqar: fake.Zaqar, to_zaqar, world
+) -> None:
+    service = to_zaqar(world.database)
+    id_ = service.subscribe('p', 'q', 'http://here/notify')
+    queue, posted = zaqar.subscriptions[id_]
+    assert queue == 'q'
+    assert posted['subscriber'] == 'http://here/notify'
+
+
+def test_failure_of_zaqar_is_told(zaqar: fake.Zaqar, to_zaqar, world) -> None:
+    service = to_zaqar(world.database)
+    zaqar.broken = True
+    with pytest.raises(base.QueueError, match='could not claim'):
+        service.claim('p', 'q')
+
+
+def test_command_posts_and_shows_messages(
+    world: fleet.World, tmp_path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / 'settings.conf'
+    settings.write_text(f'[database]\nconnection = {url_of(world.database)}\n')
+    config = ['--config-file', str(settings)]
+    assert cli.main(['post', 'q', '{"cluster": "c"}', *config]) == 0
+    assert cli.main(['show', 'q', *config]) == 0
+    assert cli.main(['show', 'q', '--project', 'x', *config]) == 0
+    assert capsys.readouterr().out == '{"cluster": "c"}\n'
+    with pytest.raises(SystemExit, match='2'):
+        cli.main(['post', 'q', '[1]', *config])
+
+
+def test_command_tells_what_fails(
+    zaqar: fake.Zaqar, to_zaqar, world: fleet.World, tmp_path
+) -> None:
+    zaqar.broken = True
+    settings = tmp_path / 'settings.conf'
+    settings.write_text(
+        f'[database]\nconnection = {url_of(world.database)}\n'
+        '[queues]\ndriver = zaqar\ncloud = here\n'
+    )
+    with pytest.raises(exceptions.VobjectsError, match='could not post'):
+        cli.main(['post', 'q', '{}', '--config-file', str(settings)])
