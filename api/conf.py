@@ -32,8 +32,8 @@ API_OPTS = [
     cfg.HostAddressOpt(
         'host',
         default='127.0.0.1',
-        help='Address to listen on. As long as nobody is authenticated it'
-        ' must be a loopback address.',
+        help='Address to listen on. With auth_strategy = none it must be a'
+        ' loopback address, unless none_beyond_loopback is set.',
     ),
     cfg.PortOpt('port', default=8777, help='Port to listen on.'),
     cfg.IntOpt('workers', default=1, min=1, max=1024, help='API processes.'),
@@ -94,8 +94,37 @@ API_OPTS = [
     cfg.StrOpt(
         'auth_strategy',
         default='none',
-        choices=[('none', 'everybody is the default user, and an admin')],
+        choices=[
+            ('none', 'everybody is the default user, and an admin'),
+            (
+                'http_basic',
+                'by name and password, which [oslo_middleware]'
+                ' http_basic_auth_user_file has',
+            ),
+            (
+                'keystone',
+                'by a token of Keystone, see [keystone_authtoken]',
+            ),
+        ],
         help='How callers are authenticated.',
+    ),
+    cfg.BoolOpt(
+        'none_beyond_loopback',
+        default=False,
+        help='With auth_strategy = none: serve other machines, too. Whoever'
+        ' reaches the API is then an admin.',
+    ),
+    cfg.ListOpt(
+        'http_basic_admins',
+        default=['admin'],
+        help='With auth_strategy = http_basic: the users who have the role'
+        ' admin. All users have the roles member and reader.',
+    ),
+    cfg.DictOpt(
+        'http_basic_projects',
+        default={},
+        help='With auth_strategy = http_basic: the project that a user works'
+        ' in, as in "alice:web,bob:shop". Others work in default_project.',
     ),
     cfg.StrOpt(
         'default_user',
@@ -106,7 +135,7 @@ API_OPTS = [
         'default_project',
         default='admin',
         help='Id of the project that everybody works in with auth_strategy ='
-        ' none.',
+        ' none or http_basic.',
     ),
     cfg.BoolOpt(
         'log_requests',
@@ -204,11 +233,15 @@ def check(conf: cfg.ConfigOpts) -> None:
     for option in API_OPTS:
         conf.api[option.dest]
     versions(conf)
-    if conf.api.auth_strategy == 'none' and not is_loopback(conf.api.host):
+    if (
+        conf.api.auth_strategy == 'none'
+        and not conf.api.none_beyond_loopback
+        and not is_loopback(conf.api.host)
+    ):
         raise RefusedToServe(
             f'[api] auth_strategy = none makes everybody an admin, so [api]'
             f' host must be a loopback address such as 127.0.0.1 or ::1, not'
-            f' {conf.api.host}'
+            f' {conf.api.host}; [api] none_beyond_loopback = true allows it'
         )
 
 

@@ -40,9 +40,14 @@ def _changes(route: routes.Route) -> bool:
     return route.method != routes.GET
 
 
+def _has_a_caller(route: routes.Route) -> bool:
+    return not route.public
+
+
 #: Status of an error -> the routes that may answer it.
 ERRORS: Mapping[int, Applies] = {
     HTTPStatus.BAD_REQUEST: _always,
+    HTTPStatus.UNAUTHORIZED: _has_a_caller,
     HTTPStatus.FORBIDDEN: _always,
     HTTPStatus.NOT_FOUND: _names_something,
     HTTPStatus.NOT_ACCEPTABLE: _always,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import webob
 
-from api import discovery, errors, handler, inputs, routes
+from api import context, discovery, errors, handler, inputs, routes
 from vobjects import exceptions
 from vobjects.microversions import actions
 from vobjects.microversions import errors as api_errors
@@ -30,9 +30,13 @@ HEAD = 'HEAD'
 
 @dataclasses.dataclass(slots=True)
 class Method:
-    """What a method of a path does: one thing, or what a key selects."""
+    """What a method of a path does: one thing, or what a key selects.
+
+    :ivar authenticate: says who asks
+    """
 
     path: str
+    authenticate: context.Authenticate
     plain: handler.Handler | None = None
     by_key: dict[str, handler.Handler] = dataclasses.field(
         default_factory=dict
@@ -113,13 +117,15 @@ class Dispatcher:
         version: Version = request.environ[MICROVERSION]
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
+        # Before the body: a stranger's is not worth reading.
+        caller = method.authenticate(request.environ)
         if method.plain is not None:
             method.plain.require(version)
             content = self._content(request, method.plain.route)
-            return method.plain(request, names, content)
+            return method.plain(request, caller, names, content)
         chosen, content = self._select(request, method, version)
         chosen.require(version)
-        return chosen(request, names, content)
+        return chosen(request, caller, names, content)
 
     def _show(
         self, page: discovery.Page, request: webob.Request, path: str
@@ -203,7 +209,15 @@ class Dispatcher:
                 node = node.literals.setdefault(
                     segment, Node(names=tuple(names))
                 )
-        method = node.methods.setdefault(route.method, Method(route.path))
+        method = node.methods.setdefault(
+            route.method,
+            Method(
+                route.path,
+                context.anonymous
+                if route.public
+                else self._service.authenticate,
+            ),
+        )
         made = handler.Handler(route, self._service)
         key = route.given.key
         if route.given.selects:

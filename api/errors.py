@@ -6,11 +6,14 @@
     vobjects.microversions.errors.ApiError
     ├── (negotiation and input errors; see there)
     ├── MalformedPath          400
+    ├── Unauthenticated        401   nobody knows who asks
     ├── Forbidden              403   policy
+    │   └── NotLocal           403   only for this machine
     ├── NotFound               404   no such path
     ├── MethodNotAllowed       405   the path has other methods
     ├── LengthRequired         411   chunks, where the server cannot end them
-    └── UnsupportedMediaType   415   a body that is not JSON
+    ├── UnsupportedMediaType   415   a body that is not JSON
+    └── IdentitySilent         503   Keystone does not say who asks
 
 What an engine refuses, and what keeps it from answering, are exceptions of
 other packages; :data:`KINDS` gives them a status. Everything else is a fault
@@ -42,6 +45,22 @@ class MalformedPath(errors.ApiError):
     title = 'Path is malformed'
 
 
+class Unauthenticated(errors.ApiError):
+    """The caller has not said who it is, or not truly.
+
+    :param challenge: value of the header WWW-Authenticate
+    """
+
+    status = 401
+    code = 'unauthenticated'
+    title = 'Authentication is required'
+    type_name = 'HTTPUnauthorized'
+
+    def __init__(self, challenge: str) -> None:
+        self.headers = (('WWW-Authenticate', challenge),)
+        super().__init__('The request you have made requires authentication.')
+
+
 class Forbidden(errors.ApiError):
     """The caller's roles do not allow it.
 
@@ -55,6 +74,16 @@ class Forbidden(errors.ApiError):
 
     def __init__(self, rule: str) -> None:
         super().__init__(f"The policy rule '{rule}' does not allow this.")
+
+
+class NotLocal(Forbidden):
+    """Somebody elsewhere asks for what is for this machine only.
+
+    :param detail: what that is, and what would open it
+    """
+
+    def __init__(self, detail: str) -> None:
+        errors.ApiError.__init__(self, detail)
 
 
 class NotFound(errors.ApiError):
@@ -101,6 +130,21 @@ class UnsupportedMediaType(errors.ApiError):
     code = 'media-type-unsupported'
     title = 'Media type is not supported'
     type_name = 'InvalidContentType'
+
+
+class IdentitySilent(errors.ApiError):
+    """Keystone does not answer, or not to us."""
+
+    status = 503
+    code = 'identity-silent'
+    title = 'The identity service did not answer'
+    type_name = 'HTTPServiceUnavailable'
+    headers = (('Retry-After', str(RETRY_AFTER)),)
+
+    def __init__(self) -> None:
+        super().__init__(
+            'The identity service cannot be asked who you are; try again.'
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -78,9 +78,6 @@ class Handler:
         self._service = service
         self._type = route.request
         self._others = tuple(route.client_names())
-        self._authenticate = (
-            context.anonymous if route.public else service.authenticate
-        )
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')
@@ -102,17 +99,24 @@ class Handler:
                 }
 
     def __call__(
-        self, request: webob.Request, path: Mapping[str, str], content: Any
+        self,
+        request: webob.Request,
+        caller: RequestContext,
+        path: Mapping[str, str],
+        content: Any,
     ) -> webob.Response:
         """Serve a request.
 
+        :param caller: who asks; its token stays here, unless the engine has
+            to act for it
         :param path: the fields that are in the path
         :param content: what the body holds for this route, or
             ``inputs.NO_BODY``
         """
         environ = request.environ
         version: Version = environ[MICROVERSION]
-        caller = self._authenticate(environ)
+        if not self.route.delegates:
+            caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
         asked = self.build(environ, version, path, content)

@@ -26,7 +26,6 @@ from oslo_config import cfg
 from api import conf as api_conf
 from api import context, errors, policy
 from vobjects import exceptions
-from vobjects.microversions import errors as version_errors
 from vobjects.microversions.policy import ROUTE, Maximum
 
 if TYPE_CHECKING:
@@ -54,18 +53,6 @@ _FORWARDED = (
     'HTTP_X_FORWARDED_PROTO',
     'HTTP_X_REAL_IP',
 )
-
-
-class NotLocal(errors.Forbidden):
-    """Somebody elsewhere asks for what is for this machine only."""
-
-    def __init__(self) -> None:
-        version_errors.ApiError.__init__(
-            self,
-            f'{PATH} is for requests from the machine of the API that no'
-            ' proxy has passed on; [api] metrics in its configuration admits'
-            ' others.',
-        )
 
 
 class Page:
@@ -127,7 +114,11 @@ def access(
         passed_on = any(name in environ for name in _FORWARDED)
         address = environ.get('REMOTE_ADDR', '')
         if passed_on or not api_conf.is_loopback(address):
-            raise NotLocal
+            raise errors.NotLocal(
+                f'{PATH} is for requests from the machine of the API that no'
+                ' proxy has passed on; [api] metrics in its configuration'
+                ' admits others.'
+            )
 
     def to_admins(environ: WSGIEnvironment) -> None:
         if not enforcer.is_admin(authenticate(environ)):

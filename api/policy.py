@@ -2,9 +2,12 @@
 """Who may do what: oslo.policy, with defaults in code.
 
 Three roles, each of which includes the one before: *reader*, *member*,
-*admin*. That a project sees only its own resources is not said here but kept
-by the engine; :data:`GLOBAL_PROJECT` lifts it for a list. An operator
-overrides rules in the file that ``[oslo_policy] policy_file`` names.
+*admin*. Each rule also says of what scope a token has to be: what belongs to
+projects takes one for a project, so that nobody asks without being in one.
+
+That a project sees only its own resources is not said here but kept by the
+engine; :data:`GLOBAL_PROJECT` lifts it for a list. An operator overrides
+rules in the file that ``[oslo_policy] policy_file`` names.
 """
 
 from __future__ import annotations
@@ -36,6 +39,18 @@ _BASE = (
     (READER, f'role:reader or rule:{MEMBER}', 'Who may look.'),
     (EVERYBODY, '@', 'Everybody, known or not.'),
 )
+
+#: Scope of tokens: by default that of a project. What belongs to none may be
+#: asked with a token for the whole system, too.
+PROJECT = ('project',)
+ANY_SCOPE = ('system', 'project')
+_SCOPES = {
+    'build_info': ANY_SCOPE,
+    'services': ANY_SCOPE,
+    'profile_types': ANY_SCOPE,
+    'policy_types': ANY_SCOPE,
+    'webhooks': (),  # called without a token
+}
 
 #: Rule, who may, what it is about.
 _RULES = (
@@ -105,6 +120,7 @@ def list_rules() -> list[oslo_policy.RuleDefault]:
             f'rule:{IS_ADMIN}',
             'List resources of all projects.',
             _operations(lists),
+            scope_types=list(PROJECT),
         ),
         *(
             oslo_policy.DocumentedRuleDefault(
@@ -112,6 +128,7 @@ def list_rules() -> list[oslo_policy.RuleDefault]:
                 f'rule:{check}',
                 description,
                 _operations([r for r in routes.ROUTES if r.rule == name]),
+                scope_types=_scopes(name),
             )
             for name, check, description in _RULES
         ),
@@ -184,6 +201,21 @@ class Enforcer:
                 self._enforcer.authorize(rule, target, context)
             )
         return allowed
+
+
+def enforcer() -> oslo_policy.Enforcer:
+    """Return oslo.policy's own, for its command line tools.
+
+    They have put their arguments, a configuration file of this service among
+    them, into ``cfg.CONF``.
+    """
+    made = oslo_policy.Enforcer(cfg.CONF)
+    made.register_defaults(list_rules())
+    return made
+
+
+def _scopes(rule: str) -> list[str] | None:
+    return list(_SCOPES.get(rule.partition(':')[0], PROJECT)) or None
 
 
 def _has_global(route: routes.Route) -> bool:

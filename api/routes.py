@@ -105,6 +105,8 @@ class Route:
     :ivar render: makes the body of the engine's answer
     :ivar rule: of ``api.policy``
     :ivar public: nobody is authenticated
+    :ivar delegates: the engine gets the caller's token, to have Keystone let
+        it act for the caller later
     """
 
     method: str
@@ -115,6 +117,7 @@ class Route:
     render: answers.Render
     rule: str
     public: bool = False
+    delegates: bool = False
 
     @property
     def in_path(self) -> tuple[str, ...]:
@@ -317,7 +320,8 @@ ROUTES: tuple[Route, ...] = (
           items('receivers', resources.Receiver), 'receivers:index'),
     Route(POST, '/v1/receivers', receivers.ReceiverCreateRequest,
           RECEIVER, 201,
-          item('receiver', resources.Receiver), 'receivers:create'),
+          item('receiver', resources.Receiver), 'receivers:create',
+          delegates=True),
     Route(GET, '/v1/receivers/{identity}', receivers.ReceiverGetRequest,
           QUERY, 200, item('receiver', resources.Receiver), 'receivers:get'),
     Route(PATCH, '/v1/receivers/{identity}', receivers.ReceiverUpdateRequest,

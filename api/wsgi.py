@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 
-from api import app
+from api import app, context
 from api import conf as api_conf
 from vobjects import manifest
 from vobjects.clustering import history, topics
@@ -47,13 +47,15 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
 
     :param files: None: those of the environment
     :raises oslo_config.cfg.Error: a file is missing or has a bad value
-    :raises api.conf.RefusedToServe: see :func:`api.conf.check`
+    :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check` and
+        :func:`api.context.check`
     """
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
     api_conf.load(conf, files)
     oslo_log.setup(conf, api_conf.PROJECT)
     api_conf.check(conf)
+    context.check(conf)
     return conf
 
 

@@ -18,7 +18,7 @@ from vobjects.contract.registry import Contract, Operation
 from vobjects.versions import Version
 
 #: Answers that are about no operation: the path, the method, the version.
-_BEFORE_ANY = frozenset((404, 405, 406, 400))
+_BEFORE_ANY = frozenset((404, 405, 406, 400, 401, 403))
 
 
 class Promises:

@@ -113,8 +113,10 @@ def test_metrics_are_for_those_whom_the_operator_names(
     far = {'REMOTE_ADDR': '192.0.2.7'}
 
     assert service(metrics='all').metrics(**far)[0] == 200
-    # With auth_strategy = none everybody is one.
-    assert service(metrics='admin').metrics(**far)[0] == 200
+    # With auth_strategy = none everybody is one, if let in at all.
+    assert service(metrics='admin').metrics(**far)[0] == 403
+    opened = service(metrics='admin', none_beyond_loopback=True)
+    assert opened.metrics(**far)[0] == 200
     assert service(metrics='none').metrics()[0] == 404
 
 

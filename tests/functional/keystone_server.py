@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``PYTHON keystone_server.py FILE PORT``: serve Keystone, in its own venv.
+
+:data:`sys.argv` has to be empty when Keystone looks at it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if __name__ == '__main__':
+    _, file, port = sys.argv
+    del sys.argv[1:]
+    os.environ['OS_KEYSTONE_CONFIG_FILES'] = file
+
+    from keystone.wsgi import api  # type: ignore[import-not-found]
+    from werkzeug import serving
+
+    serving.run_simple('127.0.0.1', int(port), api.application, threaded=True)

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callers whom a real Keystone knows."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import openstack
+import openstack.connection
+import pytest
+from keystoneauth1.identity import v3
+from openstack import exceptions
+
+from api.routes import CLUSTER_ACTIONS
+from tests.functional import endpoints, harness, keystone
+from tests.functional.harness import Deployment
+from tests.functional.keystone import Keystone
+from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.rest import NEWEST, SPEC, Rest, unique
+
+pytestmark = [
+    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
+    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
+]
+
+
+@pytest.fixture(scope='module')
+def identity(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Keystone]:
+    """Keystone with users in two projects, named by project and role."""
+    directory = tmp_path_factory.mktemp('identity')
+    with keystone.running(directory) as found:
+        for project in ('web', 'shop'):
+            found.add_project(project)
+            for role in ('reader', 'member', 'admin'):
+                found.add_user(f'{project}-{role}', project, role)
+        yield found
+
+
+@pytest.fixture(scope='module')
+def service(
+    identity: Keystone, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """The service behind it, and in its catalogue."""
+    directory = tmp_path_factory.mktemp('service')
+    kind = harness.Kind('embedded', 'sqlite')
+    with harness.deployed(kind, directory, identity.settings()) as deployment:
+        identity.add_endpoint(deployment.url)
+        deployment.start_engines(1)
+        deployment.start_api()
+        yield deployment
+
+
+#: What a request needs beyond the fields that are required.
+COMPLETE: dict[str, dict[str, Any]] = {
+    f'POST {CLUSTER_ACTIONS} resize': {'min_size': 0},
+}
+
+
+def connect(
+    identity: Keystone, user: str, project: str
+) -> openstack.connection.Connection:
+    return openstack.connect(
+        load_envvars=False,
+        load_yaml_config=False,
+        auth_type='password',
+        auth={
+            'auth_url': identity.url,
+            'username': user,
+            'password': user,
+            'user_domain_id': 'default',
+            'project_name': project,
+            'project_domain_id': 'default',
+        },
+        region_name=keystone.REGION,
+        clustering_default_microversion=NEWEST,
+    )
+
+
+class As:
+    """Makes clients of users, each with a token in its hand."""
+
+    def __init__(self, service: Deployment, identity: Keystone) -> None:
+        self._service = service
+        self._identity = identity
+        self.made: list[Rest] = []
+
+    def __call__(self, user: str, project: str | None = None) -> Rest:
+        """Return a client.
+
+        :param project: by default that of the user's name
+        """
+        project = project or user.partition('-')[0]
+        return self.with_token(self._identity.token(user, project))
+
+    def with_token(self, token: str) -> Rest:
+        """Return a client that sends a token."""
+        rest = self._service.rest()
+        rest._session.headers['X-Auth-Token'] = token
+        self.made.append(rest)
+        return rest
+
+
+@pytest.fixture(name='as_')
+def clients(service: Deployment, identity: Keystone) -> Iterator[As]:
+    """Makes clients."""
+    found = As(service, identity)
+    yield found
+    for rest in found.made:
+        rest._session.close()
+
+
+def test_sdk_finds_the_service_in_the_catalogue(
+    service: Deployment, identity: Keystone
+) -> None:
+    with connect(identity, 'web-member', 'web') as cloud:
+        clustering = cloud.clustering
+        assert clustering.get_endpoint().startswith(service.url)
+        assert clustering.get_endpoint_data().max_microversion == (1, 14)
+        profile = clustering.create_profile(name=unique('p'), spec=SPEC)
+        owner = identity.id_of('users', 'web-member')
+        assert profile.user_id == owner
+        assert profile.project_id == identity.id_of('projects', 'web')
+        cluster = clustering.create_cluster(
+            name=unique('c'), profile_id=profile.id, desired_capacity=1
+        )
+        clustering.wait_for_status(
+            cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=PATIENCE
+        )
+        with pytest.raises(exceptions.ForbiddenException, match='services'):
+            list(clustering.services())
+    with connect(identity, 'shop-reader', 'shop') as other:
+        assert list(other.clustering.clusters()) == []
+        with pytest.raises(exceptions.NotFoundException):
+            other.clustering.get_cluster(cluster.id)
+        with pytest.raises(exceptions.ForbiddenException):
+            other.clustering.create_profile(name=unique('p'), spec=SPEC)
+
+
+def test_openstack_command_works_with_user_and_password(
+    service: Deployment, identity: Keystone, tmp_path: pathlib.Path
+) -> None:
+    name = unique('osc')
+    with connect(identity, 'web-member', 'web') as cloud:
+        profile = cloud.clustering.create_profile(name=name, spec=SPEC)
+        cloud.clustering.create_cluster(name=name, profile_id=profile.id)
+    done = subprocess.run(
+        [
+            pathlib.Path(sys.executable).with_name('openstack'),
+            *('cluster', 'list', '--format', 'json'),
+        ],
+        env={
+            'HOME': str(tmp_path),
+            'PATH': os.environ['PATH'],
+            'OS_AUTH_URL': identity.url,
+            'OS_USERNAME': 'web-reader',
+            'OS_PASSWORD': 'web-reader',
+            'OS_PROJECT_NAME': 'web',
+            'OS_USER_DOMAIN_ID': 'default',
+            'OS_PROJECT_DOMAIN_ID': 'default',
+            'OS_IDENTITY_API_VERSION': '3',
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert name in [found['name'] for found in json.loads(done.stdout)]
+
+
+def test_stranger_learns_versions_and_where_to_get_a_token(
+    service: Deployment, identity: Keystone, as_: As
+) -> None:
+    with service.rest() as nobody:
+        assert nobody.ask('GET', '/').status_code == 300
+        assert nobody.ask('GET', '/v1').status_code == 200
+        assert nobody.ask('GET', '/v1/').status_code == 200
+        answers = [nobody.ask('GET', '/v1/clusters')]
+    for token in ('no-token', 'gAAAAABk' + 'A' * 200):
+        answers.append(as_.with_token(token).ask('GET', '/v1/clusters'))
+    spoofing = {'X-User-Id': 'u', 'X-Project-Id': 'p', 'X-Roles': 'admin'}
+    spoofing['X-Identity-Status'] = 'Confirmed'
+    answers.append(service.rest().ask('GET', '/v1/services', headers=spoofing))
+    for answer in answers:
+        assert answer.status_code == 401
+        told = answer.headers['WWW-Authenticate']
+        assert told == f'Keystone uri="{identity.url}"'
+        assert answer.json()['error']['code'] == 401
+
+
+def test_token_is_good_until_it_expires(identity: Keystone, as_: As) -> None:
+    expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(
+        seconds=8
+    )
+    member = identity.session('web-member', 'web')
+    made = member.post(
+        f'{identity.url}/users/{member.get_user_id()}/application_credentials',
+        json={
+            'application_credential': {
+                'name': unique('credential'),
+                'expires_at': f'{expires:%Y-%m-%dT%H:%M:%S.%fZ}',
+            }
+        },
+    ).json()['application_credential']
+    plugin = v3.ApplicationCredential(
+        identity.url,
+        application_credential_id=made['id'],
+        application_credential_secret=made['secret'],
+    )
+    rest = as_.with_token(identity.token_of(plugin))
+
+    status = rest.ask('GET', '/v1/clusters').status_code
+    late = datetime.datetime.now(datetime.UTC) > expires
+    assert status == 200 or late
+    wait_for(
+        'the token expires, remembered though it is',
+        lambda: rest.ask('GET', '/v1/clusters').status_code == 401,
+    )
+    as_('web-member').expect(200, 'GET', '/v1/clusters')
+
+
+def test_roles_are_reader_member_and_admin(as_: As) -> None:
+    reader, member, admin = (
+        as_(f'web-{role}') for role in ('reader', 'member', 'admin')
+    )
+    body = {'profile': {'name': unique('p'), 'spec': SPEC}}
+    for path in ('/v1/profiles', '/v1/clusters', '/v1/build-info'):
+        for client in (reader, member, admin):
+            client.expect(200, 'GET', path)
+    said = reader.refused(403, 'POST', '/v1/profiles', body)
+    assert 'profiles:create' in said
+    for client in (member, admin):
+        client.expect(201, 'POST', '/v1/profiles', body)
+    for client in (reader, member):
+        client.refused(403, 'GET', '/v1/services')
+        said = client.refused(403, 'GET', '/v1/clusters?global_project=true')
+        assert 'global_project' in said
+    admin.expect(200, 'GET', '/v1/services')
+    admin.expect(200, 'GET', '/v1/clusters?global_project=true')
+
+
+def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
+    owner, other = as_('web-member'), as_('shop-member')
+    have = _one_of_each(owner)
+    wrong = []
+    before = {path: owner.get(path) for path in have.values()}
+    for name, route in endpoints.BY_NAME.items():
+        if 'identity' not in route.in_path or route.public:
+            continue
+        resource = route.path.split('/')[2]
+        if resource not in have:
+            continue
+        identity = have[resource].rpartition('/')[2]
+        body = None
+        if route.given.body:
+            content = endpoints.required_of(route) | COMPLETE.get(name, {})
+            body = endpoints.content_of(route, content)
+        path = endpoints.path_of(route, identity)
+        answer = other.ask(route.method, path, body)
+        if answer.status_code != 404 or identity not in answer.text:
+            wrong.append((name, answer.status_code, answer.text))
+    assert not wrong
+    for resource in have:
+        assert other.get(f'/v1/{resource}') == [], resource
+    assert before == {path: owner.get(path) for path in have.values()}
+    # An admin sees them by ID and by global_project, not among its own.
+    admin = as_('shop-admin')
+    for resource, path in have.items():
+        assert admin.get(path)['id'] == path.rpartition('/')[2]
+        assert admin.get(f'/v1/{resource}') == []
+        listed = admin.get(f'/v1/{resource}?global_project=true')
+        assert path.rpartition('/')[2] in {one['id'] for one in listed}
+        # An admin of that project is none of this one.
+        if resource not in ('actions', 'events', 'nodes'):
+            admin.refused(404, 'DELETE', path)
+
+
+def test_references_to_another_projects_resources_lead_nowhere(
+    as_: As,
+) -> None:
+    owner, other = as_('web-member'), as_('shop-member')
+    have = _one_of_each(owner)
+    ids = {name: path.rpartition('/')[2] for name, path in have.items()}
+    profile = other.create_profile()
+    cluster = other.create_cluster(profile, 0)
+    for status, path, body in (
+        (400, '/v1/clusters', {'cluster': {'profile_id': ids['profiles']}}),
+        (400, '/v1/nodes', {'node': {'profile_id': ids['profiles']}}),
+        (
+            400,
+            '/v1/nodes',
+            {'node': {'profile_id': profile, 'cluster_id': ids['clusters']}},
+        ),
+        (
+            400,
+            f'/v1/clusters/{cluster}/actions',
+            {'policy_attach': {'policy_id': ids['policies']}},
+        ),
+        (
+            400,
+            f'/v1/clusters/{cluster}/actions',
+            {'add_nodes': {'nodes': [ids['nodes']]}},
+        ),
+        (
+            400,
+            '/v1/receivers',
+            {
+                'receiver': {
+                    'type': 'webhook',
+                    'cluster_id': ids['clusters'],
+                    'action': 'CLUSTER_SCALE_OUT',
+                }
+            },
+        ),
+    ):
+        ((_, content),) = body.items()
+        if not path.endswith('/actions'):
+            content['name'] = unique('n')
+        other.refused(status, 'POST', path, body)
+
+
+def _one_of_each(rest: Rest) -> dict[str, str]:
+    """Return the paths of new resources, by what they are."""
+    policy = rest.expect(
+        201,
+        'POST',
+        '/v1/policies',
+        {
+            'policy': {
+                'name': unique('p'),
+                'spec': endpoints.OF_RESOURCE['policies', 'spec'],
+            }
+        },
+    ).json()['policy']['id']
+    profile = rest.create_profile()
+    cluster, action = rest.begin_cluster(profile, 1)
+    rest.succeeded(action)
+    (node,) = rest.get(f'/v1/clusters/{cluster}')['nodes']
+    (event, *_) = rest.get(f'/v1/events?cluster_id={cluster}')
+    receiver = _receiver(rest, cluster)
+    return {
+        'profiles': f'/v1/profiles/{profile}',
+        'policies': f'/v1/policies/{policy}',
+        'clusters': f'/v1/clusters/{cluster}',
+        'nodes': f'/v1/nodes/{node}',
+        'actions': f'/v1/actions/{action}',
+        'events': f'/v1/events/{event["id"]}',
+        'receivers': f'/v1/receivers/{receiver["id"]}',
+    }
+
+
+def _receiver(rest: Rest, cluster: str) -> dict[str, Any]:
+    """Return a new receiver that makes a cluster larger."""
+    body = {
+        'receiver': {
+            'name': unique('r'),
+            'type': 'webhook',
+            'cluster_id': cluster,
+            'action': 'CLUSTER_SCALE_OUT',
+        }
+    }
+    found = rest.expect(201, 'POST', '/v1/receivers', body).json()
+    receiver: dict[str, Any] = found['receiver']
+    return receiver
