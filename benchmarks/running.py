@@ -123,7 +123,7 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
         config = pathlib.Path(state) / 'bench.conf'
         config.write_text(
             '[engine]\nmax_clusters_per_project = 1000000\n'
-            'max_nodes_per_cluster = 20000\n'
+            'max_nodes_per_cluster = 20000\n[simulated]\nlatency = 0\n'
         )
         process = psutil.Popen(
             (
