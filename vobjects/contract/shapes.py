@@ -114,6 +114,14 @@ def modern(schema: Schema) -> dict[str, Any]:
     for keyword in ('enum', 'type'):
         if keyword in made and not isinstance(made[keyword], str):
             made[keyword] = list(made[keyword])
+    if isinstance(made.get('items'), list):
+        # By their positions, and then the others.
+        made['prefixItems'] = [
+            modern(one) if isinstance(one, Mapping) else one
+            for one in made.pop('items')
+        ]
+        if 'additionalItems' in made:
+            made['items'] = made.pop('additionalItems')
     if isinstance(made.get('type'), list) and len(made['type']) == 1:
         (made['type'],) = made['type']
     for exclusive, limit in (

@@ -20,6 +20,7 @@ ONE: Mapping[str, str] = {
     'items': '[]',
     'contains': '[]',
     'unevaluatedItems': '[]',
+    'additionalItems': '[]',  # of draft 4
     'additionalProperties': '.*',
     'unevaluatedProperties': '.*',
     'propertyNames': '',
