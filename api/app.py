@@ -6,6 +6,7 @@ From the outside in::
     RequestIds       an id first: everything after it can be found by it
     Counting         outside of what answers
     Faults           so that whatever is raised below is a document
+    health.Page      for who asks a moment before sending clients here
     metrics.Page     before a proxy's word is taken for who asks
     HTTPProxyToWSGI  if a proxy is to be believed, before links are made
     Microversions    before anything looks at the version; it marks every
@@ -27,6 +28,7 @@ from api import (
     discovery,
     dispatcher,
     handler,
+    health,
     metrics,
     middleware,
     policy,
@@ -51,6 +53,9 @@ class Fleet(Protocol):
 
         :raises vobjects.exceptions.NoLivePeer: no engine is known
         """
+
+    def servers(self) -> int:
+        """See :class:`api.health.Fleet`."""
 
 
 def build(
@@ -90,6 +95,7 @@ def build(
         client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
+    app = health.Page(app, conf, fleet)
     app = middleware.Faults(app, negotiating)
     if counted:
         app = usage.Counting(app, uses)

@@ -31,6 +31,9 @@ class Stage:
     def maximum(self) -> Any:
         return self.fleet.maximum()
 
+    def servers(self) -> int:
+        return self.fleet.servers()
+
 
 def configured(**options: Any) -> cfg.ConfigOpts:
     """Return a configuration; names are those of ``[api]``."""
