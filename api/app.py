@@ -6,9 +6,9 @@ From the outside in::
     RequestIds       an id first: everything after it can be found by it
     Counting         outside of what answers
     Faults           so that whatever is raised below is a document
-    health.Page      for who asks a moment before sending clients here
     metrics.Page     before a proxy's word is taken for who asks
     HTTPProxyToWSGI  if a proxy is to be believed, before links are made
+    ui.Pages         it has no version
     Microversions    before anything looks at the version; it marks every
                      response that comes back through it
     Dispatcher       path and method to a handler, which authenticates: its
@@ -17,7 +17,7 @@ From the outside in::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi
@@ -28,11 +28,11 @@ from api import (
     discovery,
     dispatcher,
     handler,
-    health,
     metrics,
     middleware,
     policy,
     routes,
+    ui,
 )
 from vobjects.clustering import types
 from vobjects.microversions import policy as version_policy
@@ -54,8 +54,11 @@ class Fleet(Protocol):
         :raises vobjects.exceptions.NoLivePeer: no engine is known
         """
 
-    def servers(self) -> int:
-        """See :class:`api.health.Fleet`."""
+    def fleet_data(self) -> dict[str, Any]:
+        """Return what is known of the live processes, as JSON data.
+
+        :raises vobjects.exceptions.NoLivePeer: no engine answers
+        """
 
 
 def build(
@@ -84,6 +87,9 @@ def build(
 
     negotiating = Microversions(innermost, versions, fleet.maximum)
     app: WSGIApplication = negotiating
+    if conf.api.ui:
+        may_see = ui.access(service.authenticate, service.enforcer)
+        app = ui.Pages(app, fleet.fleet_data, may_see)
     if _behind_proxy(conf):
         app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     counted = conf.api.metrics != 'none'
@@ -95,7 +101,6 @@ def build(
         client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
-    app = health.Page(app, conf, fleet)
     app = middleware.Faults(app, negotiating)
     if counted:
         app = usage.Counting(app, uses)

@@ -143,6 +143,13 @@ API_OPTS = [
         help='Log a line for each request: method, path, version, status,'
         ' duration.',
     ),
+    cfg.BoolOpt(
+        'ui',
+        default=True,
+        help='Serve /ui, a page that shows clusters, actions and the fleet,'
+        ' and changes nothing. It asks the API with the rights of whoever'
+        ' looks.',
+    ),
     cfg.StrOpt(
         'metrics',
         default='loopback',

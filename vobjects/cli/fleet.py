@@ -117,7 +117,8 @@ def _list(options: argparse.Namespace, service: Service) -> Lines:
     with _ledger(options, service) as ledger:
         view = ledger.get()
     if options.json:
-        yield json.dumps(_as_data(view, service), indent=2)
+        data = fleet.as_data(view, service.topic, service.newest)
+        yield json.dumps(data, indent=2)
         return
     rows = [_row(member) for member in view.members]
     yield from _table([_COLUMNS, *rows])
@@ -247,29 +248,6 @@ def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
         )
     if view.held is not None:
         yield f'  held at {view.held.get(name, "none")}'
-
-
-def _as_data(view: fleet.View, service: Service) -> dict[str, Any]:
-    maximum = view.maximum(service.topic, service.newest)
-    return {
-        'generation': view.generation,
-        'max_microversion': str(maximum.version),
-        'reason': maximum.reason,
-        'held': None if view.held is None else dict(view.held),
-        'members': [
-            {
-                'id': member.id,
-                'binary': member.binary,
-                'host': member.host,
-                'topic': member.topic,
-                'release': member.release,
-                'state': member.state,
-                'age': member.age,
-                'manifest': dict(member.manifest),
-            }
-            for member in view.members
-        ],
-    }
 
 
 # Where the answers come from

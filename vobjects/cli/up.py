@@ -40,6 +40,8 @@ _FORMAT = '%(asctime)s.%(msecs)03d %(levelname)s %(name)s'
 _READY = """\
 {title} (ready after {seconds:.1f} s)
 
+  look at it: {url}/ui
+
   try, in another shell:
     curl -s {url}/v1/profile-types -H 'OpenStack-API-Version: clustering 1.14'
     {openstack} --os-auth-type none --os-endpoint {url} cluster list

@@ -14,16 +14,18 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import base
-from vobjects.contract import walk
-from vobjects.contract.walk import Schema as Schema
 from vobjects.microversions import schema as versioned
 from vobjects.versions import Version
 
-#: What is the user's own, and no one else's to describe.
-ANYTHING: Schema = {'description': 'Any JSON value'}
+Schema = Mapping[str, Any]
 
 #: Keywords of draft 4 that 2020-12 has no use for.
 _DROPPED = ('$schema', 'id', 'readonly')
+
+#: Keywords whose value is a schema, a list of them, or names to them.
+_ONE = ('items', 'additionalProperties', 'not')
+_LISTS = ('allOf', 'anyOf', 'oneOf')
+_NAMED = ('properties', 'patternProperties')
 
 
 def resource(cls: type[base.Resource], microversion: Version) -> Schema | None:
@@ -59,7 +61,8 @@ def part(
     version = cls.version_at(microversion)
     if version is None:
         return None
-    return modern(versioned.body_schema(cls, version, names))
+    made: Schema = modern(versioned.body_schema(cls, version, names))
+    return made
 
 
 def query(
@@ -106,22 +109,24 @@ def summary(cls: type[base.Object]) -> str:
     return text.partition('\n')[0].rstrip('.')
 
 
-def modern(schema: Schema) -> dict[str, Any]:
+def modern(schema: Any) -> Any:
     """Return a schema of draft 4 in dialect 2020-12."""
-    made = walk.rebuilt(schema, lambda _step, found: modern(found))
-    for keyword in _DROPPED:
-        made.pop(keyword, None)
-    for keyword in ('enum', 'type'):
-        if keyword in made and not isinstance(made[keyword], str):
-            made[keyword] = list(made[keyword])
-    if isinstance(made.get('items'), list):
-        # By their positions, and then the others.
-        made['prefixItems'] = [
-            modern(one) if isinstance(one, Mapping) else one
-            for one in made.pop('items')
-        ]
-        if 'additionalItems' in made:
-            made['items'] = made.pop('additionalItems')
+    if not isinstance(schema, Mapping):
+        return schema
+    made: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _DROPPED:
+            continue
+        if keyword in _ONE:
+            made[keyword] = modern(value)
+        elif keyword in _LISTS:
+            made[keyword] = [modern(inner) for inner in value]
+        elif keyword in _NAMED:
+            made[keyword] = {k: modern(inner) for k, inner in value.items()}
+        elif keyword in ('enum', 'type') and not isinstance(value, str):
+            made[keyword] = list(value)
+        else:
+            made[keyword] = value
     if isinstance(made.get('type'), list) and len(made['type']) == 1:
         (made['type'],) = made['type']
     for exclusive, limit in (
@@ -144,7 +149,7 @@ def types_of(schema: Schema) -> tuple[str, ...]:
 def _shown(field: ovo_fields.Field[Any], microversion: Version) -> Schema:
     made = _shown_type(field._type, microversion)
     if made is None:
-        return modern(versioned.field_schema(field))
+        return dict(modern(versioned.field_schema(field)))
     if not field.nullable:
         return made
     if 'title' in made:  # a type of its own stays whole, to be named

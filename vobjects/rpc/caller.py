@@ -18,7 +18,7 @@ from vobjects.microversions.policy import Maximum
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import notices, transport
 from vobjects.rpc.client import Client
-from vobjects.rpc.fleet import LEASE_PERIODS, Member, View
+from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, as_data
 from vobjects.rpc.membership import Membership, RemoteLedger
 from vobjects.versions import Version
 
@@ -103,12 +103,13 @@ class Caller:
             raise exceptions.NoLivePeer(f'no server of {self._calls!r} lives')
         return self._maximum
 
-    def servers(self) -> int:
-        """Return how many servers live, by a view whose lease holds.
+    def fleet_data(self) -> dict[str, Any]:
+        """Return what this process knows of the fleet, as JSON data.
 
-        :raises vobjects.exceptions.NoLivePeer: none answers
+        :raises vobjects.exceptions.NoLivePeer: no server answers
         """
-        return len(self.membership.current().servers(self._calls))
+        view = self.membership.current()
+        return as_data(view, self._calls, self._newest)
 
     def start(self) -> None:
         """Listen for notices and report, in the background."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Literal
+from typing import Any, Literal
 
 from vobjects import base
 from vobjects.manifest import Manifest, minimum
@@ -175,3 +175,42 @@ class View:
         # A microversion is a counter: the one before is one less.
         before = Version(major, minor - 1) if minor else NULL
         return Maximum(before, lowest.reason)
+
+
+def as_data(view: View, topic: str, newest: Version) -> dict[str, Any]:
+    """Return what a process knows of the fleet, as JSON data.
+
+    :param topic: whose servers are capped
+    :param newest: the highest microversion this build knows
+    """
+    maximum = view.maximum(topic, newest)
+    return {
+        'generation': view.generation,
+        'max_microversion': str(maximum.version),
+        'reason': maximum.reason,
+        'held': None if view.held is None else dict(view.held),
+        'limits': [
+            {
+                'microversion': str(limit.microversion),
+                'type': limit.type_name,
+                'needs': limit.needs,
+                'speaks': limit.speaks,
+                'reason': limit.reason,
+            }
+            for limit in view.limits(topic)
+            if limit.microversion <= newest
+        ],
+        'members': [
+            {
+                'id': member.id,
+                'binary': member.binary,
+                'host': member.host,
+                'topic': member.topic,
+                'release': member.release,
+                'state': member.state,
+                'age': member.age,
+                'manifest': dict(member.manifest),
+            }
+            for member in view.members
+        ],
+    }

@@ -44,12 +44,6 @@ class Fleet:
     def __init__(self) -> None:
         self.served: Maximum | None = Maximum(SENLIN.maximum)
         self.before: list[Maximum] = []
-        self.living = 1
-
-    def servers(self) -> int:
-        if self.served is None:
-            raise exceptions.NoLivePeer('the database db7:3306 is away')
-        return self.living
 
     def maximum(self) -> Maximum:
         if self.before:
@@ -57,6 +51,9 @@ class Fleet:
         if self.served is None:
             raise exceptions.NoLivePeer("no server of 'engine' lives")
         return self.served
+
+    def fleet_data(self) -> dict[str, Any]:
+        return {'max_microversion': str(self.maximum().version)}
 
 
 class Engine:

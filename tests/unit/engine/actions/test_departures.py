@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests import sink
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import asks, fleet, sink
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import actions, clusters, nodes, policies
 

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``/ui``: a page that shows what is there, and changes nothing.
+
+The page is three files of this package, the same for everybody. What it shows
+it asks the API for, with the rights of whoever looks; only ``/ui/fleet``,
+what this process knows of the others, is made for it, and for admins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.resources
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from api import context, errors, policy
+from vobjects.codec.text import dumps
+from vobjects.microversions.policy import ROUTE
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+PATH = '/ui'
+FLEET = f'{PATH}/fleet'
+
+#: Path -> file of this package, and what it is.
+_FILES = {
+    PATH: ('page.html', 'text/html; charset=utf-8'),
+    f'{PATH}/page.css': ('page.css', 'text/css; charset=utf-8'),
+    f'{PATH}/page.js': ('page.js', 'text/javascript; charset=utf-8'),
+}
+
+#: Who may see the fleet.
+RULE = 'services:index'
+
+#: Nothing but these files is loaded or run, and no other site frames them:
+#: what users call their clusters stays text.
+_SAFE = [
+    (
+        'Content-Security-Policy',
+        "default-src 'none'; script-src 'self'; style-src 'self';"
+        " connect-src 'self'; img-src data:; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'",
+    ),
+    ('X-Content-Type-Options', 'nosniff'),
+    ('Referrer-Policy', 'no-referrer'),
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _File:
+    content: bytes
+    headers: list[tuple[str, str]]
+
+
+class Pages:
+    """WSGI middleware that serves them.
+
+    :param fleet: returns what is known of the live processes, as JSON data
+    :param may_see: refuses who may not see that
+    """
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        fleet: Callable[[], dict[str, Any]],
+        may_see: Callable[[WSGIEnvironment], None],
+    ) -> None:
+        self.app = app
+        self._fleet = fleet
+        self._may_see = may_see
+        self._files = {path: _read(*file) for path, file in _FILES.items()}
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        path = environ.get('PATH_INFO', '')
+        if not path.startswith(PATH):
+            return self.app(environ, start_response)
+        if path == f'{PATH}/':
+            # Links of the page are relative, for prefixes of proxies.
+            start_response('308 Permanent Redirect', [('Location', '../ui')])
+            return []
+        served = self._files.get(path)
+        if served is None and path != FLEET:
+            return self.app(environ, start_response)
+        environ[ROUTE] = path
+        method = environ['REQUEST_METHOD']
+        if method not in ('GET', 'HEAD'):
+            raise errors.MethodNotAllowed(method, path, 'GET, HEAD')
+        if served is None:
+            served = self._fleet_for(environ)
+        start_response('200 OK', [*served.headers])
+        return [] if method == 'HEAD' else [served.content]
+
+    def _fleet_for(self, environ: WSGIEnvironment) -> _File:
+        self._may_see(environ)
+        headers = [('Cache-Control', 'no-store')]
+        return _file(dumps(self._fleet()), 'application/json', headers)
+
+
+def access(
+    authenticate: context.Authenticate, enforcer: policy.Enforcer
+) -> Callable[[WSGIEnvironment], None]:
+    """Return what refuses those who may not see the fleet.
+
+    It raises api.errors.Forbidden, or what ``authenticate`` raises.
+    """
+    return lambda environ: enforcer.check(authenticate(environ), RULE)
+
+
+def _read(name: str, media_type: str) -> _File:
+    content = importlib.resources.files(__name__).joinpath(name).read_bytes()
+    # A new release brings a new page; no asking means no old script with it.
+    return _file(content, media_type, [('Cache-Control', 'no-cache')])
+
+
+def _file(
+    content: bytes, media_type: str, headers: list[tuple[str, str]]
+) -> _File:
+    return _File(
+        content,
+        [
+            ('Content-Type', media_type),
+            ('Content-Length', str(len(content))),
+            *headers,
+            *_SAFE,
+        ],
+    )

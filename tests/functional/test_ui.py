@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``/ui`` in a browser: what is there, as it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.functional import browser as browsers
+from tests.functional.browser import Browser
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.rest import Rest, unique
+from tests.upgrade import fleets
+
+pytestmark = pytest.mark.chromium
+
+#: Width of a window in pixels.
+PHONE, DESKTOP = 390, 1280
+
+EVIL = '<img src=x onerror="document.title=\'taken\'">'
+
+
+@pytest.fixture(scope='module')
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    browsers.require()
+    directory = tmp_path_factory.mktemp('ui')
+    with deployed(Kind('embedded', 'sqlite'), directory) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        yield deployment
+
+
+@pytest.fixture(scope='module')
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsers.opened(tmp_path_factory.mktemp('browser')) as browser:
+        yield browser
+
+
+@pytest.fixture
+def client(site: Deployment) -> Iterator[Rest]:
+    with site.rest() as rest:
+        yield rest
+
+
+@pytest.fixture
+def page(site: Deployment, window: Browser) -> Iterator[Browser]:
+    """The page, on a desktop; it must have logged no error at the end."""
+    window.look_at(f'{site.url}/ui')
+    window.wait_for('Up to date', '#state')
+    window.complaints()
+    yield window
+    assert window.complaints() == []
+
+
+@pytest.fixture(scope='module')
+def cluster(site: Deployment) -> tuple[str, str]:
+    """ID and name of a cluster of two nodes."""
+    with site.rest() as rest:
+        made = rest.create_cluster(rest.create_profile(), 2)
+        found = rest.get(f'/v1/clusters/{made}')
+    return made, found['name']
+
+
+def summary_of(cluster_id: str) -> str:
+    return f'#clusters [data-id="{cluster_id}"] summary'
+
+
+def test_a_cluster_appears_while_somebody_looks(
+    page: Browser, client: Rest
+) -> None:
+    made = client.create_cluster(client.create_profile(), 3)
+    page.wait_for('ACTIVE', '#clusters')
+    page.wait_for('3 of 3 nodes', '#clusters')
+    page.wait_for('CLUSTER_CREATE', '#actions')
+    client.succeeded(client.act(made, 'scale_in', count=1))
+    page.wait_for('2 of 2 nodes', summary_of(made))
+    page.wait_for('CLUSTER_SCALE_IN', '#actions')
+    client.succeeded(client.delete(f'/v1/clusters/{made}'))
+    page.wait_for('CLUSTER_DELETE', '#actions')
+    client.gone(f'/v1/clusters/{made}')
+    page.wait_until_gone('2 of 2 nodes', '#clusters')
+
+
+def test_it_is_used_by_keyboard_and_keeps_what_is_open(
+    page: Browser, site: Deployment, cluster: tuple[str, str]
+) -> None:
+    made, name = cluster
+    page.wait_for(name, '#clusters')
+    page.tab_to(name)
+    assert page.run(
+        'return getComputedStyle(document.activeElement).outlineStyle'
+    ) not in ('none', ''), 'nobody sees where the focus is'
+    page.press(Keys.ENTER)
+    page.wait_for('index 1', '#clusters')
+    page.wait_for('index 2', '#clusters')
+    site.execute(
+        "UPDATE nodes SET status = 'WARNING', status_reason = 'too hot'"
+        ' WHERE cluster_id = :id',
+        id=made,
+    )
+    page.wait_for('too hot', '#clusters')
+    assert name in page.focused()
+    page.press(Keys.ENTER)
+    page.wait_until_gone('too hot', '#clusters')
+
+
+def test_a_name_can_be_looked_for(
+    page: Browser, client: Rest, cluster: tuple[str, str]
+) -> None:
+    other = unique('other')
+    client.create_cluster(client.create_profile(), 0, name=other)
+    page.wait_for(other, '#clusters')
+    field = page.driver.find_element('id', 'filter')
+    field.send_keys(other.upper())
+    page.wait_until_gone(cluster[1], '#clusters')
+    assert other in page.text('#clusters')
+
+
+@pytest.mark.parametrize('width', [PHONE, DESKTOP])
+def test_nothing_has_to_be_pushed_aside(
+    page: Browser,
+    site: Deployment,
+    cluster: tuple[str, str],
+    width: int,
+) -> None:
+    made, _name = cluster
+    long = 'x' * 200
+    site.execute(
+        'UPDATE clusters SET status_reason = :long WHERE id = :id',
+        long=long,
+        id=made,
+    )
+    page.look_at(f'{site.url}/ui', width)
+    page.wait_for('of 2 nodes', '#clusters')
+    page.run('document.querySelector(arguments[0]).click()', summary_of(made))
+    page.wait_for(long, '#clusters')
+    wide, shown = page.run(
+        'return [document.documentElement.scrollWidth, innerWidth]'
+    )
+    assert wide <= shown == width
+    small = page.run(
+        'return [...document.querySelectorAll("summary, button, input")]'
+        '.filter(one => one.offsetParent).map(one => one.offsetHeight)'
+    )
+    assert min(small) >= 24, 'too small for a finger (WCAG 2.2, 2.5.8)'
+
+
+def test_what_users_say_is_text(
+    page: Browser, site: Deployment, cluster: tuple[str, str]
+) -> None:
+    made, name = cluster
+    site.execute(
+        'UPDATE clusters SET status_reason = :evil WHERE id = :id',
+        evil=EVIL,
+        id=made,
+    )
+    page.wait_for(name, '#clusters')
+    page.run('document.querySelector(arguments[0]).click()', summary_of(made))
+    page.wait_for(EVIL, '#clusters')
+    assert page.driver.title == 'Clusters'
+
+
+def test_an_old_engine_is_shown_to_hold_a_microversion(
+    page: Browser, site: Deployment
+) -> None:
+    page.wait_for('Highest microversion: 1.14', '#maximum')
+    old = fleets.start(site, 'old', fleets.old_manifest(site))
+    page.wait_for('Highest microversion: 1.7', '#maximum')
+    page.wait_for('1.8 is not served', '#limits')
+    page.wait_for('ClusterDeleteRequest', '#limits')
+    page.wait_for(old.id[:8], '#members')
+    page.wait_for('API version 1.7', '#serves')
+    fleets.leave(site, old)
+    page.wait_for('Highest microversion: 1.14', '#maximum')
+    page.wait_until_gone(old.id[:8], '#members')
+
+
+def test_it_says_when_the_api_is_away_and_when_it_is_back(
+    site: Deployment, window: Browser
+) -> None:
+    window.look_at(f'{site.url}/ui')
+    window.wait_for('Up to date', '#state')
+    (api,) = (one for one in site.group.processes if one.name == 'api')
+    assert api.stop() == 0
+    site.group.forget(api)
+    window.wait_for('cannot be reached', '#state')
+    site.start_api('api-again')
+    window.wait_for('Up to date', '#state')
+    window.complaints()  # of a server that was away
