@@ -31,6 +31,7 @@ SUMMARIES: Mapping[str, str] = {
     'api': 'run the REST API; show its history, differences, OpenAPI',
     'engine': 'run an engine',
     'db': 'create and upgrade the database',
+    'queue': 'post and show messages of the queue service',
     'fleet': 'show who is alive and what they speak; hold or finalize',
     'lock': 'record what is released, and compare the code with it',
     'diff': 'say what changed between two releases, and who breaks',
