@@ -49,14 +49,18 @@ class Render:
         return self.make(answer, shown)
 
 
-def item(key: str, cls: type[base.Resource]) -> Render:
-    """Return what renders one resource below a key."""
+def item(key: str, cls: type[base.Resource], *also: str) -> Render:
+    """Return what renders one resource below a key.
+
+    :param also: keys that have it, too
+    """
 
     def make(resource: Any, shown: Manifest) -> Rendered:
-        return Rendered({key: base.plain(resource, shown)})
+        content = base.plain(resource, shown)
+        return Rendered({key: content, **dict.fromkeys(also, content)})
 
     def schema(version: Version) -> shapes.Schema | None:
-        return shapes.below(key, shapes.resource(cls, version))
+        return shapes.below(key, *also, content=shapes.resource(cls, version))
 
     return Render(make, schema)
 
@@ -68,7 +72,9 @@ def items(key: str, cls: type[base.Resource]) -> Render:
         return Rendered({key: base.plain_all(answer, shown)})
 
     def schema(version: Version) -> shapes.Schema | None:
-        return shapes.below(key, shapes.many(shapes.resource(cls, version)))
+        return shapes.below(
+            key, content=shapes.many(shapes.resource(cls, version))
+        )
 
     return Render(make, schema)
 
@@ -81,7 +87,7 @@ def started(key: str, cls: type[base.Resource]) -> Render:
         return Rendered({key: base.plain(resource, shown)}, answer.action)
 
     def schema(version: Version) -> shapes.Schema | None:
-        return shapes.below(key, shapes.resource(cls, version))
+        return shapes.below(key, content=shapes.resource(cls, version))
 
     return Render(make, schema, starts_action=True)
 
@@ -95,7 +101,7 @@ def _action(answer: resources.Accepted, shown: Manifest) -> Rendered:
 
 
 def _action_schema(version: Version) -> shapes.Schema | None:
-    return shapes.below('action', {'type': 'string', 'format': 'uuid'})
+    return shapes.below('action', content={'type': 'string', 'format': 'uuid'})
 
 
 def _location(answer: resources.Accepted, shown: Manifest) -> Rendered:

@@ -287,7 +287,9 @@ ROUTES: tuple[Route, ...] = (
           FLAT, 200, item('node', resources.Node), 'nodes:adopt'),
     Route(POST, '/v1/nodes/adopt-preview', nodes.NodeAdoptPreviewRequest,
           FLAT, 200,
-          item('node_preview', resources.NodePreview), 'nodes:adopt-preview'),
+          # The first is documented; Senlin sends, and clients read, the other.
+          item('node_preview', resources.NodePreview, 'node_profile'),
+          'nodes:adopt-preview'),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
           QUERY, 200, item('node', resources.Node), 'nodes:get'),
     Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,

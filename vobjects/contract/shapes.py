@@ -93,9 +93,14 @@ def closed(
     return schema
 
 
-def below(key: str, content: Schema | None) -> Schema | None:
-    """Return the schema of ``{key: content}``; None for no content."""
-    return None if content is None else closed({key: content}, [key])
+def below(*keys: str, content: Schema | None) -> Schema | None:
+    """Return the schema of ``{key: content}``; None for no content.
+
+    :param keys: more than one: each has the same content
+    """
+    if content is None:
+        return None
+    return closed(dict.fromkeys(keys, content), list(keys))
 
 
 def many(content: Schema | None) -> Schema | None:

@@ -106,9 +106,11 @@ def make_at(version):
     return Shape(
         path={},
         query=shapes.closed({}),
-        body=shapes.below('thing', body),
+        body=shapes.below('thing', content=body),
         responses={
-            201: shapes.below('thing', shapes.resource(SampleThing, version)),
+            201: shapes.below(
+                'thing', content=shapes.resource(SampleThing, version)
+            ),
             400: documents.ERROR,
         },
         headers={201: {'Location': {'type': 'string'}}},
@@ -124,7 +126,9 @@ def look_at(version):
         query=query,
         body=None,
         responses={
-            200: shapes.below('thing', shapes.resource(SampleThing, version)),
+            200: shapes.below(
+                'thing', content=shapes.resource(SampleThing, version)
+            ),
             404: documents.ERROR,
         },
     )

@@ -36,7 +36,7 @@ def action(key, since=0, deprecated=False):
         return Shape(
             path={'id': {'type': 'string'}},
             query=shapes.closed({}),
-            body=shapes.below(key, shapes.closed({})),
+            body=shapes.below(key, content=shapes.closed({})),
             responses={202: None},
             deprecated=deprecated,
         )

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every method of openstacksdk's clustering proxy, in one scenario.
+
+It is led at the newest microversion, and as the SDK asks if nobody tells it
+of any: then it names none, which is 1.0. What came later has to be refused
+there, in words that name the version it needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import openstack
+import openstack.connection
+import pytest
+import requests
+from openstack import exceptions
+from openstack.clustering.v1 import _proxy
+
+from tests.functional.harness import Deployment, of_the_api
+from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.rest import NEWEST, SPEC, unique
+from vobjects.clustering import consts
+from vobjects.versions import Version
+
+# openstacksdk warns of its own next major versions, whatever one calls.
+pytestmark = [
+    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
+    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
+]
+
+METHODS = {
+    name
+    for name, found in vars(_proxy.Proxy).items()
+    if inspect.isfunction(found) and not name.startswith('_')
+}
+
+#: What nobody asks a version for.
+OLDEST = '1.0'
+
+SCALING = {
+    'type': 'senlin.policy.scaling',
+    'version': '1.0',
+    'properties': {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}},
+}
+
+
+class Sdk:
+    """The proxy, which notes the methods that are called.
+
+    :param version: microversion that it asks at
+    """
+
+    def __init__(self, proxy: _proxy.Proxy, version: str) -> None:
+        self.called: set[str] = set()
+        self._proxy = proxy
+        self._version = Version.parse(version)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._proxy, name)
+        self.called.add(name)
+        return found
+
+    def knows(self, version: str) -> bool:
+        """Tell whether something is there that came with a version."""
+        return self._version >= Version.parse(version)
+
+    def since(
+        self, version: str, method: str, *arguments: Any, **values: Any
+    ) -> Any:
+        """Return what a call gives that needs a version; older: None."""
+        try:
+            given = getattr(self, method)(*arguments, **values)
+            given = [*given] if inspect.isgenerator(given) else given
+            refused = refusal(given)
+        except exceptions.HttpException as error:
+            refused = (error.status_code or 0, str(error))
+        if self.knows(version):
+            assert refused is None, refused
+            return given
+        assert refused is not None, f'{method} needs no {version}'
+        status, words = refused
+        assert status in (400, 404), words
+        assert re.search(rf'needs API version {version}\b(?!\.)', words), words
+        return None
+
+    def has(self, version: str, **fields: Any) -> dict[str, Any]:
+        """Return fields that need a version; older: none."""
+        return fields if self.knows(version) else {}
+
+    def active(self, resource: Any) -> Any:
+        """Return a cluster or a node when it is ACTIVE."""
+        return self.wait_for_status(
+            resource, 'ACTIVE', ['ERROR'], interval=0.1, wait=PATIENCE
+        )
+
+    def done(self, answer: Any) -> Any:
+        """Return the action of an answer when it has succeeded."""
+        # A resource is a dict, too.
+        started = getattr(answer, 'id', None) or answer['action']
+        action = self.get_action(started)
+        action = self.wait_for_status(
+            *(action, 'SUCCEEDED', ['FAILED', 'CANCELLED']),
+            interval=0.1,
+            wait=PATIENCE,
+        )
+        assert action.status in consts.ACTION_ENDS
+        return action
+
+
+def refusal(answer: Any) -> tuple[int, str] | None:
+    """Return status and text of a refusal that the SDK did not raise.
+
+    Of what it asks with ``/actions`` and ``/ops`` it returns any answer.
+    """
+    if isinstance(answer, dict) and 'error' in answer:
+        return answer['code'], answer['error']['message']
+    return None
+
+
+@contextlib.contextmanager
+def connected(service: Deployment, **chosen: str) -> Iterator[Sdk]:
+    """Yield what a user would make: no clouds.yaml, no Keystone."""
+    made = openstack.connect(
+        load_envvars=False,
+        load_yaml_config=False,
+        auth_type='none',
+        endpoint=service.url,
+        **chosen,
+    )
+    version = chosen.get('clustering_default_microversion', OLDEST)
+    yield Sdk(made.clustering, version)
+    made.close()
+
+
+def test_every_method_does_what_it_says(service: Deployment) -> None:
+    with connected(service, clustering_default_microversion=NEWEST) as sdk:
+        _lead(sdk, service)
+
+
+@of_the_api
+def test_every_method_works_or_says_what_it_needs_by_default(
+    service: Deployment,
+) -> None:
+    with connected(service) as sdk:
+        _lead(sdk, service)
+
+
+def _lead(sdk: Sdk, service: Deployment) -> None:
+    """Lead the scenario, and see that no method is left out."""
+    _types(sdk)
+    profile = _profile(sdk)
+    cluster = _cluster(sdk, profile)
+    _sizes(sdk, cluster)
+    _metadata(sdk, cluster)
+    _node(sdk, profile, service)
+    _members(sdk, profile, cluster)
+    _policies(sdk, cluster)
+    _receivers(sdk, cluster)
+    _history(sdk, cluster)
+    _end(sdk, profile, cluster)
+    assert sdk.called == METHODS
+
+
+def _types(sdk: Sdk) -> None:
+    build = sdk.get_build_info()
+    assert build.api['revision']
+    assert build.engine['revision']
+    versioned = '' if sdk.knows('1.5') else '-1.0'
+    kinds = {kind.name: kind for kind in sdk.profile_types()}
+    kind = kinds[f'os.nova.server{versioned}']
+    assert bool(kind.support_status) is sdk.knows('1.5')
+    assert 'flavor' in sdk.get_profile_type('os.nova.server-1.0').schema
+    offered = sdk.since(
+        '1.4', 'list_profile_type_operations', 'os.nova.server-1.0'
+    )
+    assert offered is None or 'reboot' in offered['operations']
+    names = [kind.name for kind in sdk.policy_types()]
+    assert f'senlin.policy.health{versioned}' in names
+    found = sdk.get_policy_type('senlin.policy.scaling-1.0')
+    assert 'event' in found.schema
+    services = sdk.since('1.7', 'services')
+    assert services is None or [one.state for one in services] == ['up'] * 2
+
+
+def _profile(sdk: Sdk) -> Any:
+    valid = sdk.since('1.2', 'validate_profile', spec=SPEC)
+    assert valid is None or valid.type == 'os.nova.server-1.0'
+    made = sdk.create_profile(name=unique('sdk'), spec=SPEC)
+    assert made.type == 'os.nova.server-1.0'
+    name = unique('renamed')
+    changed = sdk.update_profile(made, name=name, metadata={'k': 'v'})
+    assert changed.metadata == {'k': 'v'}
+    assert sdk.find_profile(name).id == made.id
+    assert sdk.get_profile(name).spec['properties']['flavor'] == 'm1.small'
+    assert [one.id for one in sdk.profiles(name=name)] == [made.id]
+    other = sdk.create_profile(name=unique('sdk'), spec=SPEC)
+    sdk.delete_profile(other, ignore_missing=False)
+    assert sdk.find_profile(other.name) is None
+    with pytest.raises(exceptions.NotFoundException, match=other.id):
+        sdk.delete_profile(other.id, ignore_missing=False)
+    return changed
+
+
+def _cluster(sdk: Sdk, profile: Any) -> Any:
+    values = sdk.has('1.7', config={'node.name.format': 'web-$3I'})
+    made = sdk.create_cluster(
+        name=unique('sdk'),
+        profile_id=profile.name,
+        desired_capacity=2,
+        max_size=5,
+        **values,
+    )
+    assert made.status == 'INIT'
+    made = sdk.active(made)
+    assert len(made.node_ids) == 2
+    assert made.profile_name == profile.name
+    assert (made.config or {}) == values.get('config', {})
+    name = unique('renamed')
+    sdk.update_cluster(made, name=name, metadata={'a': 'b'}, timeout=600)
+    found = wait_for('it is renamed', lambda: sdk.find_cluster(name))
+    assert found.id == made.id
+    assert (found.metadata, found.timeout) == ({'a': 'b'}, 600)
+    assert [one.id for one in sdk.clusters(name=name)] == [made.id]
+    sdk.done(sdk.check_cluster(found.id))
+    sdk.done(sdk.recover_cluster(found.id))
+    answer = sdk.since('1.6', 'recover_cluster', found.id, check=True)
+    if answer:
+        sdk.done(answer)
+    values = sdk.since(
+        '1.2', 'collect_cluster_attrs', found.id, 'details.flavor'
+    )
+    assert values is None or {
+        one.node_id: one.attr_value for one in values
+    } == (dict.fromkeys(found.node_ids, 'm1.small'))
+    answer = sdk.since(
+        *('1.4', 'perform_operation_on_cluster', found.id, 'reboot'),
+        params={'type': 'HARD'},
+        filters={'role': ''},
+    )
+    if answer:
+        sdk.done(answer)
+    return sdk.get_cluster(found.id)
+
+
+def _sizes(sdk: Sdk, cluster: Any) -> None:
+    for method, arguments, values, size in (
+        ('scale_out_cluster', [2], {}, 4),
+        ('scale_in_cluster', [3], {}, 1),
+        ('scale_out_cluster', [], {}, 2),
+        (
+            *('resize_cluster', []),
+            {'adjustment_type': 'EXACT_CAPACITY', 'number': 3, 'min_size': 1},
+            3,
+        ),
+    ):
+        answer = getattr(sdk, method)(cluster.name, *arguments, **values)
+        action = sdk.done(answer)
+        assert action.target_id == cluster.id
+        assert len(sdk.get_cluster(cluster).node_ids) == size, method
+    refused = refusal(
+        sdk.resize_cluster(
+            cluster, adjustment_type='EXACT_CAPACITY', number=9, strict=True
+        )
+    )
+    assert refused is not None
+    assert refused[0] == 400
+    assert 'max_size (5)' in refused[1]
+
+
+def _metadata(sdk: Sdk, cluster: Any) -> None:
+    """Senlin's API has no such paths: the SDK asks all services alike."""
+    for method, values in (
+        ('fetch_cluster_metadata', {}),
+        ('get_cluster_metadata', {}),
+        ('set_cluster_metadata', {'a': 'other'}),
+        ('delete_cluster_metadata', {'keys': ['a']}),
+        ('delete_cluster_metadata', {}),
+    ):
+        with pytest.raises(exceptions.NotFoundException, match='metadata'):
+            getattr(sdk, method)(cluster, **values)
+    assert sdk.get_cluster(cluster.id).metadata == {'a': 'b'}
+
+
+def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
+    made = sdk.create_node(
+        name=unique('sdk'), profile_id=profile.id, metadata={'a': 'b'}
+    )
+    made = sdk.active(made)
+    assert (made.metadata, made.index) == ({'a': 'b'}, -1)
+    sdk.update_node(made, role='master', **sdk.has('1.13', tainted=True))
+    found = wait_for(
+        'the node has its role',
+        lambda: [n for n in sdk.nodes(name=made.name) if n.role == 'master'],
+    )[0]
+    assert bool(found.tainted) is sdk.knows('1.13')
+    assert sdk.find_node(made.name).id == made.id
+    shown = sdk.get_node(made.id, details=True)
+    assert shown.details['id'] == shown.physical_id
+    sdk.done(sdk.check_node(made))
+    sdk.done(sdk.recover_node(made))
+    answer = sdk.since('1.4', 'perform_operation_on_node', made.id, 'reboot')
+    if answer:
+        sdk.done(answer)
+    gone = sdk.delete_node(made, ignore_missing=False)
+    sdk.wait_for_delete(made, interval=0.1, wait=PATIENCE)
+    sdk.done(gone)
+    _adoption(sdk, service)
+
+
+def _adoption(sdk: Sdk, service: Deployment) -> None:
+    server = str(uuid.uuid4())
+    service.execute(
+        'INSERT INTO simulated_servers'
+        ' (id, node_id, name, status, properties, created_at)'
+        " VALUES (:id, :id, 'srv', 'ACTIVE', :properties, :now)",
+        id=server,
+        properties=json.dumps(SPEC['properties']),
+        now='2026-01-02 03:04:05.000000',
+    )
+    given = {'identity': server, 'type': 'os.nova.server-1.0'}
+    shown = sdk.since('1.7', 'adopt_node', preview=True, **given)
+    node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **given)
+    if node is None:
+        return
+    # What documents promise, and what Senlin sends.
+    assert shown['node_preview'] == shown['node_profile']
+    assert shown['node_preview']['properties']['flavor'] == 'm1.small'
+    assert (node.status, node.physical_id) == ('ACTIVE', server)
+    sdk.done(sdk.delete_node(node, force_delete=True))
+    assert sdk.find_node(node.id) is None
+    sdk.delete_profile(node.profile_id, ignore_missing=False)
+
+
+def _members(sdk: Sdk, profile: Any, cluster: Any) -> None:
+    begun = [
+        sdk.create_node(name=unique('m'), profile_id=profile.id)
+        for _ in range(3)
+    ]
+    first, second, third = (sdk.active(node).id for node in begun)
+    sdk.done(sdk.add_nodes_to_cluster(cluster, [first, second]))
+    answer = sdk.since(
+        '1.3', 'replace_nodes_in_cluster', cluster, {second: third}
+    )
+    if answer:
+        sdk.done(answer)
+    left = second if answer else third
+    members = {node.id for node in sdk.nodes(cluster_id=cluster.id)}
+    assert members & {first, second, third} == {first, second, third} - {left}
+    answer = sdk.since(
+        *('1.4', 'remove_nodes_from_cluster', cluster, [first]),
+        destroy_after_deletion=True,
+    )
+    if answer is None:
+        answer = sdk.remove_nodes_from_cluster(cluster, [first])
+    sdk.done(answer)
+    assert (sdk.find_node(first) is None) is sdk.knows('1.4')
+    for node in (first, left):
+        if sdk.find_node(node):
+            sdk.done(sdk.delete_node(node))
+
+
+def _policies(sdk: Sdk, cluster: Any) -> None:
+    valid = sdk.since('1.2', 'validate_policy', spec=SCALING)
+    assert valid is None or valid.type == 'senlin.policy.scaling-1.0'
+    made = sdk.create_policy(name=unique('sdk'), spec=SCALING)
+    name = unique('renamed')
+    assert sdk.update_policy(made, name=name).name == name
+    assert sdk.find_policy(name).id == sdk.get_policy(name).id == made.id
+    assert [one.id for one in sdk.policies(name=name)] == [made.id]
+
+    sdk.done(sdk.attach_policy_to_cluster(cluster, made.id, enabled=False))
+    (bound,) = sdk.cluster_policies(cluster, policy_name=name)
+    assert (bound.policy_id, bound.is_enabled) == (made.id, False)
+    assert [*sdk.cluster_policies(cluster, is_enabled=True)] == []
+    sdk.done(sdk.update_cluster_policy(cluster, made.id, enabled=True))
+    shown = sdk.get_cluster_policy(made.id, cluster.id)
+    assert (shown.policy_name, shown.is_enabled) == (name, True)
+    with pytest.raises(exceptions.ConflictException, match='still attached'):
+        sdk.delete_policy(made, ignore_missing=False)
+    sdk.done(sdk.detach_policy_from_cluster(cluster, made.id))
+    sdk.delete_policy(made, ignore_missing=False)
+    assert sdk.find_policy(made.id) is None
+
+
+def _receivers(sdk: Sdk, cluster: Any) -> None:
+    name, renamed = unique('sdk'), unique('renamed')
+    made = sdk.create_receiver(
+        name=name,
+        type='webhook',
+        cluster_id=cluster.id,
+        action='CLUSTER_SCALE_OUT',
+        params={'count': '1'},
+    )
+    changed = sdk.since('1.7', 'update_receiver', made, name=renamed)
+    found = sdk.find_receiver(made.id)
+    assert found.name == (renamed if changed else name)
+    assert sdk.get_receiver(made).cluster_id == cluster.id
+    listed = sdk.receivers(cluster_id=cluster.id, sort='name')
+    assert [one.id for one in listed] == [made.id]
+    # As an alarm service calls it: no token.
+    answer = requests.post(made.channel['alarm_url'], timeout=PATIENCE)
+    assert answer.status_code == 202, answer.text
+    assert sdk.done(answer.json()).action == 'CLUSTER_SCALE_OUT'
+    sdk.delete_receiver(made, ignore_missing=False)
+    assert sdk.find_receiver(made.id) is None
+
+
+def _history(sdk: Sdk, cluster: Any) -> None:
+    by_target = [*sdk.actions(target_id=cluster.id, limit=4)]
+    assert len(by_target) > 4, 'a list of several pages'
+    assert {action.target_id for action in by_target} == {cluster.id}
+    by_cluster = sdk.since('1.14', 'actions', cluster_id=cluster.id)
+    assert by_cluster is None or {a.cluster_id for a in by_cluster} == {
+        cluster.id
+    }
+    ended = by_target[0]
+    if sdk.knows('1.12'):
+        with pytest.raises(exceptions.ConflictException, match='is in status'):
+            sdk.update_action(ended.id, status='CANCELLED')
+    else:
+        sdk.since('1.12', 'update_action', ended.id, status='CANCELLED')
+    events = [*sdk.events(obj_id=cluster.id, sort='timestamp')]
+    assert events[0].action == 'CLUSTER_CREATE'
+    shown = sdk.get_event(events[-1].id)
+    assert (shown.obj_id, shown.status) == (cluster.id, 'ACTIVE')
+
+
+def _end(sdk: Sdk, profile: Any, cluster: Any) -> None:
+    sdk.done(sdk.delete_cluster(cluster.id, ignore_missing=False))
+    with pytest.raises(exceptions.NotFoundException, match=cluster.id):
+        sdk.get_cluster(cluster.id)
+    other = sdk.create_cluster(
+        name=unique('sdk'), profile_id=profile.id, desired_capacity=2
+    )
+    # Its creation has hardly begun.
+    action = sdk.since('1.8', 'delete_cluster', other.id, force_delete=True)
+    if action is None:
+        sdk.active(other)
+        action = sdk.delete_cluster(other.id)
+    sdk.done(action)
+    assert sdk.find_cluster(other.id) is None
+    sdk.delete_profile(profile, ignore_missing=False)
