@@ -6,6 +6,7 @@ From the outside in::
     RequestIds       an id first: everything after it can be found by it
     Counting         outside of what answers
     Faults           so that whatever is raised below is a document
+    health.Page      for who asks a moment before sending clients here
     metrics.Page     before a proxy's word is taken for who asks
     HTTPProxyToWSGI  if a proxy is to be believed, before links are made
     ui.Pages         it has no version
@@ -28,6 +29,7 @@ from api import (
     discovery,
     dispatcher,
     handler,
+    health,
     metrics,
     middleware,
     policy,
@@ -53,6 +55,9 @@ class Fleet(Protocol):
 
         :raises vobjects.exceptions.NoLivePeer: no engine is known
         """
+
+    def servers(self) -> int:
+        """See :class:`api.health.Fleet`."""
 
     def fleet_data(self) -> dict[str, Any]:
         """Return what is known of the live processes, as JSON data.
@@ -101,6 +106,7 @@ def build(
         client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
+    app = health.Page(app, conf, fleet)
     app = middleware.Faults(app, negotiating)
     if counted:
         app = usage.Counting(app, uses)

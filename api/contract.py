@@ -79,7 +79,7 @@ _WEBHOOK: shapes.Schema = {
 #: An object that is a field's value, whatever is in it.
 _MAP: shapes.Schema = {
     'type': 'object',
-    'patternProperties': {'': {}},
+    'patternProperties': {'': shapes.ANYTHING},
     'additionalProperties': False,
 }
 

@@ -15,6 +15,7 @@ from oslo_log import log as oslo_log
 
 from engine import conf as engine_conf
 from engine import db_commands
+from engine.actions import logs
 from engine.db import database
 from vobjects import exceptions
 from vobjects.manifest import Manifest
@@ -95,6 +96,7 @@ def configuration(files: list[str] | None) -> cfg.ConfigOpts:
         version=importlib.metadata.version(PROJECT),
         default_config_files=files or None,
     )
+    conf.set_default('instance_uuid_format', logs.TEXT_FORMAT)
     oslo_log.setup(conf, PROJECT)
     # It says at every look at the database what kind of database it is.
     logging.getLogger('alembic').setLevel(logging.WARNING)

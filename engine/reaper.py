@@ -14,7 +14,7 @@ from collections.abc import Callable
 from sqlalchemy import orm
 
 from engine import scheduler, vigil
-from engine.actions import endings, runtime
+from engine.actions import endings, logs, runtime
 from engine.db import actions, database, dependencies, models, services
 from vobjects.rpc import fleet
 
@@ -128,7 +128,9 @@ class Reaper:
                 'FAILED',
                 f'{reason} while running it, as happened {times} times',
             )
-        LOG.warning('Action %s is ready again: %s', orphan.id, reason)
+        LOG.warning(
+            'The action is ready again: %s', reason, extra=logs.about(orphan)
+        )
         is_ready = actions.update(
             session,
             claim.condition(),
@@ -144,12 +146,12 @@ class Reaper:
 
     def _end_overdue(self) -> bool:
         with self._run.database.reader() as session:
-            overdue = [action.id for action in actions.overdue(session)]
+            overdue = actions.overdue(session)
         woken = False
-        for action_id in overdue:
-            LOG.warning('Action %s took too long', action_id)
+        for action in overdue:
+            LOG.warning('The action took too long', extra=logs.about(action))
 
-            def body(session: orm.Session, id_: str = action_id) -> bool:
+            def body(session: orm.Session, id_: str = action.id) -> bool:
                 return endings.end(self._run, session, id_, 'TIMEOUT')
 
             woken |= self._run.database.write(body)

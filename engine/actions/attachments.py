@@ -1,88 +1,319 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies of a cluster: attaching, detaching, enabling and disabling them.
 
-Each is an action, because the cluster is locked meanwhile.
+Each is an action, because the cluster is locked meanwhile. What a policy
+needs in the cloud is made before the policy is bound to the cluster, and
+removed before it is let go: an engine that dies in between leaves an action
+that another one begins with again.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from sqlalchemy import orm
 
 from engine.actions import clusters as steps
-from engine.actions import work
-from engine.db import bindings, models
+from engine.actions import following, work
+from engine.db import actions, bindings, models, nodes
 from engine.policies import base
 from engine.profiles import schema
-from vobjects.clustering import errors
+from engine.providers import base as providers
+from vobjects.clustering import consts, errors
+
+LOG = logging.getLogger(__name__)
+
+#: Why a policy cannot be attached or detached.
+REASONS = (base.PolicyRefusal, providers.ProviderError)
+
+#: Key of an action's data: what was planned when it was begun with.
+PLANNED = 'planned'
 
 
-def attach(job: work.Work, session: orm.Session) -> None:
-    """CLUSTER_ATTACH_POLICY."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Case:
+    """A policy, a cluster and its nodes, as they were at the beginning.
+
+    :ivar binding: one that is not in the database yet, when attaching
+    """
+
+    kind: base.PolicyType
+    target: base.Target
+    binding: models.ClusterPolicy
+    members: Sequence[models.Node]
+
+    @property
+    def attached(self) -> base.Attached:
+        return base.Attached(
+            self.target.policy, self.binding, self.target.properties
+        )
+
+
+# CLUSTER_ATTACH_POLICY
+
+
+def attach(job: work.Work) -> None:
+    """Make what the policy needs, take in the nodes, and bind it."""
+    case = job.write(lambda session: _begin(job, session))
+    if case is None:
+        return
+    cloud, kind, attached = job.run.provider, case.kind, case.attached
+    made = False
+    try:
+        planned = _planned(job, case)
+        case.binding.data = kind.attach(case.target, planned)
+        made = True
+        changes = (
+            following.take_in(cloud, kind, attached, case.members)
+            if case.binding.enabled
+            else {}
+        )
+    except REASONS as error:
+        if made:
+            _undo(case)
+        reason = str(error)
+        job.write(lambda session: job.fail(session, reason))
+        return
+
+    def done(session: orm.Session) -> None:
+        steps.locked(job, session)
+        following.note(session, changes)
+        session.add(case.binding)
+        session.flush()
+        kind.bound(session, attached)
+        job.succeed(session, 'Policy attached.')
+
+    try:
+        job.write(done)
+    except actions.ClaimLostError:
+        _undo_if_unwanted(job, case)
+        raise
+
+
+def _begin(job: work.Work, session: orm.Session) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
     if bindings.get(session, cluster.id, policy.id) is not None:
         job.succeed(session, 'Policy already attached.')
-        return
+        return None
     kind = job.run.policy_types.get(policy.type)
-    try:
-        _refuse_unfit(job, session, cluster, kind)
-        data = kind.attach(cluster, _properties(kind, policy))
-    except base.PolicyRefusal as refusal:
-        job.fail(session, str(refusal))
-        return
-    session.add(
-        models.ClusterPolicy(
-            id=models.new_id(),
-            cluster_id=cluster.id,
-            policy_id=policy.id,
-            priority=kind.priority,
-            enabled=work.given(job.request, 'enabled') is not False,
-            data=data,
-        )
+    binding = models.ClusterPolicy(
+        id=models.new_id(),
+        cluster_id=cluster.id,
+        policy_id=policy.id,
+        priority=kind.priority,
+        enabled=work.given(job.request, 'enabled') is not False,
+        data={},
     )
-    session.flush()
-    job.succeed(session, 'Policy attached.')
-
-
-def detach(job: work.Work, session: orm.Session) -> None:
-    """CLUSTER_DETACH_POLICY."""
-    cluster = steps.locked(job, session)
-    policy = _policy(job, session)
-    binding = bindings.get(session, cluster.id, policy.id)
-    if binding is None:
-        job.fail(session, 'Policy not attached.')
-        return
-    kind = job.run.policy_types.get(policy.type)
+    case = _case(job, session, cluster, policy, binding)
     try:
-        kind.detach(
-            cluster,
-            base.Attached(policy, binding, _properties(kind, policy)),
-        )
+        _refuse_unfit(job, session, case)
     except base.PolicyRefusal as refusal:
         job.fail(session, str(refusal))
+        return None
+    return case
+
+
+def _planned(job: work.Work, case: _Case) -> Mapping[str, Any]:
+    """Return what was planned by whoever began with the action first."""
+    data = job.action.data
+    if PLANNED in data:
+        found: Mapping[str, Any] = data[PLANNED]
+        return found
+    planned = case.kind.plan(case.target)
+    if planned:
+        job.write(
+            lambda session: actions.update(
+                session,
+                job.claim.condition(),
+                data={**data, PLANNED: planned},
+            )
+        )
+    return planned
+
+
+def _undo(case: _Case) -> None:
+    """Remove what was made for an attachment that failed."""
+    try:
+        case.kind.detach(case.target, case.binding.data)
+    except REASONS as error:
+        LOG.warning(
+            'Policy %s is not attached to cluster %s, but not all that was'
+            ' made for it is gone: %s',
+            case.target.policy.id,
+            case.target.cluster.id,
+            error,
+        )
+
+
+def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
+    """Remove what was made, unless another engine goes on with it."""
+    with job.run.database.reader() as session:
+        action = actions.get(session, job.action.id)
+        is_over = action is None or action.status in consts.ACTION_ENDS
+    if is_over:
+        _undo(case)
+
+
+# CLUSTER_DETACH_POLICY
+
+
+def detach(job: work.Work) -> None:
+    """Remove what the policy has made, and let it go."""
+    case = job.write(lambda session: _existing(job, session))
+    if case is None:
         return
-    session.delete(binding)
-    session.flush()
-    job.succeed(session, 'Policy detached.')
+    try:
+        changes = _release(job, case)
+    except REASONS as error:
+        reason = str(error)
+        job.write(lambda session: job.fail(session, reason))
+        return
+
+    def done(session: orm.Session) -> None:
+        _forget(session, case, changes)
+        job.succeed(session, 'Policy detached.')
+
+    job.write(done)
 
 
-def change(job: work.Work, session: orm.Session) -> None:
-    """CLUSTER_UPDATE_POLICY."""
+def _existing(job: work.Work, session: orm.Session) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
     binding = bindings.get(session, cluster.id, policy.id)
-    enabled = work.given(job.request, 'enabled')
     if binding is None:
         job.fail(session, 'Policy not attached.')
-    elif enabled is None:
-        job.succeed(session, 'No update is needed.')
-    else:
+        return None
+    return _case(job, session, cluster, policy, binding)
+
+
+def _release(job: work.Work, case: _Case) -> following.Changes:
+    """Remove what a policy has made in the cloud.
+
+    :raises engine.providers.base.ProviderError: it cannot be removed
+    :raises engine.policies.base.PolicyRefusal: it must not be
+    """
+    changes = following.let_go(
+        job.run.provider, case.kind, case.attached, case.members
+    )
+    case.kind.detach(case.target, case.binding.data)
+    return changes
+
+
+def _forget(
+    session: orm.Session, case: _Case, changes: following.Changes
+) -> None:
+    following.note(session, changes)
+    binding = session.get(models.ClusterPolicy, case.binding.id)
+    if binding is not None:
+        case.kind.unbound(session, case.attached)
+        session.delete(binding)
+    session.flush()
+
+
+# CLUSTER_UPDATE_POLICY
+
+
+def change(job: work.Work) -> None:
+    """Enable or disable the policy; enabled, it takes in the nodes."""
+    case = job.write(lambda session: _existing(job, session))
+    if case is None:
+        return
+    enabled = work.given(job.request, 'enabled')
+    if enabled is None:
+        job.write(lambda session: job.succeed(session, 'No update is needed.'))
+        return
+    changes: following.Changes = {}
+    if enabled:
+        try:
+            changes = following.take_in(
+                job.run.provider, case.kind, case.attached, case.members
+            )
+        except REASONS as error:
+            reason = str(error)
+            job.write(lambda session: job.fail(session, reason))
+            return
+
+    def done(session: orm.Session) -> None:
+        binding = session.get_one(models.ClusterPolicy, case.binding.id)
         binding.enabled = enabled
+        following.note(session, changes)
+        case.kind.bound(
+            session, dataclasses.replace(case.attached, binding=binding)
+        )
         job.succeed(session, 'Policy updated.')
+
+    job.write(done)
+
+
+# CLUSTER_DELETE
+
+
+def releasing(stage: work.Stage) -> work.Stage:
+    """Return a stage that is run when the cluster has no policies any more.
+
+    They go first, so that none of them meddles with the deletion.
+    """
+
+    def release(job: work.Work) -> None:
+        with job.run.database.reader() as session:
+            cases = [
+                _case(job, session, cluster, policy, binding)
+                for cluster in [session.get(models.Cluster, job.action.target)]
+                if cluster is not None
+                for binding, policy in bindings.of_cluster(session, cluster.id)
+            ]
+        for case in reversed(cases):
+            _release_and_forget(job, case)
+        stage(job)
+
+    return release
+
+
+def _release_and_forget(job: work.Work, case: _Case) -> None:
+    try:
+        changes = _release(job, case)
+    except REASONS as error:
+        if not work.given(job.request, 'force'):
+            raise providers.ProviderError(
+                f"Failed in detaching policy '{case.target.policy.name}':"
+                f' {error}'
+            ) from error
+        changes = {}
+        LOG.warning(
+            'Cluster %s is deleted, and policy %s leaves something behind: %s',
+            case.target.cluster.id,
+            case.target.policy.id,
+            error,
+        )
+    job.write(lambda session: _forget(session, case, changes))
 
 
 def keep(session: orm.Session, action: models.Action, reason: str) -> None:
     """Leave a cluster as it is, to whose nodes nothing was done."""
+
+
+def _case(
+    job: work.Work,
+    session: orm.Session,
+    cluster: models.Cluster,
+    policy: models.Policy,
+    binding: models.ClusterPolicy,
+) -> _Case:
+    kind = job.run.policy_types.get(policy.type)
+    target = base.Target(
+        cloud=job.run.provider,
+        cluster=cluster,
+        profile=session.get_one(models.Profile, cluster.profile_id),
+        policy=policy,
+        properties=schema.filled(
+            kind.properties, policy.spec.get('properties') or {}
+        ),
+    )
+    return _Case(kind, target, binding, nodes.of_cluster(session, cluster.id))
 
 
 def _policy(job: work.Work, session: orm.Session) -> models.Policy:
@@ -94,24 +325,13 @@ def _policy(job: work.Work, session: orm.Session) -> models.Policy:
     return policy
 
 
-def _properties(
-    kind: base.PolicyType, policy: models.Policy
-) -> dict[str, object]:
-    return schema.filled(kind.properties, policy.spec.get('properties') or {})
-
-
-def _refuse_unfit(
-    job: work.Work,
-    session: orm.Session,
-    cluster: models.Cluster,
-    kind: base.PolicyType,
-) -> None:
+def _refuse_unfit(job: work.Work, session: orm.Session, case: _Case) -> None:
     """Refuse a policy that the cluster cannot have.
 
     :raises engine.policies.base.PolicyRefusal: saying why
     """
-    profile = session.get_one(models.Profile, cluster.profile_id)
-    name = job.run.profile_types.get(profile.type).name
+    kind, cluster = case.kind, case.target.cluster
+    name = job.run.profile_types.get(case.target.profile.type).name
     if kind.profile_types != base.ANY and name not in kind.profile_types:
         raise base.PolicyRefusal(
             f'Policy not applicable on profile type: {name}'

@@ -8,15 +8,18 @@ decided with them. The decisions are in the data of the action, below
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import orm
 
+from engine import placements
 from engine.actions import runtime, work
-from engine.db import actions, bindings, clock, clusters, models
+from engine.db import actions, bindings, clock, clusters, models, nodes
 from engine.policies import base
 from engine.profiles import schema
+from engine.providers import base as providers
 from vobjects.clustering import consts
 
 DECISIONS = 'policies'
@@ -25,17 +28,61 @@ DECISIONS = 'policies'
 Ask = Callable[[base.PolicyType, base.Check, base.Attached], None]
 
 
-def before(job: work.Work, session: orm.Session) -> bool:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Unseen:
+    """Why a policy could not see what it has to know."""
+
+    reason: str
+
+
+def look(job: work.Work) -> dict[str, Any]:
+    """Let the policies see in the cloud what they have to know.
+
+    :returns: what each saw, by its ID, for :func:`before`
+    """
+    action = job.action
+    if (
+        action.cause != consts.CAUSE_REQUEST
+        or action.cluster_id is None
+        or action.action not in job.run.policy_types.looks
+    ):
+        return {}
+    with job.run.database.reader() as session:
+        found = [
+            (kind, attached)
+            for kind, attached in asked(job.run, session, action.cluster_id)
+            if action.action in kind.looks
+        ]
+    seen: dict[str, Any] = {}
+    for kind, attached in found:
+        try:
+            sight = kind.look(job.run.provider, attached)
+        except (base.PolicyRefusal, providers.ProviderError) as error:
+            sight = _Unseen(str(error))
+        seen[attached.policy.id] = sight
+    return seen
+
+
+def before(
+    job: work.Work, session: orm.Session, seen: Mapping[str, Any]
+) -> bool:
     """Ask whether and how an action is done; tell whether it is.
 
     Where one refuses, the action has failed, and nothing was done.
+
+    :param seen: from :func:`look`
     """
-    refusal = _ask(
-        job,
-        session,
-        base.BEFORE,
-        lambda kind, check, attached: kind.pre_op(check, attached),
-    )
+
+    def ask(
+        kind: base.PolicyType, check: base.Check, attached: base.Attached
+    ) -> None:
+        sight = seen.get(attached.policy.id)
+        if isinstance(sight, _Unseen):
+            raise base.PolicyRefusal(sight.reason)
+        check.seen = seen
+        kind.pre_op(check, attached)
+
+    refusal = _ask(job, session, base.BEFORE, ask)
     if refusal:
         job.fail(session, f'Policy check failure: {refusal}')
     return not refusal
@@ -63,11 +110,15 @@ def decided(job: work.Work, topic: str) -> Mapping[str, Any]:
 
 
 def asked(
-    run: runtime.Runtime, session: orm.Session, cluster_id: str
+    run: runtime.Runtime,
+    session: orm.Session,
+    cluster_id: str,
+    *,
+    enabled_only: bool = True,
 ) -> Iterator[tuple[base.PolicyType, base.Attached]]:
-    """Yield the enabled policies of a cluster, the first to be asked first."""
+    """Yield the policies of a cluster, the first to be asked first."""
     for binding, policy in bindings.of_cluster(
-        session, cluster_id, enabled_only=True
+        session, cluster_id, enabled_only=enabled_only
     ):
         kind = run.policy_types.get(policy.type)
         properties = policy.spec.get('properties') or {}
@@ -109,4 +160,18 @@ def _ask(job: work.Work, session: orm.Session, when: str, ask: Ask) -> str:
     if check is not None and when == base.BEFORE:
         action.data = {**action.data, DECISIONS: check.decided}
         actions.update(session, job.claim.condition(), data=action.data)
+        _place(session, action, check.decided)
     return ''
+
+
+def _place(
+    session: orm.Session, action: models.Action, decided: Mapping[str, Any]
+) -> None:
+    """Have a node that a user creates remember where it is to go."""
+    if action.action != 'NODE_CREATE':
+        return
+    (placement,) = placements.of_new_nodes(decided, 1)
+    node = nodes.get(session, action.target) if placement else None
+    if node is not None:
+        node.data = {**node.data, placements.PLACEMENT: placement}
+        session.flush()

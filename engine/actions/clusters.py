@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import orm
 
-from engine import names, sizes
+from engine import names, placements, sizes
 from engine.actions import checks, departures, work
 from engine.actions import nodes as node_actions
-from engine.db import actions, clusters, models, nodes
+from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
@@ -39,7 +40,7 @@ def in_transaction(step: Step) -> work.Stage:
 def create(job: work.Work, session: orm.Session) -> None:
     """Make the nodes."""
     cluster = begin(job, session, 'CREATING', 'Creation in progress')
-    _grow(job, session, cluster, cluster.desired_capacity, created)
+    grow(job, session, cluster, cluster.desired_capacity, created)
 
 
 def created(job: work.Work, session: orm.Session) -> None:
@@ -188,70 +189,7 @@ def _resize(
     if surplus > 0:
         shrink(job, session, members, surplus, after)
     else:
-        _grow(job, session, cluster, -surplus, after)
-
-
-# CLUSTER_CHECK, CLUSTER_RECOVER
-
-
-def check(job: work.Work, session: orm.Session) -> None:
-    """Look whether the nodes are well."""
-    if (work.given(job.request, 'params') or {}).get('delete_check_action'):
-        actions.forget(session, job.action.target, 'CLUSTER_CHECK')
-    begin(job, session, 'CHECKING', 'Check in progress')
-    wait(job, session, _checks(job, session), checked)
-
-
-def checked(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes are well."""
-    finish(job, session, 'Cluster checking completed.', 'checking')
-
-
-def recover(job: work.Work, session: orm.Session) -> None:
-    """Look whether the nodes are well first, if asked to."""
-    begin(job, session, 'RECOVERING', 'Recovery in progress')
-    checks = _checks(job, session) if work.given(job.request, 'check') else []
-    wait(job, session, checks, repair)
-
-
-def repair(job: work.Work, session: orm.Session) -> None:
-    """Recover the nodes that are not well."""
-    request = job.request
-    given = {
-        name: value
-        for name in ('operation', 'operation_params')
-        if (value := work.given(request, name)) is not None
-    }
-    children = [
-        job.child(
-            'NODE_RECOVER',
-            node.id,
-            requests.NodeRecoverRequest(identity=node.id, **given),
-        )
-        for node in nodes.of_cluster(session, job.action.target)
-        if node.status != 'ACTIVE'
-    ]
-    wait(job, session, children, refit)
-
-
-def refit(job: work.Work, session: orm.Session) -> None:
-    """Make or delete nodes until there are as many as there should be."""
-    if not work.given(job.request, 'check_capacity') or job.failures(session):
-        recovered(job, session)
-        return
-    cluster = locked(job, session)
-    members = nodes.of_cluster(session, cluster.id)
-    surplus = len(members) - cluster.desired_capacity
-    if surplus > 0:
-        leaving = nodes.victims(members, surplus)
-        wait(job, session, deletions(job, leaving), recovered)
-    else:
-        _grow(job, session, cluster, -surplus, recovered)
-
-
-def recovered(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes are well."""
-    finish(job, session, 'Cluster recovery succeeded.', 'recovering')
+        grow(job, session, cluster, -surplus, after)
 
 
 # Ends
@@ -335,7 +273,7 @@ def wait(
         then(job, session)
 
 
-def _grow(
+def grow(
     job: work.Work,
     session: orm.Session,
     cluster: models.Cluster,
@@ -344,7 +282,8 @@ def _grow(
 ) -> None:
     """Add new nodes to a cluster and make them."""
     children = []
-    for _ in range(count):
+    decided = job.action.data.get(checks.DECISIONS) or {}
+    for placement in placements.of_new_nodes(decided, count):
         node = add_node(
             session,
             cluster,
@@ -352,6 +291,7 @@ def _grow(
                 cluster.config.get('node.name.format'), cluster.next_index
             ),
             profile_id=cluster.profile_id,
+            data={placements.PLACEMENT: placement} if placement else {},
         )
         children.append(
             job.child(
@@ -373,6 +313,7 @@ def add_node(
     *,
     name: str,
     profile_id: str,
+    data: dict[str, Any] | None = None,
 ) -> models.Node:
     """Add a node, not made yet, to a cluster whose row we have locked."""
     node = models.Node(
@@ -384,6 +325,7 @@ def add_node(
         status='INIT',
         status_reason='Initializing',
         meta={},
+        data=data or {},
         user=cluster.user,
         project=cluster.project,
         domain=cluster.domain,
@@ -440,15 +382,4 @@ def leaves(
             requests.NodeLeaveRequest(identity=node.id),
         )
         for node in members
-    ]
-
-
-def _checks(job: work.Work, session: orm.Session) -> list[models.Action]:
-    return [
-        job.child(
-            'NODE_CHECK',
-            node.id,
-            requests.NodeCheckRequest(identity=node.id),
-        )
-        for node in nodes.of_cluster(session, job.action.target)
     ]

@@ -10,13 +10,12 @@ action derived leaves this to its parent.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import checks, hosts, work
+from engine.actions import checks, following, hosts, work
 from engine.db import actions, clock, clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -40,22 +39,27 @@ def create(job: work.Work) -> None:
             job, 'CREATING', 'Creation in progress', with_host=True
         )
         kind = job.run.profile_types.get(profile.type)
-        physical_id = kind.create(job.run.provider, view, _properties(profile))
+        physical_id = kind.create(
+            cloud_of(job, view, profile), view, _properties(profile)
+        )
     except providers.ProviderError as error:
         fail(job, str(error))
         return
+    news = following.arrived(job, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
         node = existing(job, session)
         node.physical_id = physical_id
-        nodes.set_status(node, 'ACTIVE', 'Creation succeeded')
+        node.data = following.merged(node.data, news.changes)
+        status, reason = news.status('Creation succeeded')
+        nodes.set_status(node, status, reason)
         look_at_cluster(job, session, node.cluster_id, counts=True)
-        checks.conclude(job, session, 'Node created successfully.')
+        _conclude(job, session, news, 'Node created successfully.')
 
     try:
         job.write(done)
     except actions.ClaimLostError:
-        _remove_if_unwanted(job, kind, view)
+        _remove_if_unwanted(job, view, profile)
         raise
 
 
@@ -69,7 +73,10 @@ def update(job: work.Work) -> None:
         kind = job.run.profile_types.get(new.type)
         try:
             kind.update(
-                job.run.provider, view, _properties(old), _properties(new)
+                cloud_of(job, view, old),
+                view,
+                _properties(old),
+                _properties(new),
             )
         except providers.ProviderError as error:
             fail(job, str(error))
@@ -92,6 +99,10 @@ def update(job: work.Work) -> None:
 
 def delete(job: work.Work) -> None:
     """NODE_DELETE: remove the object, then the node."""
+    if job.action.cause == consts.CAUSE_REQUEST:
+        job.write(lambda session: _check_may_leave(job, session))
+    if not following.departs(job, job.action.target):
+        return
 
     def mark(
         session: orm.Session,
@@ -100,8 +111,6 @@ def delete(job: work.Work) -> None:
         if node is None:
             job.succeed(session, 'The node was gone already.')
             return None
-        if job.action.cause == consts.CAUSE_REQUEST:
-            check_may_leave(session, node, job.run.node_limit())
         decided = checks.decided(job, 'deletion')
         if not decided.get('destroy_after_deletion', True):
             cluster_id, node.cluster_id, node.index = node.cluster_id, None, -1
@@ -116,8 +125,9 @@ def delete(job: work.Work) -> None:
     if begun is None:
         return
     view, profile = begun
+    kind = job.run.profile_types.get(profile.type)
     try:
-        job.run.profile_types.get(profile.type).delete(job.run.provider, view)
+        kind.delete(cloud_of(job, view, profile), view)
     except providers.ProviderError as error:
         fail(job, str(error))
         return
@@ -142,7 +152,7 @@ def check(job: work.Work) -> None:
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     try:
-        trouble = kind.check(job.run.provider, view)
+        trouble = kind.check(cloud_of(job, view, profile), view)
     except providers.ProviderError as error:
         fail(job, str(error))
         return
@@ -165,8 +175,9 @@ def recover(job: work.Work) -> None:
     operation = work.given(request, 'operation') or 'RECREATE'
     parameters = work.given(request, 'operation_params') or {}
     try:
+        cloud = cloud_of(job, view, profile)
         is_well = bool(work.given(request, 'check')) and not kind.check(
-            job.run.provider, view
+            cloud, view
         )
         if is_well:
             physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
@@ -179,28 +190,31 @@ def recover(job: work.Work) -> None:
                 with_host=operation == 'RECREATE',
             )
             if view.host != before.host:
-                _leave_host(job, kind, before)
+                _leave_host(cloud, kind, before)
             physical_id = kind.recover(
-                job.run.provider, view, properties, operation, parameters
+                cloud, view, properties, operation, parameters
             )
             reason = 'Recovery succeeded'
     except providers.ProviderError as error:
         fail(job, str(error))
         return
+    news = following.arrived(job, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
         node = existing(job, session)
+        node.data = following.merged(node.data, news.changes)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id
-        nodes.set_status(node, 'ACTIVE', reason)
+        status, why = news.status(reason)
+        nodes.set_status(node, status, why)
         look_at_cluster(job, session, node.cluster_id)
-        checks.conclude(job, session, 'Node recovered successfully.')
+        _conclude(job, session, news, 'Node recovered successfully.')
 
     try:
         job.write(done)
     except actions.ClaimLostError:
-        _remove_if_unwanted(job, kind, view)
+        _remove_if_unwanted(job, view, profile)
         raise
 
 
@@ -212,6 +226,12 @@ def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
         return
     nodes.set_status(node, 'ERROR', f'{action.action}: {reason}')
     session.flush()
+
+
+def _check_may_leave(job: work.Work, session: orm.Session) -> None:
+    node = nodes.get(session, job.action.target)
+    if node is not None:
+        check_may_leave(session, node, job.run.node_limit())
 
 
 def check_may_leave(
@@ -271,6 +291,16 @@ def fail(job: work.Work, reason: str) -> None:
         job.fail(session, reason)
 
     job.write(body)
+
+
+def cloud_of(
+    job: work.Work, view: profiles.NodeView, profile: models.Profile
+) -> providers.Provider:
+    """Return the part of the cloud that a node is in.
+
+    :raises engine.providers.base.ProviderError: there is none such
+    """
+    return view.cloud(job.run.provider, _properties(profile))
 
 
 def existing(job: work.Work, session: orm.Session) -> models.Node:
@@ -354,24 +384,36 @@ def evaluate(
 
 
 def _leave_host(
-    job: work.Work, kind: profiles.ProfileType, view: profiles.NodeView
+    cloud: providers.Provider,
+    kind: profiles.ProfileType,
+    view: profiles.NodeView,
 ) -> None:
     """Remove what a node has on a host that is not well, if that can be."""
     try:
-        kind.delete(job.run.provider, view)
+        kind.delete(cloud, view)
     except providers.ProviderError as error:
         LOG.warning('Node %s leaves an object behind: %s', view.id, error)
 
 
+def _conclude(
+    job: work.Work, session: orm.Session, news: following.News, success: str
+) -> None:
+    """End an action well, if all policies could do their part."""
+    if news.trouble:
+        job.fail(session, news.trouble)
+    else:
+        checks.conclude(job, session, success)
+
+
 def _remove_if_unwanted(
-    job: work.Work, kind: profiles.ProfileType, view: profiles.NodeView
+    job: work.Work, view: profiles.NodeView, profile: models.Profile
 ) -> None:
     """Remove what we made for a node that was deleted meanwhile."""
     with job.run.database.reader() as session:
         if nodes.get(session, view.id) is not None:
             return
-    remove: Callable[..., None] = kind.delete
+    kind = job.run.profile_types.get(profile.type)
     try:
-        remove(job.run.provider, view)
+        kind.delete(cloud_of(job, view, profile), view)
     except providers.ProviderError as error:
         LOG.warning('Node %s is gone, its object is not: %s', view.id, error)

@@ -29,7 +29,12 @@ def operate(job: work.Work) -> None:
         kind = job.run.profile_types.check_operation(
             profile.type, request.operation, parameters
         )
-        kind.operate(job.run.provider, view, request.operation, parameters)
+        kind.operate(
+            node_steps.cloud_of(job, view, profile),
+            view,
+            request.operation,
+            parameters,
+        )
     except providers.ProviderError as error:
         node_steps.fail(job, str(error))
         return

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import orm
@@ -12,9 +14,11 @@ from engine.actions import (
     checks,
     clusters,
     departures,
+    following,
     members,
     nodes,
     operations,
+    recovery,
 )
 from engine.actions.work import Abandon, Kind, Stage, Work, given
 from engine.db import locks, models
@@ -47,28 +51,35 @@ def is_forced(request: Any) -> bool:
 def _cluster_kind(*steps: clusters.Step) -> Kind:
     stages = {step.__name__: clusters.in_transaction(step) for step in steps}
     return Kind(
-        {'start': clusters.in_transaction(_checked(steps[0])), **stages},
+        {'start': _checked(steps[0]), **stages},
         _cluster_locks,
         clusters.abandon,
     )
 
 
-def _checked(step: clusters.Step) -> clusters.Step:
+def _with_start(kind: Kind, around: Callable[[Stage], Stage]) -> Kind:
+    """Return a kind whose first stage is within another one."""
+    stages = {**kind.stages, 'start': around(kind.stages['start'])}
+    return dataclasses.replace(kind, stages=stages)
+
+
+def _checked(step: clusters.Step) -> Stage:
     """Return a step that is done if the policies of the cluster agree."""
 
-    def checked(job: Work, session: orm.Session) -> None:
-        if checks.before(job, session):
-            step(job, session)
+    def checked(job: Work) -> None:
+        seen = checks.look(job)
+
+        def body(session: orm.Session) -> None:
+            if checks.before(job, session, seen):
+                step(job, session)
+
+        job.write(body)
 
     return checked
 
 
-def _attachment_kind(step: clusters.Step) -> Kind:
-    return Kind(
-        {'start': clusters.in_transaction(step)},
-        _cluster_locks,
-        attachments.keep,
-    )
+def _attachment_kind(stage: Stage) -> Kind:
+    return Kind({'start': stage}, _cluster_locks, attachments.keep)
 
 
 def _node_kind(stage: Stage, abandon: Abandon = nodes.abandon) -> Kind:
@@ -95,9 +106,11 @@ def _asking(stage: Stage) -> Stage:
             job.action.cause == consts.CAUSE_REQUEST
             and job.action.cluster_id is not None
         )
-        if not is_asked or job.write(
-            lambda session: checks.before(job, session)
-        ):
+        if not is_asked:
+            stage(job)
+            return
+        seen = checks.look(job)
+        if job.write(lambda session: checks.before(job, session, seen)):
             stage(job)
 
     return asking
@@ -111,16 +124,19 @@ def keep(session: orm.Session, action: models.Action, reason: str) -> None:
 KINDS: dict[str, Kind] = {
     'CLUSTER_CREATE': _cluster_kind(clusters.create, clusters.created),
     'CLUSTER_UPDATE': _cluster_kind(clusters.update, clusters.updated),
-    'CLUSTER_DELETE': _cluster_kind(clusters.delete, clusters.deleted),
+    'CLUSTER_DELETE': _with_start(
+        _cluster_kind(clusters.delete, clusters.deleted),
+        attachments.releasing,
+    ),
     'CLUSTER_RESIZE': _cluster_kind(clusters.resize, clusters.resized),
     'CLUSTER_SCALE_IN': _cluster_kind(clusters.scale_in, clusters.scaled),
     'CLUSTER_SCALE_OUT': _cluster_kind(clusters.scale_out, clusters.scaled),
-    'CLUSTER_CHECK': _cluster_kind(clusters.check, clusters.checked),
+    'CLUSTER_CHECK': _cluster_kind(recovery.check, recovery.checked),
     'CLUSTER_RECOVER': _cluster_kind(
-        clusters.recover,
-        clusters.repair,
-        clusters.refit,
-        clusters.recovered,
+        recovery.recover,
+        recovery.repair,
+        recovery.refit,
+        recovery.recovered,
     ),
     'CLUSTER_ADD_NODES': _cluster_kind(members.add, members.added),
     'CLUSTER_DEL_NODES': _cluster_kind(members.remove, members.removed),
@@ -139,8 +155,10 @@ KINDS: dict[str, Kind] = {
     'NODE_CHECK': _node_kind(nodes.check),
     'NODE_RECOVER': _node_kind(nodes.recover),
     'NODE_OPERATION': _node_kind(operations.operate),
-    'NODE_JOIN': _node_kind(clusters.in_transaction(members.join), keep),
+    'NODE_JOIN': _node_kind(
+        following.joining(clusters.in_transaction(members.join)), keep
+    ),
     'NODE_LEAVE': _departure_kind(
-        clusters.in_transaction(members.leave), keep
+        following.departing(clusters.in_transaction(members.leave)), keep
     ),
 }

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.actions import queue, runtime
+from engine.actions import logs, queue, runtime
 from engine.db import actions, database, dependencies, locks, models
 from engine.providers import base as providers
 from vobjects import base, exceptions
-from vobjects.clustering import errors
+from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
@@ -87,15 +87,16 @@ class Work:
         self.request = request
         self._settled = False
         self._woken = False
+        self._status: str | None = None
 
     def perform(self) -> None:
         """Run the stage that is due. Never raises but what ends a thread."""
+        logs.enter(self.action)
+        LOG.debug('Stage %s', self.action.stage)
         try:
             self._perform()
         except actions.ClaimLostError:
-            LOG.info(
-                '%s %s was taken away', self.action.action, self.action.id
-            )
+            LOG.info('The action was taken away')
         except Exception as error:  # noqa: BLE001 - it is told
             # Whoever looks for claims without a worker gives it back.
             what = f'Could not end {self.action.action} {self.action.id}'
@@ -114,7 +115,7 @@ class Work:
         except EXPLAINED as error:
             self._abandon(str(error))
         except Exception as error:
-            LOG.exception('%s %s failed', self.action.action, self.action.id)
+            LOG.exception('The action failed')
             self._abandon(f'internal error: {type(error).__name__}')
 
     # Within a stage
@@ -130,13 +131,20 @@ class Work:
 
         def attempt(session: orm.Session) -> Result:
             self._settled = self._woken = False
+            self._status = None
             actions.hold(session, self.claim)
             return body(session)
 
         result = self.run.database.write(attempt)
         if self._woken:
             self.run.wake()
+        if self._status is not None:
+            level = logging.DEBUG if self._is_derived() else logging.INFO
+            LOG.log(level, 'The action has ended: %s', self._status)
         return result
+
+    def _is_derived(self) -> bool:
+        return self.action.cause != consts.CAUSE_REQUEST
 
     def child(
         self, kind: str, target_id: str, request: base.Request
@@ -220,6 +228,7 @@ class Work:
         self.run.events.ended(session, self.action, status, reason)
         self.run.metrics.ended(session, self.action, status)
         self._settled = True
+        self._status = f'{status}: {reason!r}'
 
     # Other ends
 

@@ -9,7 +9,7 @@ import sqlalchemy
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine.actions import endings
+from engine.actions import checks, endings
 from engine.db import actions, dependencies, find, models
 from engine.handlers import common
 from vobjects import base, exceptions
@@ -128,7 +128,7 @@ def _resources(
             status_reason=row.status_reason or '',
             inputs=_inputs(row),
             outputs=row.outputs,
-            data={},
+            data=row.data.get(checks.DECISIONS) or {},
             depends_on=depends_on[row.id],
             depended_by=depended_by[row.id],
             cluster_id=row.cluster_id or '',

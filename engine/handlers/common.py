@@ -278,8 +278,9 @@ def details(
     kind = run.profile_types.get(profile.type)
     with run.database.reader() as session:
         view = hosts.view(session, row)
+    properties = profile.spec.get('properties') or {}
     try:
-        return kind.details(run.provider, view)
+        return kind.details(view.cloud(run.provider, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
 

@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.affinity``: which servers are on one host."""
+"""``senlin.policy.affinity``: which servers are on one host.
+
+The server group is named by the policy, or by the scheduler hints of the
+cluster's profile; one that is not there is made when the policy is attached,
+and removed when it is detached.
+"""
 
 from __future__ import annotations
 
-from engine.policies import base
+from collections.abc import Mapping
+from typing import Any
+
+from engine import placements
+from engine.db import models
+from engine.policies import base, counts
 from engine.profiles.schema import Property
+from engine.providers import base as providers
+from engine.providers import placing
 from vobjects.clustering import consts
 
 
@@ -21,6 +33,7 @@ class AffinityPolicy(base.PolicyType):
         base.BEFORE: ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
     }
     profile_types = ('os.nova.server',)
+    label = 'AffinityPolicy'
     properties = {
         'servergroup': Property(
             'Map',
@@ -47,3 +60,85 @@ class AffinityPolicy(base.PolicyType):
             'Boolean', 'Whether to use vSphere DRS.', default=False
         ),
     }
+
+    def plan(self, target: base.Target) -> dict[str, Any]:
+        """Say which group it is to be, and whether it is there already."""
+        properties = target.properties
+        if properties['enable_drs_extension']:
+            raise base.PolicyRefusal(
+                'enable_drs_extension: no provider of this release knows'
+                ' vSphere DRS'
+            )
+        _check_zone(target.cloud, properties['availability_zone'])
+        groups = _groups(target.cloud)
+        given = properties['servergroup'] or {}
+        policy = given.get('policies') or 'anti-affinity'
+        name = given.get('name') or _hinted(target.profile)
+        if not name:
+            return {'name': f'server_group_{target.key}', 'policy': policy}
+        found = groups.find(name)
+        if found is None:
+            return {'name': name, 'policy': policy}
+        if found.policy != policy:
+            raise base.PolicyRefusal(
+                f"Policies specified ({policy}) doesn't match that of the"
+                f' existing servergroup ({found.policy}).'
+            )
+        return {'name': name, 'policy': policy, 'id': found.id}
+
+    def attach(
+        self, target: base.Target, planned: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Make the group, if it is not there."""
+        group_id = planned.get('id')
+        if group_id is None:
+            groups = _groups(target.cloud)
+            group_id = groups.create(planned['name'], planned['policy']).id
+        return self.wrapped(
+            {
+                'servergroup_id': group_id,
+                'inherited_group': 'id' in planned,
+            }
+        )
+
+    def detach(self, target: base.Target, data: Mapping[str, Any]) -> None:
+        """Remove the group, if it was made for the policy."""
+        own = self.unwrapped(data)
+        if own and not own['inherited_group']:
+            _groups(target.cloud).delete(own['servergroup_id'])
+
+    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+        """Have new nodes join the group."""
+        count = counts.growth(check)
+        if count <= 0:
+            return
+        own = self.unwrapped(attached.binding.data)
+        entry = {'servergroup': own['servergroup_id']}
+        zone = attached.properties['availability_zone']
+        if zone:
+            entry['zone'] = zone
+        check.decided[placements.PLACEMENT] = {
+            'count': count,
+            'placements': [entry] * count,
+        }
+
+
+def _groups(cloud: providers.Provider) -> placing.ServerGroups:
+    if cloud.server_groups is None:
+        raise base.PolicyRefusal('the cloud has no server groups')
+    return cloud.server_groups
+
+
+def _check_zone(cloud: providers.Provider, zone: str | None) -> None:
+    if not zone:
+        return
+    if cloud.places is None or zone not in cloud.places.zones():
+        raise base.PolicyRefusal(
+            f"The specified availability_zone '{zone}' could not be found."
+        )
+
+
+def _hinted(profile: models.Profile) -> str | None:
+    properties = profile.spec.get('properties') or {}
+    found = (properties.get('scheduler_hints') or {}).get('group')
+    return None if found is None else str(found)

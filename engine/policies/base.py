@@ -4,6 +4,10 @@
 A policy that is attached to a cluster is asked before and after the cluster's
 actions, those with the lowest priority first. What one decides is there for
 those that come later, and for the action.
+
+Whatever a type does in the cloud is done outside of transactions and may be
+done again after an engine has died in the middle; what it decides or notes
+in the database is done within one.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from sqlalchemy import orm
 from engine import plugins
 from engine.db import models
 from engine.profiles import schema
+from engine.providers import base as providers
 
 BEFORE, AFTER = 'BEFORE', 'AFTER'
 
@@ -38,6 +43,7 @@ class Check:
     :ivar now: by the database's clock
     :ivar decided: what policies decided for the action so far, such as
         ``{'deletion': {'count': 2, 'candidates': [...]}}``
+    :ivar seen: by the ID of a policy, what it saw in the cloud
     """
 
     session: orm.Session
@@ -47,6 +53,7 @@ class Check:
     node_limit: int
     now: datetime.datetime
     decided: dict[str, Any]
+    seen: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,6 +68,27 @@ class Attached:
     properties: Mapping[str, Any]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Target:
+    """A cluster that a policy is attached to or detached from.
+
+    :ivar cluster: as it was when that began
+    :ivar profile: of the cluster
+    :ivar properties: of the policy's spec, with every default
+    """
+
+    cloud: providers.Provider
+    cluster: models.Cluster
+    profile: models.Profile
+    policy: models.Policy
+    properties: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """What names the two of them in the cloud."""
+        return f'{self.cluster.id}-{self.policy.id}'
+
+
 class PolicyType:
     """A type of policies. What a type has nothing to say to is inherited."""
 
@@ -72,10 +100,16 @@ class PolicyType:
     priority: int
     #: When it is asked, and about which actions.
     targets: Mapping[str, Sequence[str]]
+    #: What clients know its data as.
+    label: str = ''
+    #: Actions before which it looks at the cloud.
+    looks: Sequence[str] = ()
     #: Names of the profile types it can be attached to clusters of.
     profile_types: Sequence[str] = ANY
     #: Whether a cluster has one of the type at most.
     singleton: bool = True
+    #: Whether it is told of each node that comes or goes.
+    follows_nodes: bool = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Refuse properties that fit the schema and make no sense.
@@ -84,19 +118,73 @@ class PolicyType:
         :raises vobjects.clustering.errors.InvalidSpec: naming one
         """
 
-    def attach(
-        self, cluster: models.Cluster, properties: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Begin to look after a cluster; return what to remember of it.
+    def plan(self, target: Target) -> dict[str, Any]:
+        """Look whether a cluster can have it; change nothing.
 
+        :returns: what :meth:`attach` has to know, however often it is begun
+            with
         :raises PolicyRefusal: the cluster cannot have it
+        :raises engine.providers.base.ProviderError: nobody can tell
         """
         return {}
 
-    def detach(self, cluster: models.Cluster, attached: Attached) -> None:
-        """Look after a cluster no more.
+    def attach(
+        self, target: Target, planned: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Make what is needed in the cloud; return what to remember of it.
 
-        :raises PolicyRefusal: it cannot be let go now
+        :param planned: by :meth:`plan`
+        :raises engine.providers.base.ProviderError: it cannot be made
+        """
+        return {}
+
+    def detach(self, target: Target, data: Mapping[str, Any]) -> None:
+        """Remove what was made in the cloud; fine if it is gone.
+
+        :param data: what :meth:`attach` returned
+        :raises engine.providers.base.ProviderError: it cannot be removed
+        """
+
+    def wrapped(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a binding remembers, in the form clients know."""
+        return {self.label: {'version': self.version, 'data': dict(data)}}
+
+    def unwrapped(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what was wrapped; nothing, if nothing was."""
+        found: Mapping[str, Any] = (data.get(self.label) or {}).get('data', {})
+        return found
+
+    def bound(self, session: orm.Session, attached: Attached) -> None:
+        """Take note of a cluster that was attached, enabled or disabled."""
+
+    def unbound(self, session: orm.Session, attached: Attached) -> None:
+        """Take note of a cluster that is about to be detached."""
+
+    def arrive(
+        self, cloud: providers.Provider, attached: Attached, node: models.Node
+    ) -> dict[str, Any]:
+        """Look after a node that has come; fine if that was done already.
+
+        :returns: keys of the node's data with new values; None: no key
+        :raises engine.providers.base.ProviderError: it cannot be done
+        """
+        return {}
+
+    def depart(
+        self, cloud: providers.Provider, attached: Attached, node: models.Node
+    ) -> dict[str, Any]:
+        """Look no more after a node that is about to go.
+
+        :returns: see :meth:`arrive`
+        :raises engine.providers.base.ProviderError: it cannot be done
+        """
+        return {}
+
+    def look(self, cloud: providers.Provider, attached: Attached) -> Any:
+        """Return what :meth:`pre_op` has to know of the cloud.
+
+        :raises PolicyRefusal: the action must not happen
+        :raises engine.providers.base.ProviderError: nobody can tell
         """
 
     def is_asked(self, when: str, attached: Attached, kind: str) -> bool:
@@ -127,6 +215,13 @@ class Registry(plugins.Registry[PolicyType]):
 
     NAMESPACE = 'vobjects.policies'
     WORD = 'policy'
+
+    def __init__(self, types: Mapping[str, PolicyType]) -> None:
+        super().__init__(types)
+        #: Actions before which a policy may look at the cloud.
+        self.looks = frozenset(
+            action for kind in self.all() for action in kind.looks
+        )
 
     def check(
         self, spec: Mapping[str, Any], *, semantics: bool = True

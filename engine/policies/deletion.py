@@ -18,11 +18,8 @@ import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine import sizes
-from engine.actions import clusters as steps
-from engine.actions.work import given
 from engine.db import models, nodes
-from engine.policies import base
+from engine.policies import base, counts, placement
 from engine.profiles.schema import Property
 from engine.queues import base as queues
 from vobjects.clustering import consts, errors
@@ -104,13 +101,11 @@ class DeletionPolicy(base.PolicyType):
         if kind == 'CLUSTER_DEL_NODES':
             return list(check.request.nodes)
         members = nodes.of_cluster(check.session, check.cluster.id)
-        decided = check.decided.get('deletion', {})
-        count = decided.get('count')
-        if count is None:
-            count = _surplus(check, len(members))
+        count = -counts.growth(check)
         if count <= 0:
             return None
-        return [node.id for node in _ordered(check, members, criteria)][:count]
+        ordered = _ordered(check, members, criteria)
+        return placement.chosen(check, ordered, count)
 
 
 class DeletionPolicyWithHooks(DeletionPolicy):
@@ -190,20 +185,6 @@ def _is_url(text: str) -> bool:
         )
     except ValueError:
         return False
-
-
-def _surplus(check: base.Check, present: int) -> int:
-    """Return by how many nodes an action shrinks a cluster by itself."""
-    if check.action.action == 'CLUSTER_SCALE_IN':
-        return min(int(given(check.request, 'count') or 1), present)
-    bounds = sizes.Bounds(
-        check.cluster.min_size, check.cluster.max_size, check.node_limit
-    )
-    try:
-        size, _ = steps.resize_of(check.request).apply(present, bounds)
-    except errors.BadRequest as error:
-        raise base.PolicyRefusal(str(error)) from None
-    return present - size
 
 
 def _ordered(

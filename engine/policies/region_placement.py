@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
-from engine.policies import base
+from collections.abc import Mapping
+from typing import Any
+
+from engine import placements
+from engine.policies import base, placement
 from engine.profiles.schema import Property
+from engine.providers import base as providers
 from vobjects.clustering import consts
 
 
@@ -28,6 +33,7 @@ class RegionPlacementPolicy(base.PolicyType):
             'NODE_CREATE',
         )
     }
+    looks = ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
     properties = {
         'regions': Property(
             'List',
@@ -36,7 +42,9 @@ class RegionPlacementPolicy(base.PolicyType):
                 'Map',
                 'A region.',
                 keys={
-                    'name': Property('String', 'Name of the region.'),
+                    'name': Property(
+                        'String', 'Name of the region.', required=True
+                    ),
                     'weight': Property(
                         'Integer', 'Weight of the region.', default=100
                     ),
@@ -49,3 +57,45 @@ class RegionPlacementPolicy(base.PolicyType):
             ),
         )
     }
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse regions that nothing could be in."""
+        placements.places(properties['regions'], 'region')
+
+    def plan(self, target: base.Target) -> dict[str, Any]:
+        """Refuse regions that the cloud does not have."""
+        known = {
+            place.name
+            for place in placements.places(
+                target.properties['regions'], 'region'
+            )
+        }
+        missing = known - _regions(target.cloud)
+        if missing:
+            raise base.PolicyRefusal(
+                f"The specified regions '{sorted(missing)}' could not be"
+                ' found: the cloud has the regions'
+                f' {sorted(_regions(target.cloud))}.'
+            )
+        return {}
+
+    def look(
+        self, cloud: providers.Provider, attached: base.Attached
+    ) -> set[str]:
+        """Return the regions that there are."""
+        return _regions(cloud)
+
+    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+        """Decide in which regions nodes are made, or go."""
+        placement.decide(
+            check,
+            placements.REGIONS,
+            placements.places(attached.properties['regions'], 'region'),
+            usable=check.seen.get(attached.policy.id) or (),
+        )
+
+
+def _regions(cloud: providers.Provider) -> set[str]:
+    if cloud.places is None:
+        raise base.PolicyRefusal('the cloud has no regions')
+    return set(cloud.places.regions())

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
-from engine.policies import base
+from collections.abc import Mapping
+from typing import Any
+
+from engine import placements
+from engine.policies import base, placement
 from engine.profiles.schema import Property
+from engine.providers import base as providers
 from vobjects.clustering import consts
 
 
@@ -28,6 +33,7 @@ class ZonePlacementPolicy(base.PolicyType):
             'NODE_CREATE',
         )
     }
+    looks = ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
     profile_types = ('os.nova.server',)
     properties = {
         'zones': Property(
@@ -37,7 +43,9 @@ class ZonePlacementPolicy(base.PolicyType):
                 'Map',
                 'A zone.',
                 keys={
-                    'name': Property('String', 'Name of the zone.'),
+                    'name': Property(
+                        'String', 'Name of the zone.', required=True
+                    ),
                     'weight': Property(
                         'Integer', 'Weight of the zone.', default=100
                     ),
@@ -45,3 +53,42 @@ class ZonePlacementPolicy(base.PolicyType):
             ),
         )
     }
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse zones that nothing could be in."""
+        placements.places(properties['zones'], 'zone')
+
+    def plan(self, target: base.Target) -> dict[str, Any]:
+        """Refuse zones that the cloud does not have."""
+        known = {
+            place.name
+            for place in placements.places(target.properties['zones'], 'zone')
+        }
+        missing = known - _zones(target.cloud)
+        if missing:
+            raise base.PolicyRefusal(
+                f"The specified name '{sorted(missing)}' could not be found:"
+                f' the cloud has the zones {sorted(_zones(target.cloud))}.'
+            )
+        return {}
+
+    def look(
+        self, cloud: providers.Provider, attached: base.Attached
+    ) -> set[str]:
+        """Return the zones that there are."""
+        return _zones(cloud)
+
+    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+        """Decide in which zones nodes are made, or go."""
+        placement.decide(
+            check,
+            placements.ZONES,
+            placements.places(attached.properties['zones'], 'zone'),
+            usable=check.seen.get(attached.policy.id) or (),
+        )
+
+
+def _zones(cloud: providers.Provider) -> set[str]:
+    if cloud.places is None:
+        raise base.PolicyRefusal('the cloud has no availability zones')
+    return set(cloud.places.zones())

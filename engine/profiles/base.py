@@ -37,6 +37,8 @@ class NodeView:
     :ivar physical_id: what the cloud calls it; None: it has none yet
     :ivar index: its number in its cluster
     :ivar host: the node that it is on, if its type wants one
+    :ivar placement: where policies put it: ``zone``, ``region_name``,
+        ``servergroup``
     """
 
     id: str
@@ -46,6 +48,7 @@ class NodeView:
     cluster_id: str | None = None
     index: int = -1
     host: Host | None = None
+    placement: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def known_id(self) -> str:
         """Return what the cloud calls it.
@@ -63,6 +66,18 @@ class NodeView:
             told['cluster_id'] = self.cluster_id
             told['cluster_node_index'] = str(self.index)
         return told
+
+    def cloud(
+        self, provider: providers.Provider, properties: Mapping[str, Any]
+    ) -> providers.Provider:
+        """Return the region that the node is in.
+
+        :param properties: of its profile
+        :raises engine.providers.base.ProviderError: the cloud has none such
+        """
+        context = properties.get('context') or {}
+        name = self.placement.get('region_name') or context.get('region_name')
+        return provider.in_region(str(name)) if name else provider
 
 
 class ProfileType(Protocol):

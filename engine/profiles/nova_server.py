@@ -231,7 +231,7 @@ class NovaServer:
     ) -> str:
         """Make the node's server and return its ID."""
         name = properties.get('name') or node.name
-        told = _told(node, properties)
+        told = _placed(_told(node, properties), node.placement)
         return provider.servers.create(node.id, name, told).id
 
     def update(
@@ -375,3 +375,16 @@ def _check_network(network: Mapping[str, Any], path: str) -> None:
             f'{path}.vnic_type: {exceptions.cut(vnic_type)} is not one of'
             f' {", ".join(VNIC_TYPES)}'
         )
+
+
+def _placed(
+    properties: Mapping[str, Any], placement: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """Return properties by which a server goes where policies put it."""
+    found = dict(properties)
+    if 'zone' in placement:
+        found['availability_zone'] = placement['zone']
+    if 'servergroup' in placement:
+        hints = properties.get('scheduler_hints') or {}
+        found['scheduler_hints'] = {**hints, 'group': placement['servergroup']}
+    return found

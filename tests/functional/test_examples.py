@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import pathlib
 import subprocess
 import sys
@@ -12,7 +14,9 @@ import pytest
 import requests
 
 from tests.functional.processes import PATIENCE
+from vobjects.contract.registry import Contract
 from vobjects.testing import api_sig
+from vobjects.testing.promises import Promises
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 EXAMPLES = sorted(path.name for path in HERE.glob('*_app.py'))
@@ -56,10 +60,11 @@ class Client:
         return str(answer.json()['errors'][0]['detail'])
 
 
-@pytest.fixture(scope='module', params=EXAMPLES)
-def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+@contextlib.contextmanager
+def served(name: str) -> Iterator[Client]:
+    """Run an example."""
     with subprocess.Popen(
-        [sys.executable, HERE / request.param, '0'],
+        [sys.executable, HERE / name, '0'],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -67,13 +72,19 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
         assert process.stdout is not None
         try:
             found = Client(process.stdout.readline().strip())
-            thing = {'name': 'chair', 'colour': 'red'}
-            made = found.ask('POST', '/v1/things', '1.2', thing)
-            assert (made.status_code, made.json()) == (201, thing)
             yield found
             found.session.close()
         finally:
             process.kill()
+
+
+@pytest.fixture(scope='module', params=EXAMPLES)
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with served(request.param) as found:
+        thing = {'name': 'chair', 'colour': 'red'}
+        made = found.ask('POST', '/v1/things', '1.2', thing)
+        assert (made.status_code, made.json()) == (201, thing)
+        yield found
 
 
 def test_there_is_one_for_each_framework() -> None:
@@ -177,3 +188,60 @@ def test_retired_version_says_what_follows(client: Client) -> None:
     assert old.headers['Deprecation'] == '@1767225600'
     assert old.links['successor-version']['title'] == 'inventory 1.9'
     assert 'Deprecation' not in new.headers
+
+
+def read(*arguments: str) -> tuple[int, str]:
+    """Have the boxes' contract read; return exit code and output."""
+    done = subprocess.run(
+        [sys.executable, HERE / 'boxes.py', *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def test_contract_is_read_from_decorators() -> None:
+    assert read('history', '--check') == (0, '')
+    code, said = read('diff', '1.4', '1.5')
+    assert (code, said.splitlines()[1:]) == (
+        0,
+        [
+            '  additive  POST /v1/boxes: body.size is added',
+            '  additive  POST /v1/boxes: response 201.size is added',
+        ],
+    )
+    code, said = read('openapi', '--version', '1.99')
+    assert code == 2
+    assert 'there are 1.0 to 1.10' in said
+
+
+def test_decorated_controllers_keep_their_contract() -> None:
+    promises = Promises(_boxes_contract())
+    box = {'name': 'chest', 'size': 3}
+    with served('boxes.py') as client:
+        for method, version, json, status in [
+            ('POST', '1.4', box, 400),
+            ('POST', '1.5', box, 201),
+            ('POST', '1.5', box, 409),
+            ('GET', '1.1', None, 404),
+            ('GET', '1.2', None, 200),
+            ('GET', '1.8', None, 200),
+            ('GET', '1.9', None, 410),
+        ]:
+            answer = client.ask(method, '/v1/boxes', version, json)
+            assert answer.status_code == status
+            if status != 410:
+                promises.check(
+                    method, '/v1/boxes', version, status, answer.json()
+                )
+
+
+def _boxes_contract() -> Contract:
+    """Return the contract of the example, from its own file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(HERE))
+        found: Contract = importlib.import_module('boxes').CONTRACT
+    return found

@@ -2,7 +2,7 @@
 """`vobjects api history | diff | openapi`: the contract, for people and CI.
 
 Nothing here knows a service: :func:`add` is told where the contract comes
-from. Each command returns the exit code.
+from; :func:`main` is a whole program. Each command returns the exit code.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from vobjects import exceptions
 from vobjects.contract import changes, history, openapi
 from vobjects.contract.registry import Contract
 from vobjects.versions import Version
@@ -46,6 +47,26 @@ def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
             command.add_argument(*flags.split(), **settings)
         added.append(command)
     return added
+
+
+def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
+    """Run a command of a service that has no other ones.
+
+    :param argv: without the program's name; None: those of this process
+    :returns: the exit code; 2 for a version that there is not
+    :raises SystemExit: from argparse
+    """
+    parser = argparse.ArgumentParser(
+        description=f'The contract of the {contract.policy.service_type} API.'
+    )
+    commands = parser.add_subparsers(metavar='COMMAND', required=True)
+    add(commands, lambda _options: contract)
+    options = parser.parse_args(argv)
+    try:
+        code: int = options.run(options)
+    except exceptions.VobjectsError as error:
+        parser.error(str(error))
+    return code
 
 
 def _history(options: argparse.Namespace, contract: Contract) -> int:

@@ -11,6 +11,8 @@ Documents, differences and checks are made from it; nothing else is written.
         Shape       an operation at one microversion: parameters, body,
                     answers by status; JSON schemas of dialect 2020-12
     shapes      schemas of requests and resources, from their types
+    walk        the places inside of a schema
+    controllers operations(policy, routes): of decorated controllers
     documents   schemas of what every service answers: errors, discovery
     openapi     document(contract, version): OpenAPI 3.1
     changes     between(contract, old, new): what a client gains and loses

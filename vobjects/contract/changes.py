@@ -30,8 +30,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from vobjects.contract import walk
 from vobjects.contract.registry import Contract, Shape
-from vobjects.contract.shapes import Schema, types_of
+from vobjects.contract.shapes import types_of
+from vobjects.contract.walk import Schema
 from vobjects.versions import Version
 
 #: Keyword -> whether a larger value accepts less.
@@ -48,11 +50,46 @@ _BOUNDS: Mapping[str, bool] = {
     'maxProperties': False,
 }
 
-#: Keywords of which nobody can say whether a change accepts more or less.
-_OPAQUE = ('pattern', 'format', 'uniqueItems', 'not', 'const')
+#: Keywords that say nothing of a value.
+_NOTES = frozenset(
+    (
+        '$comment',
+        'default',
+        'deprecated',
+        'description',
+        'example',
+        'examples',
+        'readOnly',
+        'title',
+        'writeOnly',
+    )
+)
 
-#: Keywords whose value is a list of alternatives, or of demands.
-_BRANCHES = ('anyOf', 'oneOf', 'allOf')
+#: Keywords that hold one schema which accepts more as the whole does.
+_INSIDE = (
+    'items',
+    'contains',
+    'unevaluatedItems',
+    'additionalProperties',
+    'unevaluatedProperties',
+    'propertyNames',
+)
+
+#: Keywords that are compared by what they mean. Of a change of any other
+#: nobody can say whether it accepts more or less, unless it came or went.
+_COMPARED = frozenset(
+    (
+        'enum',
+        'patternProperties',
+        'prefixItems',
+        'properties',
+        'required',
+        'type',
+        *_BOUNDS,
+        *_INSIDE,
+        *walk.BRANCHES,
+    )
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,8 +110,8 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """The last name of the place; empty for an operation."""
-        return self.place.rpartition('.')[2].removesuffix('[]')
+        """The last name in the place; empty for an operation."""
+        return walk.named(self.place).rpartition('.')[2]
 
     def __str__(self) -> str:
         place = f': {self.place}' if self.place else ''
@@ -148,6 +185,10 @@ Difference = tuple[str, str, bool]
 
 
 def _shapes(old: Shape, new: Shape) -> Iterator[Difference]:
+    for name in old.path.keys() & new.path.keys():
+        yield from _schemas(
+            f'path.{name}', old.path[name], new.path[name], answer=False
+        )
     yield from _schemas('query', old.query, new.query, answer=False)
     if old.body is None and new.body is not None:
         yield 'body', 'is read now', new.body_required
@@ -178,6 +219,10 @@ def _responses(status: int, old: Shape, new: Shape) -> Iterator[Difference]:
     elif before is not None:
         yield place, 'has no body any more', True
     headers = old.headers.get(status, {}), new.headers.get(status, {})
+    for name in sorted(headers[0].keys() & headers[1].keys()):
+        yield from _schemas(
+            f'{place}.{name}', headers[0][name], headers[1][name], answer=True
+        )
     for name in sorted(headers[0].keys() ^ headers[1].keys()):
         is_new = name in headers[1]
         what = f'{"has" if is_new else "lacks"} header {name} now'
@@ -185,15 +230,24 @@ def _responses(status: int, old: Shape, new: Shape) -> Iterator[Difference]:
 
 
 def _schemas(
-    place: str, old: Schema, new: Schema, *, answer: bool
+    place: str, old: Schema | bool, new: Schema | bool, *, answer: bool
 ) -> Iterator[Difference]:
     """Yield what differs between two schemas, the outermost first."""
+    old = {} if old is True else old
+    new = {} if new is True else new
     if old == new:
+        return
+    if isinstance(old, bool):
+        what = 'is allowed' if new else 'may be anything'
+        yield place, f'{what} now', answer
+        return
+    if isinstance(new, bool):
+        yield place, 'is no longer allowed', not answer
         return
     yield from _types(place, old, new, answer=answer)
     yield from _enums(place, old, new, answer=answer)
     yield from _bounds(place, old, new, answer=answer)
-    for keyword in _OPAQUE:
+    for keyword in _others(old, new):
         if old.get(keyword) != new.get(keyword):
             is_looser = keyword not in new
             is_tighter = keyword not in old
@@ -204,10 +258,25 @@ def _schemas(
     yield from _inside(place, old, new, answer=answer)
 
 
+def _others(old: Schema, new: Schema) -> list[str]:
+    """Return the keywords that only a change of can be told."""
+    known = _COMPARED | _NOTES
+    return [
+        keyword
+        for keyword in dict.fromkeys((*old, *new))
+        if keyword not in known and not keyword.startswith('x-')
+    ]
+
+
 def _types(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
     before, after = types_of(old), types_of(new)
+    if bool(before) is not bool(after):
+        accepts_more = not after
+        kinds = 'of any type' if accepts_more else ' or '.join(after)
+        yield place, f'may be {kinds} now', accepts_more is answer
+        return
     gained = [name for name in after if name not in before]
     lost = [name for name in before if name not in after]
     # An integer was a number already.
@@ -215,9 +284,9 @@ def _types(
         gained = [name for name in gained if name != 'integer']
     if 'number' in after:
         lost = [name for name in lost if name != 'integer']
-    if gained and before:
+    if gained:
         yield place, f'may be {" or ".join(gained)} now', answer
-    if lost and after:
+    if lost:
         yield place, f'is no longer {" or ".join(lost)}', not answer
 
 
@@ -258,16 +327,20 @@ def _bounds(
 def _branches(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
-    """Compare alternatives: one by one where they are as many."""
-    for keyword in _BRANCHES:
+    """Compare alternatives: one by one where as many came as went."""
+    for keyword in walk.BRANCHES:
         before, after = old.get(keyword, []), new.get(keyword, [])
-        if before == after:
-            continue
-        if len(before) == len(after):
-            for one, other in zip(before, after, strict=True):
+        gone = [one for one in before if one not in after]
+        come = [one for one in after if one not in before]
+        if len(gone) == len(come):
+            for one, other in zip(gone, come, strict=True):
                 yield from _schemas(place, one, other, answer=answer)
+        elif gone and come:
+            yield place, f'has other {keyword}', True
         else:
-            accepts_more = (len(after) > len(before)) is (keyword != 'allOf')
+            # The first alternative restricts what nothing restricted.
+            is_choice = keyword != 'allOf' and bool(before) and bool(after)
+            accepts_more = bool(come) is is_choice
             yield place, f'has other {keyword}', accepts_more is answer
 
 
@@ -276,11 +349,11 @@ def _properties(
 ) -> Iterator[Difference]:
     before, after = old.get('properties', {}), new.get('properties', {})
     was, now = set(old.get('required', ())), set(new.get('required', ()))
-    for name in [*before, *(name for name in after if name not in before)]:
+    for name in dict.fromkeys((*before, *after, *sorted(was | now))):
         where = f'{place}.{name}'
-        if name not in after:
+        if name in before and name not in after:
             yield where, 'is removed', True
-        elif name not in before:
+        elif name in after and name not in before:
             required = ' and required' if name in now and not answer else ''
             yield where, f'is added{required}', bool(required)
         else:
@@ -290,25 +363,38 @@ def _properties(
             if name in was - now:
                 what = 'may be missing now' if answer else 'is optional now'
                 yield where, what, answer
-            yield from _schemas(
-                where, before[name], after[name], answer=answer
-            )
+            if name in before:
+                yield from _schemas(
+                    where, before[name], after[name], answer=answer
+                )
 
 
 def _inside(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
     """Compare items of lists, and properties that are not named."""
-    for keyword, step in (('items', '[]'), ('additionalProperties', '.*')):
+    for keyword in _INSIDE:
+        where = place + walk.step(keyword)
         before, after = old.get(keyword, True), new.get(keyword, True)
-        if before == after:
-            continue
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            yield from _schemas(place + step, before, after, answer=answer)
-        else:
-            accepts_more = before is False or after is True
-            what = 'may be anything' if accepts_more else 'is restricted'
-            yield place + step, f'{what} now', accepts_more is answer
+        yield from _schemas(where, before, after, answer=answer)
+    # A name that matches no pattern, and an item after the first ones, is
+    # one of the others.
+    for keyword, others in (
+        ('patternProperties', 'additionalProperties'),
+        ('prefixItems', 'items'),
+    ):
+        was, now = _keyed(old.get(keyword, ())), _keyed(new.get(keyword, ()))
+        for key in {**was, **now}:
+            yield from _schemas(
+                place + walk.step(keyword, key),
+                was[key] if key in was else old.get(others, True),
+                now[key] if key in now else new.get(others, True),
+                answer=answer,
+            )
+
+
+def _keyed(found: Any) -> dict[Any, Any]:
+    return dict(found if isinstance(found, Mapping) else enumerate(found))
 
 
 def _places(shape: Shape) -> Iterator[str]:
@@ -322,12 +408,6 @@ def _places(shape: Shape) -> Iterator[str]:
 
 
 def _places_in(place: str, schema: Schema) -> Iterator[str]:
-    for name, inner in schema.get('properties', {}).items():
-        yield f'{place}.{name}'
-        yield from _places_in(f'{place}.{name}', inner)
-    items: Any = schema.get('items')
-    if isinstance(items, Mapping):
-        yield from _places_in(f'{place}[]', items)
-    for keyword in _BRANCHES:
-        for inner in schema.get(keyword, ()):
-            yield from _places_in(place, inner)
+    for where, _found in walk.places(schema, place):
+        if where == walk.named(where) != place:
+            yield where

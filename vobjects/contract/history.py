@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from vobjects.contract import changes
+from vobjects.contract import changes, walk
 from vobjects.contract.changes import Change
 from vobjects.contract.registry import Contract
 from vobjects.microversions import retirement
@@ -39,10 +39,11 @@ def problems(contract: Contract) -> Iterator[str]:
 
 def words(change: Change) -> list[str]:
     """Return the words of which an entry needs one to tell a change."""
-    status = re.fullmatch(r'response (\d+)', change.place)
+    place = walk.named(change.place)
+    status = re.fullmatch(r'response (\d+)', place)
     if status:
         return [status[1]]
-    if '.' in change.place:
+    if '.' in place:
         return [change.subject]
     method, path, *key = change.operation.split()
     fixed = [part for part in path.split('/') if part and '{' not in part]

@@ -15,13 +15,14 @@ Schemas with a ``title`` become components, and are referred to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
-from vobjects.contract import documents
-from vobjects.contract.registry import Contract, Operation, Shape
-from vobjects.contract.shapes import Schema
+from vobjects.contract import documents, walk
+from vobjects.contract.registry import Contract, Operation, Shape, parts
+from vobjects.contract.walk import Schema
 from vobjects.microversions import retirement
 from vobjects.microversions.policy import HEADER
 from vobjects.versions import Version
@@ -55,6 +56,7 @@ class _Writer:
         self._policy = contract.policy
         self._retired = retirement.of(self._policy.retired, version)
         self._schemas: Document = {}
+        self._places = functools.cache(self._places_of)
 
     def document(self) -> Document:
         paths: Document = {}
@@ -123,7 +125,7 @@ class _Writer:
             'operationId': _id(first),
             'summary': 'Start an action' if several else first.summary,
             'parameters': self._parameters(first, shapes[0]),
-            'responses': self._responses(shapes),
+            'responses': self._responses(found, shapes),
             EXTENSION: self._span(found),
         }
         if first.tag:
@@ -170,9 +172,7 @@ class _Writer:
                 'required': name in required,
                 'schema': self._put(schema),
             }
-            parameter |= self._since(
-                one, lambda s, n=name: n in s.query.get('properties', {})
-            )
+            parameter |= self._since(one, f'query.{name}')
             made.append(parameter)
         return made
 
@@ -197,7 +197,7 @@ class _Writer:
         for one, shape in zip(found, shapes, strict=True):
             if shape.body is None:
                 continue
-            body = self._put(self._dated(one, shape.body))
+            body = self._put(self._dated(one, shape.body, 'body'))
             if one.key:
                 span = self._span([one]) | {'action-name': one.key}
                 del span['discriminator']
@@ -211,61 +211,73 @@ class _Writer:
             'content': {_JSON: {'schema': schema}},
         }
 
-    def _dated(self, one: Operation, body: Schema) -> Schema:
-        """Return a body in which later properties say since when."""
-        return self._dated_at(one, body, ())
+    def _dated(self, one: Operation, schema: Schema, place: str) -> Schema:
+        """Return a schema in which later properties say since when.
 
-    def _dated_at(
-        self, one: Operation, schema: Schema, steps: tuple[str, ...]
-    ) -> Schema:
-        if 'properties' not in schema:
-            return schema
-        properties = {}
-        for name, inner in schema['properties'].items():
-            here = (*steps, name)
-            dated = dict(self._dated_at(one, inner, here))
-            dated |= self._since(one, lambda s, h=here: _has(s.body, h))
-            properties[name] = dated
-        return {**schema, 'properties': properties}
+        :param place: of the schema, in the shape
+        """
 
-    def _since(self, one: Operation, has: Any) -> Document:
+        def dated(step: str, inner: Schema) -> Schema:
+            where = place + step
+            made = self._dated(one, inner, where)
+            if where == place or where != walk.named(where):
+                return made
+            return {**made, **self._since(one, where)}
+
+        return walk.rebuilt(schema, dated)
+
+    def _since(self, one: Operation, place: str) -> Document:
         """Return what says since when a part of an operation is there.
 
-        :param has: shape -> whether it is
         :returns: nothing to say for what came with the operation itself
         """
         first, _last = self._contract.since(one.name)
         for version in self._contract.versions:
             shape = self._contract.at(version).get(one.name)
-            if shape is not None and has(shape):
+            if shape is not None and place in self._places(one, version):
                 if version == first:
                     break
                 return {EXTENSION: {'min-ver': str(version)}}
         return {}
 
+    def _places_of(self, one: Operation, version: Version) -> frozenset[str]:
+        return frozenset(
+            where
+            for place, schema in parts(self._contract.at(version)[one.name])
+            for where, _found in walk.places(schema, place)
+        )
+
     # What is answered
 
-    def _responses(self, shapes: list[Shape]) -> Document:
+    def _responses(
+        self, found: list[Operation], shapes: list[Shape]
+    ) -> Document:
         made: Document = {}
         for status in sorted({s for shape in shapes for s in shape.responses}):
-            having = [shape for shape in shapes if status in shape.responses]
+            having = [
+                (one, shape)
+                for one, shape in zip(found, shapes, strict=True)
+                if status in shape.responses
+            ]
             made[str(status)] = self._response(status, having)
         return made
 
-    def _response(self, status: int, shapes: list[Shape]) -> Document:
+    def _response(
+        self, status: int, having: list[tuple[Operation, Shape]]
+    ) -> Document:
         headers: Document = {
             name: {'$ref': f'#/components/headers/{name}'}
             for name in documents.headers(self._policy, self._version)
         }
-        for name, schema in shapes[0].headers.get(status, {}).items():
+        for name, schema in having[0][1].headers.get(status, {}).items():
             headers[name] = {'required': True, 'schema': self._put(schema)}
         made: Document = {
             'description': HTTPStatus(status).phrase,
             'headers': headers,
         }
         bodies = _different(
-            self._put(body)
-            for shape in shapes
+            self._put(self._dated(one, body, f'response {status}'))
+            for one, shape in having
             if (body := shape.responses[status]) is not None
         )
         if bodies:
@@ -282,21 +294,11 @@ class _Writer:
 
     # Components
 
-    def _put(self, schema: Any) -> Any:
+    def _put(self, schema: Schema) -> Document:
         """Return a schema with its titled parts put among the components."""
-        if isinstance(schema, (list, tuple)):
-            return [self._put(item) for item in schema]
-        if not isinstance(schema, Mapping):
-            return schema
-        made = {
-            key: (
-                {name: self._put(inner) for name, inner in value.items()}
-                if key == 'properties'
-                else self._put(value)
-            )
-            for key, value in schema.items()
-            if key != 'default' or value is not None
-        }
+        made = walk.rebuilt(schema, lambda _step, inner: self._put(inner))
+        if made.get('default', '') is None:
+            del made['default']
         title = made.get('title')
         if not isinstance(title, str) or 'type' not in made:
             return made
@@ -308,15 +310,6 @@ class _Writer:
 def _id(one: Operation) -> str:
     """Return the id of an operation, without an action's key."""
     return one.id.removesuffix(f'_{one.key.lower()}') if one.key else one.id
-
-
-def _has(schema: Schema | None, steps: Iterable[str]) -> bool:
-    for step in steps:
-        properties = (schema or {}).get('properties', {})
-        if step not in properties:
-            return False
-        schema = properties[step]
-    return True
 
 
 def _different(schemas: Iterable[Document]) -> list[Document]:

@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
-from vobjects.contract.shapes import Schema
+from vobjects.contract import walk
+from vobjects.contract.walk import Schema
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
 
@@ -180,19 +181,6 @@ def parts(shape: Shape) -> Iterator[tuple[str, Schema]]:
             yield f'response {status}', answer
 
 
-def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas right inside a schema, with a step of a path."""
-    for name, found in schema.get('properties', {}).items():
-        yield f'.{name}', found
-    if isinstance(schema.get('items'), Mapping):
-        yield '[]', schema['items']
-    if isinstance(schema.get('additionalProperties'), Mapping):
-        yield '.*', schema['additionalProperties']
-    for keyword in ('anyOf', 'oneOf', 'allOf'):
-        for found in schema.get(keyword, ()):
-            yield '', found
-
-
 def _silent(schema: Schema, place: str) -> Iterator[str]:
     """Yield the places where a schema says nothing.
 
@@ -200,5 +188,6 @@ def _silent(schema: Schema, place: str) -> Iterator[str]:
     """
     if not schema:
         yield place
-    for step, found in inner(schema):
-        yield from _silent(found, place + step)
+    for where, found in walk.places(schema, place):
+        if not found:
+            yield where

@@ -14,18 +14,16 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import base
+from vobjects.contract import walk
+from vobjects.contract.walk import Schema as Schema
 from vobjects.microversions import schema as versioned
 from vobjects.versions import Version
 
-Schema = Mapping[str, Any]
+#: What is the user's own, and no one else's to describe.
+ANYTHING: Schema = {'description': 'Any JSON value'}
 
 #: Keywords of draft 4 that 2020-12 has no use for.
 _DROPPED = ('$schema', 'id', 'readonly')
-
-#: Keywords whose value is a schema, a list of them, or names to them.
-_ONE = ('items', 'additionalProperties', 'not')
-_LISTS = ('allOf', 'anyOf', 'oneOf')
-_NAMED = ('properties', 'patternProperties')
 
 
 def resource(cls: type[base.Resource], microversion: Version) -> Schema | None:
@@ -61,8 +59,7 @@ def part(
     version = cls.version_at(microversion)
     if version is None:
         return None
-    made: Schema = modern(versioned.body_schema(cls, version, names))
-    return made
+    return modern(versioned.body_schema(cls, version, names))
 
 
 def query(
@@ -114,24 +111,22 @@ def summary(cls: type[base.Object]) -> str:
     return text.partition('\n')[0].rstrip('.')
 
 
-def modern(schema: Any) -> Any:
+def modern(schema: Schema) -> dict[str, Any]:
     """Return a schema of draft 4 in dialect 2020-12."""
-    if not isinstance(schema, Mapping):
-        return schema
-    made: dict[str, Any] = {}
-    for keyword, value in schema.items():
-        if keyword in _DROPPED:
-            continue
-        if keyword in _ONE:
-            made[keyword] = modern(value)
-        elif keyword in _LISTS:
-            made[keyword] = [modern(inner) for inner in value]
-        elif keyword in _NAMED:
-            made[keyword] = {k: modern(inner) for k, inner in value.items()}
-        elif keyword in ('enum', 'type') and not isinstance(value, str):
-            made[keyword] = list(value)
-        else:
-            made[keyword] = value
+    made = walk.rebuilt(schema, lambda _step, found: modern(found))
+    for keyword in _DROPPED:
+        made.pop(keyword, None)
+    for keyword in ('enum', 'type'):
+        if keyword in made and not isinstance(made[keyword], str):
+            made[keyword] = list(made[keyword])
+    if isinstance(made.get('items'), list):
+        # By their positions, and then the others.
+        made['prefixItems'] = [
+            modern(one) if isinstance(one, Mapping) else one
+            for one in made.pop('items')
+        ]
+        if 'additionalItems' in made:
+            made['items'] = made.pop('additionalItems')
     if isinstance(made.get('type'), list) and len(made['type']) == 1:
         (made['type'],) = made['type']
     for exclusive, limit in (
@@ -154,7 +149,7 @@ def types_of(schema: Schema) -> tuple[str, ...]:
 def _shown(field: ovo_fields.Field[Any], microversion: Version) -> Schema:
     made = _shown_type(field._type, microversion)
     if made is None:
-        return dict(modern(versioned.field_schema(field)))
+        return modern(versioned.field_schema(field))
     if not field.nullable:
         return made
     if 'title' in made:  # a type of its own stays whole, to be named

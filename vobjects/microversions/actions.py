@@ -17,7 +17,8 @@ The whole body is handed on, as to the methods of Nova.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from vobjects import exceptions
@@ -51,6 +52,11 @@ class Actions:
                 key = getattr(found, _ATTRIBUTE, None)
                 if key is not None:
                     self._add(key, getattr(controller, name))
+
+    @property
+    def methods(self) -> Mapping[str, dispatch.Function]:
+        """The methods by the keys that name them."""
+        return MappingProxyType(self._by_key)
 
     def __call__(
         self, request: Any, *arguments: Any, body: Any, **named: Any

@@ -103,6 +103,13 @@ class Caller:
             raise exceptions.NoLivePeer(f'no server of {self._calls!r} lives')
         return self._maximum
 
+    def servers(self) -> int:
+        """Return how many servers live, by a view whose lease holds.
+
+        :raises vobjects.exceptions.NoLivePeer: none answers
+        """
+        return len(self.membership.current().servers(self._calls))
+
     def fleet_data(self) -> dict[str, Any]:
         """Return what this process knows of the fleet, as JSON data.
 

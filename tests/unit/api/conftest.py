@@ -31,6 +31,9 @@ class Stage:
     def maximum(self) -> Any:
         return self.fleet.maximum()
 
+    def servers(self) -> int:
+        return self.fleet.servers()
+
     def fleet_data(self) -> Any:
         return self.fleet.fleet_data()
 

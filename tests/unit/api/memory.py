@@ -44,6 +44,12 @@ class Fleet:
     def __init__(self) -> None:
         self.served: Maximum | None = Maximum(SENLIN.maximum)
         self.before: list[Maximum] = []
+        self.living = 1
+
+    def servers(self) -> int:
+        if self.served is None:
+            raise exceptions.NoLivePeer('the database db7:3306 is away')
+        return self.living
 
     def maximum(self) -> Maximum:
         if self.before:

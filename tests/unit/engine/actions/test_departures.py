@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet, sink
+from tests import sink
+from tests.unit.engine import asks, fleet
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import actions, clusters, nodes, policies
 

@@ -10,32 +10,9 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import asks, fleet
+from tests.unit.engine.policies.attaching import attach, policy, scale
 from vobjects.clustering import errors
-from vobjects.clustering.requests import actions, clusters, nodes, policies
-
-
-def policy(
-    engine: fleet.Engine, kind: str, name: str = 'pol', **properties: Any
-) -> str:
-    spec = {
-        'type': f'senlin.policy.{kind}',
-        'version': '1.0',
-        'properties': properties,
-    }
-    request = policies.PolicyCreateRequest(name=name, spec=spec)
-    found: str = engine.ask(request).id
-    return found
-
-
-def attach(engine: fleet.Engine, name: str = 'pol', **more: Any) -> Any:
-    """Attach a policy to cluster c, and return the action when it ended."""
-    asked = engine.ask(
-        policies.ClusterAttachPolicyRequest(
-            identity='c', policy_id=name, **more
-        )
-    )
-    engine.work()
-    return engine.ask(actions.ActionGetRequest(identity=asked.action))
+from vobjects.clustering.requests import clusters, nodes, policies
 
 
 def scaling(engine: fleet.Engine, event: str, **adjustment: Any) -> None:
@@ -43,12 +20,6 @@ def scaling(engine: fleet.Engine, event: str, **adjustment: Any) -> None:
     asks.cluster(engine, 4, max_size=8, min_size=1)
     policy(engine, 'scaling', event=event, adjustment=adjustment)
     assert attach(engine).status == 'SUCCEEDED'
-
-
-def scale(engine: fleet.Engine, request_type: Any, **more: Any) -> Any:
-    asked = engine.ask(request_type(identity='c', **more))
-    engine.work()
-    return engine.ask(actions.ActionGetRequest(identity=asked.action))
 
 
 def size(engine: fleet.Engine) -> int:

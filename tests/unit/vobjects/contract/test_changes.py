@@ -43,6 +43,87 @@ def holding(schema):
     return shapes.closed({'a': schema}, ['a'])
 
 
+#: Place -> a schema with another one there.
+WRAPPED = {
+    '.a': holding,
+    '.a[]': lambda inner: holding({'items': inner}),
+    '.*': lambda inner: {'additionalProperties': inner},
+    '.<^x>': lambda inner: {
+        'patternProperties': {'^x': inner},
+        'additionalProperties': False,
+    },
+    '[1]': lambda inner: {'prefixItems': [TEXT, inner]},
+    '': lambda inner: {'anyOf': [{'type': 'null'}, inner]},
+    '.b': lambda inner: {'allOf': [{'properties': {'b': inner}}]},
+}
+
+
+@pytest.mark.parametrize('place', WRAPPED)
+def test_change_anywhere_in_a_schema_is_told_with_its_place(place):
+    wrap = WRAPPED[place]
+    schemas = wrap({'maximum': 1}), wrap({'maximum': 2})
+
+    def shape_at(version):
+        return shaped(responses={200: schemas[version == NEW]})
+
+    found = changes.between(
+        samples.contract(Operation('GET', '/v1/x', shape_at)), OLD, NEW
+    )
+
+    assert [str(one) for one in found] == [
+        f'GET /v1/x: response 200{place} has maximum 2 now'
+    ]
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'what', 'breaking'),
+    [
+        ({'required': ['a']}, {}, 'is optional now', False),
+        ({}, {'required': ['a']}, 'is required now', True),
+    ],
+)
+def test_name_that_is_required_without_a_schema_is_told(
+    old, new, what, breaking
+):
+    request, _answer = asked_and_answered(
+        {'anyOf': [TEXT, old]}, {'anyOf': [TEXT, new]}
+    )
+
+    assert request == [('a', what, breaking)]
+
+
+def test_schema_of_a_path_or_a_header_that_changed_is_told():
+    old = shaped(path={'id': TEXT}, headers={200: {'Location': TEXT}})
+    short = {**TEXT, 'maxLength': 9}
+    new = shaped(path={'id': short}, headers={200: {'Location': short}})
+    operation = Operation(
+        'GET', '/v1/x/{id}', lambda version: old if version == OLD else new
+    )
+
+    found = changes.between(samples.contract(operation), OLD, NEW)
+
+    assert [(one.place, one.breaking) for one in found] == [
+        ('path.id', True),
+        ('response 200.Location', False),
+    ]
+
+
+def test_change_of_what_has_no_name_is_told_of_what_holds_it():
+    place = 'response 200.things[].*'
+
+    assert changes.Change('GET /v1/x', place, '', False).subject == 'things'
+
+
+def test_pattern_that_is_new_is_compared_with_the_other_properties():
+    old = {'additionalProperties': False}
+    new = {**old, 'patternProperties': {'': TEXT}}
+
+    assert asked_and_answered(old, new) == [
+        [('*', 'is allowed now', False)],
+        [('*', 'is allowed now', True)],
+    ]
+
+
 @pytest.mark.parametrize(
     ('old', 'new', 'what', 'breaks'),
     [
@@ -63,12 +144,28 @@ def holding(schema):
         ({'minItems': 0}, {'minItems': 1}, 'has minItems 1', 'request'),
         ({}, {'maximum': 1}, 'has maximum 1', 'request'),
         ({}, {'format': 'uuid'}, 'has another format', 'request'),
+        ({}, TEXT, 'may be string now', 'request'),
+        (TEXT, {}, 'may be of any type now', 'answer'),
+        (True, TEXT, 'may be string now', 'request'),
+        (False, TEXT, 'is allowed now', 'answer'),
+        (TEXT, False, 'is no longer allowed', 'request'),
+        ({'anyOf': [TEXT]}, {}, 'other anyOf', 'answer'),
+        ({}, {'anyOf': [TEXT]}, 'other anyOf', 'request'),
+        ({'allOf': [TEXT]}, {'allOf': [TEXT, {}]}, 'other allOf', 'request'),
+        ({'oneOf': [{}, TEXT]}, {'oneOf': [TEXT]}, 'other oneOf', 'request'),
+        ({}, {'uniqueItems': True}, 'has another uniqueItems', 'request'),
         # Nobody can tell.
+        ({'anyOf': [{}, TEXT]}, {'anyOf': [{'type': 'null'}]}, 'other anyOf',
+         'both'),
+        ({'not': {}}, {'not': TEXT}, 'another not', 'both'),
+        ({'if': {}, 'then': {}}, {'if': {}, 'then': TEXT}, 'another then',
+         'both'),
+        ({'$ref': '#/a'}, {'$ref': '#/b'}, 'another $ref', 'both'),
         ({'pattern': 'a'}, {'pattern': 'b'}, 'another pattern', 'both'),
     ],
 )  # fmt: skip
 def test_schema_that_changed_breaks_one_side(old, new, what, breaks):
-    for wrap in (holding, lambda s: holding({'items': s})):
+    for wrap in WRAPPED.values():
         request, answer = asked_and_answered(wrap(old), wrap(new))
 
         assert len(request) == len(answer) == 1

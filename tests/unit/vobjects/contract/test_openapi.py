@@ -73,6 +73,19 @@ def test_property_that_came_later_says_since_when():
     assert 'x-openstack' not in properties['name']
 
 
+def test_property_of_an_answer_that_came_later_says_since_when():
+    both = shapes.closed({'id': {'type': 'string'}, 'size': {}})
+    less = shapes.closed({'id': {'type': 'string'}})
+    operation = samples.fixed(v1_0={'items': less}, v1_2={'items': both})
+    made = document(4, operation)['paths']['/v1/x']['get']['responses']['200']
+
+    items = made['content']['application/json']['schema']['items']
+    assert items['properties'] == {
+        'id': {'type': 'string'},
+        'size': {'x-openstack': {'min-ver': '1.2'}},
+    }
+
+
 def test_type_is_a_component_that_answers_refer_to():
     made = document(3)
     answers = made['paths']['/v1/things']['post']['responses']

@@ -57,6 +57,8 @@ def test_undeclared_names_what_has_no_schema_at_any_version():
         'type': 'object',
         'properties': {'a': {'items': UNDECLARED}, 'b': {'type': 'object'}},
         'additionalProperties': {},
+        'patternProperties': {'^x': {'oneOf': [{'type': 'null'}, {}]}},
+        'allOf': [{'properties': {'c': True, 'd': {'prefixItems': [{}]}}}],
     }
     contract = samples.contract(
         samples.MAKE, samples.fixed(v1_4=half, v1_5=UNDECLARED)
@@ -65,5 +67,7 @@ def test_undeclared_names_what_has_no_schema_at_any_version():
     assert list(contract.undeclared()) == [
         'GET /v1/x at 1.4: response 200.a[] has no schema',
         'GET /v1/x at 1.4: response 200.* has no schema',
+        'GET /v1/x at 1.4: response 200.<^x> has no schema',
+        'GET /v1/x at 1.4: response 200.d[0] has no schema',
         'GET /v1/x at 1.5: response 200 has no schema',
     ]

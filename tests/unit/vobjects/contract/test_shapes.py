@@ -112,6 +112,10 @@ def test_query_has_no_null():
             {'anyOf': [{'type': 'null'}], 'additionalProperties': False},
         ),
         (
+            {'items': [{'id': 'y'}, True], 'additionalItems': {'id': 'y'}},
+            {'prefixItems': [{}, True], 'items': {}},
+        ),
+        (
             {'properties': {'id': {'readonly': True}}},
             {'properties': {'id': {}}},
         ),

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes, whose decorators are the contract.
+
+``python doc/examples/boxes.py openapi --version 1.6`` prints it; ``diff 1.4
+1.5`` and ``history --check`` read it too. Without a command it is served.
+"""
+
+import sys
+
+import things
+import webob
+import webob.dec
+import webob.exc
+
+from vobjects.cli import contract as commands
+from vobjects.contract import controllers, documents, registry, shapes
+from vobjects.microversions import body, dispatch, errors, facts
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.dispatch import api_version
+from vobjects.microversions.middleware import Microversions
+from vobjects.microversions.outcomes import (
+    expected_errors,
+    removed,
+    response,
+)
+from vobjects.microversions.validation import (
+    query_schema,
+    response_body_schema,
+    schema,
+)
+
+NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
+OLD = shapes.closed({'name': NAME}, ['name'])
+BOX = shapes.closed({'name': NAME, 'size': {'type': 'integer'}}, ['name'])
+ASKED = shapes.closed({'limit': {'type': 'integer', 'minimum': 0}})
+BOXES = {}
+
+
+class BoxIsThere(errors.ApiError):
+    """Raised for a name that is taken."""
+
+    status, code, title = 409, 'box-is-there', 'Box is there'
+
+
+class Boxes:
+    """The controller."""
+
+    @api_version('1.0')
+    @schema(OLD, '1.0', '1.4')
+    @schema(BOX, '1.5')
+    @response_body_schema(OLD, '1.0', '1.4')
+    @response_body_schema(BOX, '1.5')
+    @response(201)
+    @expected_errors(409)
+    def create(self, req, body):
+        """Make a box."""
+        if BOXES.setdefault(body['name'], body) is not body:
+            raise BoxIsThere(f'There is a box {body["name"]!r}.')
+        return body
+
+    @api_version('1.2')
+    @query_schema(ASKED)
+    @response_body_schema(shapes.many(OLD))
+    @removed('1.9', 'Nobody asked for it.')
+    def index(self, req, query):
+        """List the boxes."""
+        found = [{'name': name} for name in BOXES]
+        return found[: query.get('limit')]
+
+
+boxes = Boxes()
+ROUTES = (
+    ('POST', '/v1/boxes', boxes.create),
+    ('GET', '/v1/boxes', boxes.index),
+)
+HISTORY = {
+    **{f'1.{minor}': () for minor in range(11)},
+    '1.2': ('Added GET /v1/boxes.',),
+    '1.5': ('Added size to boxes.',),
+    '1.9': ('Removed GET /v1/boxes.',),
+}
+CONTRACT = registry.Contract(
+    things.POLICY,
+    [
+        *documents.discovery_operations(things.POLICY),
+        *controllers.operations(things.POLICY, ROUTES),
+    ],
+    HISTORY,
+)
+
+
+@webob.dec.wsgify
+def app(req):
+    """Find the method by the same routes."""
+    for method, path, handler in ROUTES:
+        if (req.method, req.path_info) == (method, path):
+            given = {'body': body.load_json(req.body)} if req.body else {}
+            version = dispatch.version_of(req)
+            found = dispatch.resolve(handler, version)
+            answer = found(req, **given)
+            status = facts.success(found, version)
+            return webob.Response(json=answer, status=status)
+    raise webob.exc.HTTPNotFound()
+
+
+application = Microversions(Discovery(app, things.POLICY), things.POLICY)
+
+if __name__ == '__main__':
+    if sys.argv[1:2] and not sys.argv[1].isdecimal():
+        sys.exit(commands.main(CONTRACT))
+    things.serve(application)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CLUSTER_CHECK and CLUSTER_RECOVER do."""
+
+from __future__ import annotations
+
+from sqlalchemy import orm
+
+from engine.actions import clusters as steps
+from engine.actions import work
+from engine.db import actions, models, nodes
+from vobjects.clustering.requests import nodes as requests
+
+
+def check(job: work.Work, session: orm.Session) -> None:
+    """Look whether the nodes are well."""
+    if (work.given(job.request, 'params') or {}).get('delete_check_action'):
+        actions.forget(session, job.action.target, 'CLUSTER_CHECK')
+    steps.begin(job, session, 'CHECKING', 'Check in progress')
+    steps.wait(job, session, _checks(job, session), checked)
+
+
+def checked(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes are well."""
+    steps.finish(job, session, 'Cluster checking completed.', 'checking')
+
+
+def recover(job: work.Work, session: orm.Session) -> None:
+    """Look whether the nodes are well first, if asked to."""
+    steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
+    checks = _checks(job, session) if work.given(job.request, 'check') else []
+    steps.wait(job, session, checks, repair)
+
+
+def repair(job: work.Work, session: orm.Session) -> None:
+    """Recover the nodes that are not well."""
+    request = job.request
+    given = {
+        name: value
+        for name in ('operation', 'operation_params')
+        if (value := work.given(request, name)) is not None
+    }
+    children = [
+        job.child(
+            'NODE_RECOVER',
+            node.id,
+            requests.NodeRecoverRequest(identity=node.id, **given),
+        )
+        for node in nodes.of_cluster(session, job.action.target)
+        if node.status != 'ACTIVE'
+    ]
+    steps.wait(job, session, children, refit)
+
+
+def refit(job: work.Work, session: orm.Session) -> None:
+    """Make or delete nodes until there are as many as there should be."""
+    if not work.given(job.request, 'check_capacity') or job.failures(session):
+        recovered(job, session)
+        return
+    cluster = steps.locked(job, session)
+    members = nodes.of_cluster(session, cluster.id)
+    surplus = len(members) - cluster.desired_capacity
+    if surplus > 0:
+        leaving = nodes.victims(members, surplus)
+        steps.wait(job, session, steps.deletions(job, leaving), recovered)
+    else:
+        steps.grow(job, session, cluster, -surplus, recovered)
+
+
+def recovered(job: work.Work, session: orm.Session) -> None:
+    """See how many nodes are well."""
+    steps.finish(job, session, 'Cluster recovery succeeded.', 'recovering')
+
+
+def _checks(job: work.Work, session: orm.Session) -> list[models.Action]:
+    return [
+        job.child(
+            'NODE_CHECK',
+            node.id,
+            requests.NodeCheckRequest(identity=node.id),
+        )
+        for node in nodes.of_cluster(session, job.action.target)
+    ]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the nodes of a cluster are, and which of them go first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import orm
+
+from engine.db import models, nodes
+from engine.placements import (
+    KEYS,
+    PLACEMENT,
+    REGIONS,
+    ZONES,
+    Place,
+    spread,
+    thin,
+)
+from engine.policies import base, counts
+
+
+def decide(
+    check: base.Check,
+    key: str,
+    known: Sequence[Place],
+    *,
+    usable: Iterable[str],
+) -> None:
+    """Decide where the nodes of an action go, or from where they go.
+
+    :param key: :data:`ZONES` or :data:`REGIONS`
+    :param usable: names of the places that the cloud has
+    :raises engine.policies.base.PolicyRefusal: nowhere
+    """
+    count = counts.growth(check)
+    if not count or _is_settled(check, key):
+        return
+    there = set(usable)
+    good = [place for place in known if place.name in there]
+    what = key.removesuffix('s')
+    if count > 0 and not good:
+        names = ', '.join(place.name for place in known)
+        raise base.PolicyRefusal(
+            f'no {what} of {names} is there in the cloud now'
+        )
+    members = nodes.of_cluster(check.session, check.cluster.id)
+    if check.action.action == 'NODE_CREATE':
+        members = [n for n in members if n.id != check.action.target]
+    where = located(check.session, members, key)
+    names_known = {place.name for place in known}
+    current: dict[str, int] = {}
+    for place_name in where.values():
+        name = place_name if place_name in names_known else ''
+        current[name] = current.get(name, 0) + 1
+    if count > 0:
+        plan = spread(good, current, count)
+        if plan is None:
+            raise base.PolicyRefusal(
+                f'There is no feasible plan to handle all nodes: {count} more'
+                f' do not fit into the {key} with their caps.'
+            )
+        _note(check, 'creation', count, key, plan)
+        return
+    _note(check, 'deletion', -count, key, thin(known, current, -count))
+    check.decided['deletion']['candidates'] = chosen(
+        check, nodes.victims(members, len(members)), -count
+    )
+
+
+def _is_settled(check: base.Check, key: str) -> bool:
+    """Tell whether a node's own profile says where it goes."""
+    if check.action.action != 'NODE_CREATE':
+        return False
+    node = nodes.get(check.session, check.action.target)
+    return node is not None and bool(
+        located(check.session, [node], key)[node.id]
+    )
+
+
+def _note(
+    check: base.Check, topic: str, count: int, key: str, plan: dict[str, int]
+) -> None:
+    check.decided[topic] = {
+        **check.decided.get(topic, {}),
+        'count': count,
+        key: plan,
+    }
+
+
+def located(
+    session: orm.Session, members: Iterable[models.Node], key: str
+) -> dict[str, str]:
+    """Return where each node is, by its ID; '': nobody has said.
+
+    :param key: :data:`ZONES` or :data:`REGIONS`
+    """
+    by_profile: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for node in members:
+        placed = (node.data.get(PLACEMENT) or {}).get(KEYS[key])
+        if placed is None:
+            if node.profile_id not in by_profile:
+                profile = session.get_one(models.Profile, node.profile_id)
+                by_profile[node.profile_id] = _of_profile(profile, key)
+            placed = by_profile[node.profile_id]
+        found[node.id] = placed
+    return found
+
+
+def _of_profile(profile: models.Profile, key: str) -> str:
+    properties = profile.spec.get('properties') or {}
+    if key == REGIONS:
+        properties = properties.get('context') or {}
+        return str(properties.get('region_name') or '')
+    return str(properties.get('availability_zone') or '')
+
+
+def chosen(
+    check: base.Check, ordered: Sequence[models.Node], count: int
+) -> list[str]:
+    """Return the IDs of the nodes that go.
+
+    :param ordered: those that may go, those first that go first; of each
+        place go as many as was decided
+    """
+    decided = check.decided.get('deletion', {})
+    quotas = [
+        _Quota(located(check.session, ordered, key), dict(decided[key]))
+        for key in (REGIONS, ZONES)
+        if key in decided
+    ]
+    fitting, rest = [], []
+    for node in ordered:
+        if all(quota.admits(node) for quota in quotas):
+            for quota in quotas:
+                quota.take(node)
+            fitting.append(node.id)
+        else:
+            rest.append(node.id)
+    return [*fitting, *rest][:count]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Quota:
+    """How many nodes may still go from each place; '': from elsewhere."""
+
+    where: Mapping[str, str]
+    left: dict[str, int]
+
+    def _name(self, node: models.Node) -> str:
+        name = self.where[node.id]
+        return name if name in self.left else ''
+
+    def admits(self, node: models.Node) -> bool:
+        return self.left.get(self._name(node), 0) > 0
+
+    def take(self, node: models.Node) -> None:
+        self.left[self._name(node)] -= 1

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that somebody is told of, and actions that messages start."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import signal
+
+import pytest
+
+from tests import sink
+from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.processes import wait_for
+from tests.functional.rest import Rest, unique
+from vobjects.clustering import consts
+
+#: Seconds for which a node stays before anybody is told of it.
+GRACE = 1
+
+
+def attach_hook(rest: Rest, cluster: str, url: str) -> None:
+    """Give a cluster a deletion policy that tells a webhook."""
+    spec = {
+        'type': 'senlin.policy.deletion',
+        'version': '1.1',
+        'properties': {
+            'grace_period': GRACE,
+            'hooks': {
+                'type': 'webhook',
+                'params': {'url': url},
+                'timeout': 24 * 3600,
+            },
+        },
+    }
+    body = {'policy': {'name': unique('policy'), 'spec': spec}}
+    made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
+    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=made['id']))
+
+
+@pytest.mark.parametrize('kind', KINDS[:2])
+def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
+    kind: Kind, tmp_path: pathlib.Path
+) -> None:
+    settings = {
+        'fleet': {'heartbeat_interval': 3},
+        'engine': {'workers': 1},
+    }
+    with (
+        sink.served() as hook,
+        deployed(
+            kind, tmp_path, settings, allowed='AMQP|amqp|onnection'
+        ) as deployment,
+    ):
+        first = deployment.start_engine('first')
+        deployment.start_api()
+        with deployment.rest() as rest:
+            cluster = rest.create_cluster(rest.create_profile(), 4)
+            attach_hook(rest, cluster, hook.url)
+
+            action = rest.act(cluster, 'scale_in', count=3)
+
+            # More nodes wait than there are workers.
+            wait_for('all are told of', lambda: len(hook.posted) == 3)
+            tokens = [told['lifecycle_action_token'] for told in hook.posted]
+            one, two, three = tokens
+            for token in tokens:
+                wait_for(
+                    'the removal waits',
+                    lambda token=token: (
+                        rest.get(f'/v1/actions/{token}')['status']
+                        == consts.WAITING_LIFECYCLE
+                    ),
+                )
+            body = {'complete_lifecycle': {'lifecycle_action_token': one}}
+            path = f'/v1/clusters/{cluster}/actions'
+            assert rest.at('1.8').refused(404, 'POST', path, body)
+            assert rest.act(cluster, **_completing(one)) == one
+            rest.succeeded(one)
+
+            second = deployment.start_engine('second')
+            first.process.send(signal.SIGKILL)
+            first.process.wait()
+            deployment.group.forget(first.process)
+            wait_for(
+                'the death is noticed',
+                lambda: deployment.engine_ids() == {second.id},
+            )
+
+            assert rest.act(cluster, **_completing(two)) == two
+            rest.succeeded(two)
+            shown = rest.get(f'/v1/clusters/{cluster}')
+            assert len(shown['nodes']) == 2
+            assert rest.act(cluster, **_completing(three)) == three
+            rest.succeeded(action)
+            shown = rest.get(f'/v1/clusters/{cluster}')
+            assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 1)
+            told = {one['node_id'] for one in hook.posted}
+            assert len(told) == len(hook.posted) == 3
+            assert not told & set(shown['nodes'])
+            deployment.assert_tidy()
+
+
+def _completing(token: str) -> dict[str, str]:
+    return {'name': 'complete_lifecycle', 'lifecycle_action_token': token}
+
+
+def test_messages_in_a_queue_start_actions(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 0)
+    body = {'receiver': {'name': unique('receiver'), 'type': 'message'}}
+    made = rest.expect(201, 'POST', '/v1/receivers', body).json()['receiver']
+    queue = made['channel']['queue_name']
+    message = json.dumps(
+        {
+            'cluster': cluster,
+            'action': 'CLUSTER_SCALE_OUT',
+            'params': {'count': 2},
+        }
+    )
+    for _ in range(2):
+        service.run(
+            'queue', 'post', f'--project={made["project"]}', queue, message
+        )
+
+    path = f'/v1/receivers/{made["id"]}'
+    assert rest.expect(202, 'POST', f'{path}/notify').content == b''
+    assert rest.expect(202, 'POST', f'{path}/notify').content == b''
+
+    started = rest.get(f'/v1/actions?cluster_id={cluster}&sort=created_at')
+    scaling = [a for a in started if a['action'] == 'CLUSTER_SCALE_OUT']
+    assert len(scaling) == 2
+    for action in scaling:
+        rest.succeeded(action['id'])
+    assert len(rest.get(f'/v1/clusters/{cluster}')['nodes']) == 4
+    rest.expect(204, 'DELETE', path)
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))

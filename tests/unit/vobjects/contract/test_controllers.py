@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of decorated controllers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import openapi_spec_validator
+import pytest
+
+from tests.unit.vobjects.contract import samples
+from vobjects.contract import changes, controllers, history, openapi, shapes
+from vobjects.contract.registry import Contract
+from vobjects.microversions.actions import Actions, action
+from vobjects.microversions.dispatch import api_version
+from vobjects.microversions.outcomes import (
+    expected_errors,
+    experimental,
+    removed,
+    response,
+)
+from vobjects.microversions.validation import (
+    query_schema,
+    response_body_schema,
+    schema,
+)
+from vobjects.versions import Version
+
+NAME = {'type': 'string'}
+OLD = shapes.closed({'name': NAME})
+NEW = shapes.closed({'name': NAME, 'size': {'type': 'integer'}})
+RUN = shapes.closed({'run': OLD}, ['run'])
+
+
+class Things:
+    @api_version('1.0', '1.1')
+    @response_body_schema(OLD)
+    def show(self, req, name):
+        """Show a thing."""
+
+    @show.api_version('1.2')
+    @response_body_schema(NEW)
+    @expected_errors(404)
+    def show(self, req, name):
+        """Show a thing, with its size.
+
+        And more.
+        """
+
+    @schema(OLD, '1.0', '1.2')
+    @schema(NEW, '1.3')
+    @response(201, '1.0', '1.2')
+    @response(202, '1.3')
+    @response_body_schema(OLD)
+    def create(self, req, body):
+        return body
+
+    @api_version('1.1')
+    @query_schema(shapes.closed({'limit': {'type': ['integer']}}))
+    @response_body_schema(shapes.many(OLD))
+    @removed('1.4', 'Use GET /v1/boxes.')
+    def index(self, req, query):
+        return []
+
+    @api_version('1.1')
+    @response(204)
+    @experimental
+    def delete(self, req, name):
+        return None
+
+    @action('run')
+    @api_version('1.2')
+    @schema(RUN)
+    @response(204)
+    def run(self, req, name, body):
+        return None
+
+    @action('stop')
+    @response(204)
+    def stop(self, req, name, body):
+        return None
+
+    def plain(self, req, name, query):
+        return None
+
+
+THINGS = Things()
+ROUTES = (
+    ('GET', '/v1/things/{name}', THINGS.show),
+    ('POST', '/v1/things', THINGS.create),
+    ('GET', '/v1/things', THINGS.index),
+    ('DELETE', '/v1/things/{name}', THINGS.delete),
+    ('POST', '/v1/things/{name}/actions', Actions(THINGS)),
+)
+
+
+def contract(*routes, **changed):
+    policy = dataclasses.replace(samples.POLICY, **changed)
+    return Contract(
+        policy,
+        controllers.operations(policy, routes or ROUTES),
+        {f'1.{minor}': () for minor in range(6)},
+    )
+
+
+def test_operation_is_there_where_its_method_is():
+    found = contract()
+
+    assert {
+        one.name: tuple(map(str, found.since(one.name)))
+        for one in found.operations
+        if one.method != 'DELETE'
+    } == {
+        'GET /v1/things/{name}': ('1.0', 'None'),
+        'POST /v1/things': ('1.0', 'None'),
+        'GET /v1/things': ('1.1', '1.3'),
+        'POST /v1/things/{name}/actions (run)': ('1.2', 'None'),
+        'POST /v1/things/{name}/actions (stop)': ('1.0', 'None'),
+    }
+
+
+def test_shape_is_what_the_decorators_say_at_its_version():
+    old, new = (
+        contract().at(Version(1, minor))['POST /v1/things'] for minor in (2, 3)
+    )
+
+    assert (old.body, new.body) == (OLD, NEW)
+    assert old.responses[201] == new.responses[202] == OLD
+    assert 201 not in new.responses
+    assert old.query == shapes.closed({})
+    assert old.path == {}
+
+
+def test_function_of_the_version_says_what_is_answered():
+    name = 'GET /v1/things/{name}'
+    old, new = (contract().at(Version(1, minor))[name] for minor in (1, 2))
+
+    assert (old.responses[200], new.responses[200]) == (OLD, NEW)
+    assert 404 in new.responses
+    assert 404 not in old.responses
+    assert (old.body, list(old.path)) == (None, ['name'])
+
+
+@pytest.mark.parametrize(
+    ('name', 'has_404'), [('GET /v1/things', True), ('POST /v1/things', False)]
+)
+def test_who_asks_without_a_version_may_miss_the_method(name, has_404):
+    shape = contract().at(Version(1, 2))[name]
+
+    assert (404 in shape.responses) is has_404
+    assert {400, 401, 403, 406} <= shape.responses.keys()
+
+
+def test_query_is_what_was_declared_in_the_newer_dialect():
+    shape = contract().at(Version(1, 2))['GET /v1/things']
+
+    assert shape.query['properties'] == {'limit': {'type': 'integer'}}
+
+
+def test_summary_is_the_first_line_of_the_newest_function():
+    one = contract().operation('GET /v1/things/{name}')
+
+    assert (one.summary, one.tag) == ('Show a thing, with its size', 'things')
+
+
+@pytest.mark.parametrize(('header', 'is_there'), [('', False), ('X-E', True)])
+def test_experimental_method_is_there_where_it_may_be_asked(header, is_there):
+    found = contract(experimental_header=header).at(Version(1, 2))
+
+    assert ('DELETE /v1/things/{name}' in found) is is_there
+
+
+def test_what_nobody_declared_is_named():
+    found = contract(
+        ('GET', '/v1/x/{name}', THINGS.plain),
+        ('POST', '/v1/x/{name}/actions', Actions(THINGS)),
+        ('POST', '/v1/x', THINGS.create),
+    )
+
+    assert [
+        line for line in found.undeclared() if ' at 1.2: ' in line
+    ] == [
+        'GET /v1/x/{name} at 1.2: query has no schema',
+        'GET /v1/x/{name} at 1.2: response 200 has no schema',
+        'POST /v1/x/{name}/actions (stop) at 1.2: body has no schema',
+    ]  # fmt: skip
+
+
+def test_difference_tells_what_the_decorators_changed():
+    found = changes.between(contract(), Version(1, 3), Version(1, 4))
+
+    assert [str(one) for one in found] == ['GET /v1/things is removed']
+    assert found[0].breaking
+
+
+def test_history_asks_for_what_the_decorators_changed():
+    found = list(history.problems(contract()))
+
+    assert any('body.size is added' in line for line in found)
+    assert any('(run) is added' in line for line in found)
+
+
+@pytest.mark.parametrize('minor', range(6))
+def test_document_is_valid(minor):
+    made = openapi.document(contract(), Version(1, minor))
+
+    openapi_spec_validator.validate(made)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of decorated controllers, read from their decorators.
+
+::
+
+    ROUTES = (
+        ('GET', '/v1/boxes', boxes.index),
+        ('POST', '/v1/boxes', boxes.create),
+        ('POST', '/v1/boxes/{name}/actions', Actions(boxes)),
+    )
+    CONTRACT = Contract(POLICY, operations(POLICY, ROUTES), HISTORY)
+
+What a method says nothing of is undeclared, and
+:meth:`~vobjects.contract.registry.Contract.undeclared` finds it: the body of
+one that takes an argument ``body``, the query of one that takes ``query``,
+the answer of one whose success has a body. A method that takes neither is
+promised to read neither.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+from vobjects.contract import documents, shapes
+from vobjects.contract.registry import UNDECLARED, Operation, Shape
+from vobjects.contract.walk import Schema
+from vobjects.microversions import dispatch, errors, facts, outcomes
+from vobjects.microversions.actions import Actions
+from vobjects.microversions.policy import Policy
+from vobjects.microversions.ranges import Ranges
+from vobjects.versions import Version
+
+#: A method of HTTP; a path, in which ``{name}`` stands for a segment; and
+#: what serves it: a function, a method, or :class:`Actions`.
+Route: TypeAlias = tuple[str, str, Callable[..., Any]]
+
+#: Successes that have no body.
+_EMPTY = (
+    HTTPStatus.NO_CONTENT,
+    HTTPStatus.RESET_CONTENT,
+    HTTPStatus.NOT_MODIFIED,
+)
+
+_SEGMENT: Schema = {'type': 'string', 'minLength': 1}
+
+
+def operations(policy: Policy, routes: Iterable[Route]) -> list[Operation]:
+    """Return what the routes promise, in their order."""
+    return [one for route in routes for one in _of_route(policy, route)]
+
+
+def _of_route(policy: Policy, route: Route) -> Iterator[Operation]:
+    method, path, handler = route
+    by_key: Mapping[str, Callable[..., Any]] = (
+        handler.methods if isinstance(handler, Actions) else {'': handler}
+    )
+    for key, one in by_key.items():
+        yield Operation(
+            method,
+            path,
+            _shapes(policy, path, one),
+            key=key,
+            summary=_summary(one),
+            tag=_tag(policy, path),
+        )
+
+
+def _shapes(
+    policy: Policy, path: str, handler: Callable[..., Any]
+) -> Callable[[Version], Shape | None]:
+    segments = dict.fromkeys(re.findall(r'{(\w+)}', path), _SEGMENT)
+    unversioned = policy.default_under(policy.limit())
+
+    def shape_at(version: Version) -> Shape | None:
+        function = _served(policy, handler, version)
+        if function is None:
+            return None
+        is_missing = _served(policy, handler, unversioned) is None
+        return _shape(policy, function, version, segments, is_missing)
+
+    return shape_at
+
+
+def _served(
+    policy: Policy, handler: Callable[..., Any], version: Version
+) -> Callable[..., Any] | None:
+    """Return the function that serves a version; None: nothing does."""
+    try:
+        function = dispatch.resolve(handler, version)
+    except errors.NegotiationError:
+        return None
+    declared = facts.facts_of(function)
+    is_gone = declared.removed and version >= declared.removed.version
+    is_closed = declared.experimental and not policy.experimental_header
+    return None if is_gone or is_closed else function
+
+
+def _shape(
+    policy: Policy,
+    function: Callable[..., Any],
+    version: Version,
+    segments: Mapping[str, Schema],
+    is_missing: bool,
+) -> Shape:
+    declared = facts.facts_of(function)
+    parameters = inspect.signature(function).parameters
+    status = facts.success(function, version)
+    answer = _declared(declared.answers, version)
+    failures = {
+        *(declared.failures.at(version) or ()),
+        *outcomes.ALWAYS,
+        HTTPStatus.BAD_REQUEST,
+        policy.malformed_status,
+        policy.unsupported_status,
+    }
+    if is_missing:  # for whoever asks without a version
+        failures.add(policy.method_missing_status)
+    return Shape(
+        path=segments,
+        query=(
+            _declared(declared.queries, version)
+            if declared.queries or 'query' in parameters
+            else shapes.closed({})
+        ),
+        body=(
+            _declared(declared.bodies, version)
+            if declared.bodies or 'body' in parameters
+            else None
+        ),
+        responses={
+            status: None if status in _EMPTY else answer,
+            **dict.fromkeys(sorted(map(int, failures)), documents.ERROR),
+        },
+    )
+
+
+def _declared(ranges: Ranges[Any], version: Version) -> Schema:
+    checked = ranges.at(version)
+    return UNDECLARED if checked is None else shapes.modern(checked.definition)
+
+
+def _summary(handler: Callable[..., Any]) -> str:
+    versioned = dispatch.versioned_of(handler)
+    newest = versioned.candidates[-1].function if versioned else handler
+    text = inspect.getdoc(newest) or ''
+    return text.partition('\n')[0].rstrip('.')
+
+
+def _tag(policy: Policy, path: str) -> str:
+    """Return the first fixed segment of a path after the major version."""
+    fixed = [part for part in path.split('/') if part and '{' not in part]
+    return next((part for part in fixed if part != policy.major), '')
