@@ -173,7 +173,13 @@ def recover(job: work.Work) -> None:
     kind = job.run.profile_types.get(profile.type)
     properties = _properties(profile)
     operation = work.given(request, 'operation') or 'RECREATE'
-    parameters = work.given(request, 'operation_params') or {}
+    parameters = {
+        **(work.given(request, 'operation_params') or {}),
+        **{
+            name: work.given(request, name)
+            for name in ('delete_timeout', 'force_recreate')
+        },
+    }
     try:
         cloud = cloud_of(job, view, profile)
         is_well = bool(work.given(request, 'check')) and not kind.check(

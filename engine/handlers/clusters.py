@@ -13,7 +13,7 @@ from engine import sizes
 from engine.actions import checks
 from engine.actions import clusters as steps
 from engine.db import clock, find, models, nodes, quotas
-from engine.handlers import common
+from engine.handlers import common, recovery
 from engine.policies import base as policy_types
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
@@ -285,6 +285,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterRecoverRequest
     ) -> resources.Accepted:
         """Bring a cluster's nodes back to health."""
+        recovery.check(request)
         return self.queued(context, 'CLUSTER_RECOVER', request)
 
 

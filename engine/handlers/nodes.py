@@ -13,7 +13,7 @@ from engine import sizes
 from engine.actions import clusters as steps
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes
-from engine.handlers import common
+from engine.handlers import common, recovery
 from engine.handlers.clusters import refuse_other_type
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
@@ -155,6 +155,7 @@ class NodeHandlers(common.Handlers):
         """Bring a node back to health."""
 
         def check(session: orm.Session, node: models.Node) -> None:
+            recovery.check(request)
             operation = common.given(request, 'operation')
             if operation in ('REBOOT', 'REBUILD') and not node.physical_id:
                 raise errors.BadRequest(

@@ -80,6 +80,31 @@ class NodeView:
         return provider.in_region(str(name)) if name else provider
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recreation:
+    """How an object is removed to be made anew.
+
+    :ivar fences: ``fence_compute``: whether it is made sure that the old one
+        runs no more
+    :ivar timeout: ``delete_timeout``: seconds in which it has to be gone
+    :ivar insists: ``force_recreate``: whether a new one is made all the same
+    """
+
+    fences: bool
+    timeout: float | None
+    insists: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Recreation:
+        """Return what the parameters of a recovery say."""
+        timeout = parameters.get('delete_timeout')
+        return cls(
+            bool(parameters.get('fence_compute')),
+            None if timeout is None else float(timeout),
+            bool(parameters.get('force_recreate')),
+        )
+
+
 class ProfileType(Protocol):
     """A type of things that nodes can be.
 
@@ -139,6 +164,8 @@ class ProfileType(Protocol):
         """Bring the object back and return its (new) physical ID.
 
         :param operation: one of ``consts.RECOVERY_OPERATIONS``
+        :param parameters: of the operation, such as ``type`` of REBOOT; of
+            RECREATE those of :class:`Recreation`
         """
 
     def operate(

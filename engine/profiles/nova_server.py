@@ -6,6 +6,7 @@ The properties are those of Senlin's type of the same name.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from engine.profiles.schema import Property
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
+
+LOG = logging.getLogger(__name__)
 
 _BLOCK_DEVICE: schema.Schema = {
     'uuid': Property('String', 'ID of the image, snapshot or volume.'),
@@ -260,21 +263,24 @@ class NovaServer:
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
         """Remove the server, whether or not its ID is known."""
-        self._delete(provider, node, force=False)
+        self._delete(provider, node)
 
     def _delete(
         self,
         provider: providers.Provider,
         node: base.NodeView,
         *,
-        force: bool,
+        force: bool = False,
+        timeout: float | None = None,
     ) -> None:
         if node.physical_id:
-            provider.servers.delete(node.physical_id, force=force)
+            provider.servers.delete(
+                node.physical_id, force=force, timeout=timeout
+            )
         # One may have been made by an engine that died before it said so.
         forgotten = provider.servers.find(node.id)
         if forgotten is not None:
-            provider.servers.delete(forgotten.id, force=force)
+            provider.servers.delete(forgotten.id, force=force, timeout=timeout)
         provider.servers.release(node.id)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
@@ -299,18 +305,18 @@ class NovaServer:
     ) -> str:
         """Bring the server back and return its (new) ID."""
         if operation == 'REBOOT':
-            kind = str(parameters.get('type', 'HARD')).upper()
-            if kind not in REBOOTS:
-                raise providers.ProviderError(
-                    f'there is no reboot of type {exceptions.cut(kind)};'
-                    f' there are {", ".join(REBOOTS)}'
-                )
-            hard = kind == 'HARD'
+            hard = str(parameters.get('type', 'HARD')).upper() == 'HARD'
             return provider.servers.reboot(node.known_id(), hard=hard).id
         if operation == 'REBUILD':
             return provider.servers.rebuild(node.known_id()).id
-        force = bool(parameters.get('fence_compute'))
-        self._delete(provider, node, force=force)
+        how = base.Recreation.of(parameters)
+        try:
+            self._delete(provider, node, force=how.fences, timeout=how.timeout)
+        except providers.ProviderError as error:
+            if not how.insists:
+                raise
+            LOG.warning('Node %s gets another server: %s', node.id, error)
+            provider.servers.disown(node.id)
         return self.create(provider, node, properties)
 
     def operate(

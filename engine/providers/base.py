@@ -148,6 +148,9 @@ class Servers(Protocol):
             cloud likes
         """
 
+    def disown(self, key: str) -> None:
+        """Let ``key`` have another server, and leave the one that it has."""
+
     def release(self, key: str) -> None:
         """Remove what was made beside the server that ``key`` had."""
 

@@ -195,6 +195,17 @@ class SimulatedServers:
             )
         )
 
+    def disown(self, key: str) -> None:
+        """Let ``key`` have another server; its old one stands alone."""
+        table = models.SimulatedServer
+        self._database.write(
+            lambda session: session.execute(
+                sqlalchemy.update(table)
+                .where(table.node_id == key)
+                .values(node_id=table.id)
+            )
+        )
+
     def release(self, key: str) -> None:
         """Do nothing: a simulated server has all that it needs."""
 

@@ -90,7 +90,12 @@ class NodeCheckRequest(base.Request):
 
 @base.register
 class NodeRecoverRequest(base.Request):
-    """Bring a node back to health."""
+    """Bring a node back to health.
+
+    With RECREATE, ``delete_timeout`` says in how many seconds the old object
+    has to be gone, and ``force_recreate`` that a new one is made even if the
+    old one cannot be removed. Senlin takes both at every microversion.
+    """
 
     VERSION = '1.1'
     VERSION_MAP = {'1.6': '1.1'}
@@ -101,6 +106,10 @@ class NodeRecoverRequest(base.Request):
             consts.RECOVERY_OPERATIONS, nullable=True
         ),
         'operation_params': fields.JsonField(nullable=True),
+        'delete_timeout': fields.CapacityField(nullable=True),
+        'force_recreate': fields.StrictBooleanField(
+            nullable=True, default=False
+        ),
         'check': added(
             '1.1', fields.StrictBooleanField(nullable=True, default=False)
         ),

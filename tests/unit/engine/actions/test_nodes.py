@@ -176,3 +176,33 @@ def test_member_s_own_action_waits_for_the_cluster_s(
     engine.work()
     any_world.assert_at_rest()
     assert any_world.statuses('NODE_CHECK') == ['SUCCEEDED']
+
+
+@pytest.mark.parametrize('insists', [True, False])
+def test_recreation_that_cannot_remove_the_server(
+    any_world: fleet.World, insists: bool
+) -> None:
+    # It takes longer to remove a server than it may take.
+    any_world.conf.set_override('latency', 0.01, 'simulated')
+    engine = any_world.engine()
+    node = asks.node(engine)
+    old = asks.show_node(engine, node).physical_id
+    engine.ask(
+        nodes.NodeRecoverRequest(
+            identity=node, delete_timeout=0, force_recreate=insists
+        )
+    )
+    engine.work()
+    shown = asks.show_node(engine, node)
+    assert (shown.physical_id != old) == insists
+    if insists:
+        assert shown.status == 'ACTIVE'
+        assert shown.data == {'recovery': 'RECREATE'}
+    else:
+        assert shown.status == 'ERROR'
+        assert 'was not gone within 0 seconds' in shown.status_reason
+    assert any_world.row(models.SimulatedServer, old) is not None
+    engine.ask(nodes.NodeDeleteRequest(identity=node))
+    engine.work()
+    assert any_world.count(models.SimulatedServer) == insists
+    any_world.assert_at_rest()

@@ -8,7 +8,7 @@ import pytest
 from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
-from vobjects.clustering.requests import nodes
+from vobjects.clustering.requests import clusters, nodes
 
 
 @pytest.fixture
@@ -130,3 +130,25 @@ def test_details_are_what_the_cloud_says(engine: fleet.Engine) -> None:
     assert details['flavor'] == 'm1.small'
     engine.run.provider.servers.delete(plain.physical_id)
     assert 'there is no server' in str(engine.ask(request).details)
+
+
+@pytest.mark.parametrize(
+    ('params', 'says'),
+    [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
+)
+def test_reboot_that_there_is_not_is_refused(
+    world: fleet.World, params: dict[str, str], says: str | None
+) -> None:
+    engine = world.engine()
+    asks.node(engine)
+    asks.cluster(engine, 1)
+    given = {'operation': 'REBOOT', 'operation_params': params}
+    for request in (
+        nodes.NodeRecoverRequest(identity='n', **given),
+        clusters.ClusterRecoverRequest(identity='c', **given),
+    ):
+        if says is None:
+            engine.ask(request)
+        else:
+            with pytest.raises(errors.BadRequest, match=says):
+                engine.ask(request)

@@ -9,7 +9,6 @@ from engine.db import models
 from engine.profiles import base, nova_server, schema
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
-from vobjects.clustering.requests import nodes
 
 REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
 
@@ -155,17 +154,3 @@ def test_server_is_told_of_its_node_and_cluster(world: fleet.World) -> None:
     assert row.properties['metadata'] == told
     shown = nova_server.NovaServer().adopt(world.cloud, row.id, snapshot=False)
     assert 'metadata' not in shown
-
-
-def test_reboot_of_a_kind_there_is_not_is_refused(world: fleet.World) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    engine.ask(
-        nodes.NodeRecoverRequest(
-            identity=node, operation='REBOOT', operation_params={'type': 'x'}
-        )
-    )
-    engine.work()
-    shown = asks.show_node(engine, node)
-    assert shown.status == 'ERROR'
-    assert 'there are SOFT, HARD' in shown.status_reason

@@ -77,7 +77,7 @@ FINGERPRINTS: dict[str, str] = {
     'NodeListRequest': '1.0-c60a64f9701fa8e947eaee0eb529b6bf',
     'NodeOperationRequest': '1.0-acbdcbba03d0a6c2f2c7272c6ac089f6',
     'NodePreview': '1.0-0a26382fa96157f88898bacae7274e57',
-    'NodeRecoverRequest': '1.1-f031b2da603b9fbeece858d51a38252f',
+    'NodeRecoverRequest': '1.1-e7f992298e8b6d3541ca2eec9f863150',
     'NodeUpdateRequest': '1.1-35c89d649cbe05c1df1fe5ea885be411',
     'Policy': '1.0-bf37fff99e2e8f0e0f45db83718bdc29',
     'PolicyCreateRequest': '1.0-9b874039b0b458cc83288a820170341c',
