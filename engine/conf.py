@@ -6,6 +6,8 @@ from __future__ import annotations
 from oslo_config import cfg
 from oslo_db import options as oslo_db_options
 
+from engine.delegations import conf as delegations
+
 #: Where state goes when nothing is configured: the current directory.
 DEFAULT_CONNECTION = 'sqlite:///vobjects.sqlite'
 
@@ -300,6 +302,7 @@ def register(conf: cfg.ConfigOpts) -> None:
         # By its name: a shared OptGroup would share overridden values
         # between all configurations of a process.
         conf.register_opts(list(options), group=group.name)
+    delegations.register(conf)
     oslo_db_options.set_defaults(conf, connection=DEFAULT_CONNECTION)
 
 

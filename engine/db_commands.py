@@ -12,6 +12,7 @@ from typing import NamedTuple
 from oslo_config import cfg
 
 from engine.db import database, migrations, phases, purge
+from engine.delegations import base as delegations
 from vobjects import exceptions
 
 #: Letter -> seconds.
@@ -192,6 +193,15 @@ def _purge(
     return 0
 
 
+def _rotate_keys(
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    options: argparse.Namespace,
+) -> int:
+    _say(f'{delegations.renew(conf, target)} credentials encrypted anew')
+    return 0
+
+
 def _say(text: str) -> None:
     print(text)  # noqa: T201 - a command
 
@@ -240,6 +250,15 @@ _COMMANDS = {
         same at regular times.
         """,
         _add_purge,
+    ),
+    'rotate-keys': _Command(
+        _rotate_keys,
+        'encrypt the credentials of receivers with the newest key',
+        """
+        Put a new key first in [receivers] encryption_keys of every engine,
+        before the older ones, and restart them one by one; run this; then
+        take the older keys away.
+        """,
     ),
     'version': _Command(
         _version,

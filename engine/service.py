@@ -19,6 +19,8 @@ from engine import conf as engine_conf
 from engine import exporter, purger, reaper, scheduler
 from engine.actions import runtime
 from engine.db import database, migrations, phases, services
+from engine.delegations import base as delegations
+from engine.delegations import revoker
 from engine.events import recorder
 from engine.handlers import (
     actions,
@@ -109,6 +111,7 @@ class Engine:
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, self.database),
+            delegations=delegations.Delegations(conf, self.database),
             cap=self._cap,
             speaks=speaks,
             wake=self._wake,
@@ -145,6 +148,11 @@ class Engine:
             conf, self.runtime.metrics, self.database
         )
         self.purger = purger.Purger(conf, self.database, self._is_first)
+        self.revoker = revoker.Revoker(
+            self.runtime.delegations,
+            conf.receivers.revoke_interval,
+            self._is_first,
+        )
 
     def start(self) -> None:
         """Join the fleet, serve requests and run actions."""
@@ -152,6 +160,7 @@ class Engine:
         self.worker.start()
         self.reaper.start()
         self.purger.start()
+        self.revoker.start()
         self.scheduler.start()
         LOG.info('Engine %s serves', self.worker.id)
 
@@ -160,6 +169,7 @@ class Engine:
         LOG.info('Engine %s stops', self.worker.id)
         self.worker.stop_consuming()
         self.scheduler.stop(self.conf.engine.stop_timeout)
+        self.revoker.stop()
         self.purger.stop()
         self.reaper.stop()
         self.worker.stop()

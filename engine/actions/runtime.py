@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from engine import metrics
 from engine.db import database, models
+from engine.delegations import base as delegations
 from engine.events import recorder
 from engine.policies import base as policies
 from engine.profiles import base as profiles
@@ -35,6 +36,7 @@ class Runtime:
     policy_types: policies.Registry
     events: recorder.Recorder
     queues: queues.Queues
+    delegations: delegations.Delegations
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None

@@ -5,7 +5,7 @@
 
     profiles  <-  clusters  <-  nodes        what users have
     policies  <-  cluster_policies           which rules clusters are under
-    receivers                                what starts actions from outside
+    receivers, receiver_credentials          what starts actions from outside
     actions, action_dependencies             what engines do with it
     events                                   what came of it
     locks                                    which action works on what
@@ -301,6 +301,22 @@ class Receiver(Owned, Base):
     channel: orm.Mapped[dict[str, Any]] = _json()
     created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
     updated_at: orm.Mapped[Time | None]
+
+
+class ReceiverCredential(Base):
+    """By which a receiver acts for its owner; see :mod:`engine.delegations`.
+
+    No foreign key leads from here: it stays until it has been revoked.
+    """
+
+    __tablename__ = 'receiver_credentials'
+    __table_args__ = (TABLE_OPTIONS,)
+
+    receiver_id: orm.Mapped[str] = orm.mapped_column(
+        String(36), primary_key=True
+    )
+    sealed: orm.Mapped[str] = orm.mapped_column(String(1024))
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
 
 
 class ReceivedMessage(Base):

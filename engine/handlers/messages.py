@@ -55,6 +55,7 @@ class MessageHandlers(common.Handlers):
             raise errors.BadRequest(
                 'Notifying non-message receiver is not allowed.'
             )
+        self.run.delegations.check(receiver.id)
         try:
             for _ in range(ROUNDS):
                 if not self._empty(context, receiver):

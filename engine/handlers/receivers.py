@@ -2,11 +2,13 @@
 """Receivers, and the webhooks by which actions are started from outside.
 
 Who knows a receiver's ID may call its webhook, which acts as the receiver's
-owner: no more than that is asked of the caller.
+owner: no more than that is asked of the caller. What makes it the owner is a
+credential of the receiver's own, see :mod:`engine.delegations`.
 """
 
 from __future__ import annotations
 
+import logging
 import urllib.parse
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +16,15 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, find, models, statements
+from engine.db import clock, credentials, find, models, statements
+from engine.delegations import trusts
 from engine.handlers import common, messages, triggers
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import receivers as requests
 from vobjects.rpc.server import handles
+
+LOG = logging.getLogger(__name__)
 
 RECEIVER = models.Receiver
 
@@ -79,12 +84,15 @@ class ReceiverHandlers(common.Handlers):
         endpoint = common.given(request, 'endpoint') or ''
         if request.type == 'webhook':
             return self._create_webhook(context, request, values, endpoint)
-        channel = messages.open_channel(
-            self.run, context.project_id, values['id'], endpoint
-        )
-        return self.run.database.write(
-            lambda session: _added(session, channel=channel, **values)
-        )
+        with self.run.delegations.granted(context, values['id']) as sealed:
+            channel = messages.open_channel(
+                self.run, context.project_id, values['id'], endpoint
+            )
+            return self.run.database.write(
+                lambda session: _added(
+                    session, sealed, channel=channel, **values
+                )
+            )
 
     def _create_webhook(
         self,
@@ -110,13 +118,18 @@ class ReceiverHandlers(common.Handlers):
             cluster = _referenced(session, context, identity)
             return _added(
                 session,
+                sealed,
                 cluster_id=cluster.id,
                 action=kind,
                 channel={'alarm_url': url},
                 **values,
             )
 
-        return self.run.database.write(body)
+        # Before the identity service is asked.
+        with self.run.database.reader() as session:
+            _referenced(session, context, identity)
+        with self.run.delegations.granted(context, values['id']) as sealed:
+            return self.run.database.write(body)
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
@@ -166,6 +179,10 @@ class ReceiverHandlers(common.Handlers):
                 sqlalchemy.delete(RECEIVER).where(RECEIVER.id == row.id),
             )
         )
+        try:
+            self.run.delegations.revoke(row.id)
+        except trusts.Silent as error:
+            LOG.warning('Receiver %s is revoked later: %s', row.id, error)
 
     @handles(requests.WebhookTriggerRequest)
     def trigger(self, context: Any, request: Any) -> resources.Accepted:
@@ -182,14 +199,20 @@ class ReceiverHandlers(common.Handlers):
             {**row.params, **request.params},
             request.body,
         )
+        self.run.delegations.check(row.id)
         return triggers.start(
             triggers.starter(self.run), row, asked, context.request_id
         )
 
 
-def _added(session: orm.Session, **values: Any) -> resources.Receiver:
+def _added(
+    session: orm.Session, sealed: str | None, **values: Any
+) -> resources.Receiver:
+    """Add a receiver, with its credential if it has one."""
     row = RECEIVER(**values)
     session.add(row)
+    if sealed is not None:
+        credentials.add(session, row.id, sealed)
     session.flush()
     return _resource(row)
 

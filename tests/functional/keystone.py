@@ -11,6 +11,7 @@ own, made in a few seconds::
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import getpass
@@ -43,6 +44,9 @@ INSTALLATION = 900
 ADMIN = 'admin'
 SERVICE_USER = 'vobjects'
 REGION = 'RegionOne'
+
+#: Of the service under test, for its credentials.
+KEY = base64.urlsafe_b64encode(b'k' * 32).decode()
 
 _CONFIGURATION = """\
 [DEFAULT]
@@ -209,6 +213,7 @@ class Keystone:
                 **credentials,
                 'www_authenticate_uri': self.url,
             },
+            'receivers': {'encryption_keys': KEY, 'revoke_interval': 1},
         }
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import openstack
 import openstack.connection
 import pytest
+import requests
 from keystoneauth1.identity import v3
 from openstack import exceptions
 
@@ -372,3 +373,55 @@ def _receiver(rest: Rest, cluster: str) -> dict[str, Any]:
     found = rest.expect(201, 'POST', '/v1/receivers', body).json()
     receiver: dict[str, Any] = found['receiver']
     return receiver
+
+
+def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
+    service: Deployment, identity: Keystone, as_: As
+) -> None:
+    owner = 'web-' + unique('owner')
+    identity.add_user(owner, 'web', 'member')
+    rest = as_(owner)
+    cluster = rest.create_cluster(rest.create_profile(), 0)
+    receiver = _receiver(rest, cluster)
+    (trust,) = _trusts_of(identity, owner)
+    assert trust['impersonation'] is True
+    url = receiver['channel']['alarm_url']
+
+    # Who calls has no token, and needs none.
+    answer = requests.post(url, timeout=PATIENCE)
+    assert answer.status_code == 202, answer.text
+    action = rest.succeeded(answer.json()['action'])
+    assert action['user'] == identity.id_of('users', owner)
+
+    identity.assign('DELETE', owner, 'web', 'member')
+    answer = requests.post(url, timeout=PATIENCE)
+    assert answer.status_code == 403, answer.text
+    identity.assign('PUT', owner, 'web', 'member')
+    assert requests.post(url, timeout=PATIENCE).status_code in (202, 409)
+
+    # Nobody reads in database, answers or logs what it is done with.
+    (sealed,) = service.rows('SELECT sealed FROM receiver_credentials')
+    for text in (sealed.sealed, json.dumps(receiver), *_logs(service)):
+        assert trust['id'] not in text
+    # A colleague may delete it; the trust goes, too.
+    as_('web-member').expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
+    assert _trusts_of(identity, owner) == []
+    assert service.rows('SELECT * FROM receiver_credentials') == []
+
+    _receiver(rest, cluster)
+    assert len(_trusts_of(identity, owner)) == 1
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    wait_for(
+        'the trust of a receiver that went with its cluster is gone',
+        lambda: _trusts_of(identity, owner) == [],
+    )
+
+
+def _trusts_of(identity: Keystone, user: str) -> Any:
+    trustor = identity.id_of('users', user)
+    return identity.ask('GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}')
+
+
+def _logs(service: Deployment) -> Iterator[str]:
+    for _name, path in service.group.logs():
+        yield path.read_text(errors='replace')

@@ -5,6 +5,7 @@
 
     vobjects.conf      written at every start
     vobjects.sqlite    the database, unless another is named
+    receivers.key      encrypts credentials of receivers in it
     rpc/               sockets of the embedded transport
     metrics/           where API processes count together
     log/NAME.log       what process NAME says
@@ -13,9 +14,11 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import os
 import pathlib
+import secrets
 import time
 from collections.abc import Mapping
 
@@ -118,6 +121,22 @@ class StateDirectory:
             path.replace(path.with_suffix('.log.1'))
         return path
 
+    def key(self) -> str:
+        """Return the key that encrypts credentials, made if there is none.
+
+        :raises StateError: it cannot be read
+        """
+        path = self.path / 'receivers.key'
+        try:
+            if not path.exists():
+                made = base64.urlsafe_b64encode(secrets.token_bytes(32))
+                _write_privately(path, f'{made.decode()}\n')
+            return path.read_text().strip()
+        except OSError as error:
+            raise StateError(
+                f'the key {path} cannot be used: {error.strerror}'
+            ) from None
+
     def write_configuration(
         self, sections: Mapping[str, Mapping[str, object]]
     ) -> pathlib.Path:
@@ -131,15 +150,22 @@ class StateDirectory:
         text = '\n'.join(
             [_HEADER, *(_section(name, sections[name]) for name in sections)]
         )
-        # Never readable by others, not even between creation and a chmod:
-        # URLs have passwords in them.
-        draft = path.with_suffix('.new')
-        draft.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with os.fdopen(os.open(draft, flags, 0o600), 'w') as file:
-            file.write(text)
-        draft.replace(path)
+        _write_privately(path, text)
         return path
+
+
+def _write_privately(path: pathlib.Path, text: str) -> None:
+    """Write a file with secrets, such as passwords in URLs.
+
+    Never readable by others, not even between creation and a chmod; and
+    whole, or not there.
+    """
+    draft = path.with_suffix('.new')
+    draft.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(draft, flags, 0o600), 'w') as file:
+        file.write(text)
+    draft.replace(path)
 
 
 def _section(name: str, options: Mapping[str, object]) -> str:

@@ -242,6 +242,7 @@ def _configuration(
             'workers': options.workers,
             'metrics_directory': home / 'metrics',
         },
+        'receivers': {'encryption_keys': directory.key()},
     }
 
 

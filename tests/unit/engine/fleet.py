@@ -20,6 +20,7 @@ from sqlalchemy import orm
 from engine import reaper, scheduler, service
 from engine.actions import runtime
 from engine.db import clock, database, models, services
+from engine.delegations import base as delegations
 from engine.events import recorder
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
@@ -145,6 +146,7 @@ class Engine:
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, target),
+            delegations=delegations.Delegations(conf, target),
             cap=cap,
             speaks=speaks,
             wake=self._wake,

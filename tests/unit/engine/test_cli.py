@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import pathlib
@@ -177,3 +178,17 @@ def test_manifest_that_cannot_be_spoken_is_refused(
         path.write_text(content)
     with pytest.raises(exceptions.VobjectsError, match=message):
         cli.main(['--config-file', config, '--manifest', str(path)])
+
+
+def test_keys_when_rotated_need_one(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argument = f'--config-file={config}'
+    cli.db(['sync', argument])
+    with pytest.raises(exceptions.VobjectsError, match='generate_key'):
+        cli.db(['rotate-keys', argument])
+    with pathlib.Path(config).open('a') as file:
+        key = base64.urlsafe_b64encode(bytes(32)).decode()
+        file.write(f'[receivers]\nencryption_keys = {key}\n')
+    assert cli.db(['rotate-keys', argument]) == 0
+    assert '0 credentials' in capsys.readouterr().out

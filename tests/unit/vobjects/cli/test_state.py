@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import pathlib
 import subprocess
@@ -126,3 +127,17 @@ def test_log_when_it_grew_long_then_put_aside(directory, monkeypatch):
     log = directory.log('api')
     assert not log.exists()
     assert log.with_name('api.log.1').read_text() == 'long'
+
+
+def test_key_when_asked_for_again_then_the_same_and_private(directory):
+    key = directory.key()
+    assert state.StateDirectory(directory.path).key() == key
+    assert len(base64.urlsafe_b64decode(key)) == 32
+    file = directory.path / 'receivers.key'
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_key_when_it_cannot_be_read_then_error_names_it(directory):
+    (directory.path / 'receivers.key').mkdir()
+    with pytest.raises(state.StateError, match=r'receivers\.key'):
+        directory.key()

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a receiver may do for its owner.
+
+A receiver whose owner came with a token of Keystone's gets a trust of that
+owner. It is asked for each time the receiver is called, so that it works as
+long as its owner could do the same: not when the owner is disabled, gone, or
+has lost a role. Where nobody has tokens (``auth_strategy`` none or
+http_basic) nothing can be asked, and receivers have no credentials.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
+
+from oslo_config import cfg
+from sqlalchemy import orm
+
+from engine.db import credentials, database
+from engine.delegations import box, trusts
+from engine.delegations import conf as delegations_conf
+from engine.delegations.conf import GROUP
+from vobjects import exceptions
+from vobjects.clustering import errors
+from vobjects.clustering.context import RequestContext
+
+LOG = logging.getLogger(__name__)
+
+
+class Delegations:
+    """See the module's docstring.
+
+    :raises engine.delegations.box.BadKey: there is an account to act with,
+        and no key
+    :raises engine.delegations.trusts.BadAccount: the account cannot act
+    """
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database
+    ) -> None:
+        self._database = target
+        self._roles = conf[GROUP].trust_roles
+        self._trusts: trusts.Trusts | None = None
+        self._box: box.Box | None = None
+        if delegations_conf.has_account(conf):
+            self._trusts = trusts.Trusts(conf)
+            self._box = box.Box(conf[GROUP].encryption_keys)
+
+    @property
+    def are_made(self) -> bool:
+        """Whether there is an account to act with."""
+        return self._trusts is not None
+
+    @contextlib.contextmanager
+    def granted(
+        self, context: RequestContext, receiver_id: str
+    ) -> Iterator[str | None]:
+        """Yield the credential for a new receiver, sealed.
+
+        None: its owner has no token. If what is done with it fails, it is
+        revoked.
+
+        :raises vobjects.clustering.errors.Forbidden: the caller may not
+            delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone is silent
+        """
+        if context.auth_token is None:
+            yield None
+            return
+        if self._trusts is None or self._box is None:
+            LOG.error(
+                'Receivers cannot be made for users of Keystone: [%s] names'
+                ' no account to act with',
+                GROUP,
+            )
+            raise errors.Unavailable(
+                'This service has no account to act for you with.'
+            )
+        try:
+            trust = self._trusts.create(context, self._roles)
+        except trusts.Refused as error:
+            raise errors.Forbidden(
+                'The identity service does not let you have the receiver act'
+                f' for you: {error}'
+            ) from None
+        except trusts.Silent as error:
+            raise _unavailable(error) from None
+        try:
+            yield self._box.seal(receiver_id, trust)
+        except BaseException:
+            with contextlib.suppress(trusts.Silent):
+                self._trusts.revoke(trust)
+            raise
+
+    def check(self, receiver_id: str) -> None:
+        """Refuse to act for an owner who could not do the same.
+
+        :raises vobjects.clustering.errors.Forbidden: the owner is gone, or
+            has not its roles any more
+        :raises vobjects.clustering.errors.Unavailable: nobody could be asked
+        """
+        if self._trusts is None or self._box is None:
+            return
+        with self._database.reader() as session:
+            sealed = credentials.get(session, receiver_id)
+        if sealed is None:
+            raise errors.Forbidden(
+                'The receiver has no credentials: it was made while callers'
+                ' had no tokens. Make it again.'
+            )
+        try:
+            self._trusts.use(self._box.open(receiver_id, sealed))
+        except trusts.Refused as error:
+            LOG.warning('Receiver %s is refused: %s', receiver_id, error)
+            raise errors.Forbidden(
+                'The receiver may not act for its owner any more.'
+            ) from None
+        except (trusts.Silent, box.Unreadable) as error:
+            raise _unavailable(error) from None
+
+    def revoke(self, receiver_id: str) -> None:
+        """Revoke the credential of a receiver that is gone, if it has one.
+
+        :raises engine.delegations.trusts.Silent: nobody could be asked
+        """
+        if self._trusts is None or self._box is None:
+            return
+        with self._database.reader() as session:
+            sealed = credentials.get(session, receiver_id)
+        if sealed is None:
+            return
+        try:
+            self._trusts.revoke(self._box.open(receiver_id, sealed))
+        except box.Unreadable as error:
+            # Kept: a key may come back.
+            LOG.error('Cannot revoke credential %s: %s', receiver_id, error)
+            return
+        self._database.write(
+            lambda session: credentials.forget(session, receiver_id)
+        )
+
+    def revoke_left(self) -> None:
+        """Revoke the credentials of all receivers that are gone.
+
+        :raises engine.delegations.trusts.Silent: nobody could be asked
+        """
+        ids: Sequence[str] = ['']
+        while ids:
+            with self._database.reader() as session:
+                ids = credentials.left(session, after=ids[-1])
+            for receiver_id in ids:
+                self.revoke(receiver_id)
+
+
+def renew(conf: cfg.ConfigOpts, target: database.Database) -> int:
+    """Seal all credentials with the first key.
+
+    :returns: how many there were
+    :raises engine.delegations.box.BadKey: there is no key
+    :raises engine.delegations.box.Unreadable: none opens some of them; what
+        came before is done
+    """
+    opened = box.Box(conf[GROUP].encryption_keys)
+    after, total = '', 0
+    while True:
+
+        def body(session: orm.Session, after: str = after) -> tuple[str, int]:
+            return credentials.renew(session, after, opened.renew)
+
+        after, number = target.write(body)
+        total += number
+        if number < credentials.BATCH:
+            return total
+
+
+def _unavailable(error: exceptions.VobjectsError) -> errors.Unavailable:
+    LOG.error('Cannot act for the owner of a receiver: %s', error)
+    return errors.Unavailable(
+        'The identity service could not be asked about the owner of the'
+        ' receiver.'
+    )
