@@ -186,7 +186,7 @@ def let_go(
     """
     if not kind.follows_nodes:
         return {}
-    return {node.id: kind.depart(cloud, attached, node) for node in members}
+    return kind.depart_all(cloud, attached, members)
 
 
 def _told(

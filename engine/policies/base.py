@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import orm
@@ -179,6 +179,21 @@ class PolicyType:
         :raises engine.providers.base.ProviderError: it cannot be done
         """
         return {}
+
+    def depart_all(
+        self,
+        cloud: providers.Provider,
+        attached: Attached,
+        members: Iterable[models.Node],
+    ) -> dict[str, dict[str, Any]]:
+        """Look no more after any node, before :meth:`detach`.
+
+        :returns: see :meth:`arrive`, by the ID of the node
+        :raises engine.providers.base.ProviderError: it cannot be done
+        """
+        return {
+            node.id: self.depart(cloud, attached, node) for node in members
+        }
 
     def look(self, cloud: providers.Provider, attached: Attached) -> Any:
         """Return what :meth:`pre_op` has to know of the cloud.

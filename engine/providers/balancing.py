@@ -64,7 +64,10 @@ class LoadBalancers(Protocol):
         """
 
     def create(self, key: str, spec: Spec, *, timeout: float) -> Balancer:
-        """Make a load balancer, or what is missing of that of ``key``."""
+        """Make a load balancer, or what is missing of that of ``key``.
+
+        If a part cannot be made, the others go.
+        """
 
     def delete(self, balancer: Balancer, *, timeout: float) -> None:
         """Remove a load balancer with its parts; fine if it is gone."""
