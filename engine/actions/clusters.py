@@ -48,47 +48,6 @@ def created(job: work.Work, session: orm.Session) -> None:
     finish(job, session, 'Cluster creation succeeded.', 'creating')
 
 
-# CLUSTER_UPDATE
-
-
-def update(job: work.Work, session: orm.Session) -> None:
-    """Change properties, and the nodes' profile."""
-    cluster = begin(job, session, 'UPDATING', 'Update in progress')
-    request = job.request
-    for field, column in (
-        ('name', 'name'),
-        ('metadata', 'meta'),
-        ('timeout', 'timeout'),
-        ('config', 'config'),
-    ):
-        value = work.given(request, field)
-        if value is not None:
-            setattr(cluster, column, value)
-    profile_id = work.given(request, 'profile_id')
-    children = []
-    if profile_id is not None and not work.given(request, 'profile_only'):
-        children = [
-            job.child(
-                'NODE_UPDATE',
-                node.id,
-                requests.NodeUpdateRequest(
-                    identity=node.id, profile_id=profile_id
-                ),
-            )
-            for node in nodes.of_cluster(session, cluster.id)
-            if node.profile_id != profile_id
-        ]
-    wait(job, session, children, updated)
-
-
-def updated(job: work.Work, session: orm.Session) -> None:
-    """Take the profile over, if the nodes did."""
-    profile_id = work.given(job.request, 'profile_id')
-    if profile_id is not None and not job.failures(session):
-        locked(job, session).profile_id = profile_id
-    finish(job, session, 'Cluster update completed.', 'updating')
-
-
 # CLUSTER_DELETE
 
 

@@ -16,7 +16,6 @@ dies just then.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,7 +42,7 @@ def postpone(
     grace, hook = _wanted(job)
     if not grace and not hook:
         return
-    deadline = _extend(job, session, grace, hook)
+    deadline = job.extend(session, _wait_of(grace, hook))
     for child in children:
         child.deadline = deadline
         if grace:
@@ -76,7 +75,7 @@ def _wait(
     nodes.check_may_leave(
         session, nodes.existing(job, session), job.run.node_limit()
     )
-    _extend(job, session, grace, hook)
+    job.extend(session, _wait_of(grace, hook))
     job.pause(
         session,
         TELL if hook else GO,
@@ -91,20 +90,9 @@ def _wanted(job: work.Work) -> tuple[int, Mapping[str, Any]]:
     return int(decided.get('grace_period') or 0), decided.get('hooks') or {}
 
 
-def _extend(
-    job: work.Work, session: orm.Session, grace: int, hook: Mapping[str, Any]
-) -> datetime.datetime | None:
-    """Give an action the time that it is to wait, and return its end."""
-    started = job.action.start_time
-    if started is None:
-        return job.action.deadline
-    wait = grace + int(hook.get('timeout') or 0)
-    deadline = actions.later(
-        datetime.datetime.fromtimestamp(started, datetime.UTC),
-        job.action.timeout + wait,
-    )
-    actions.update(session, job.claim.condition(), deadline=deadline)
-    return deadline
+def _wait_of(grace: int, hook: Mapping[str, Any]) -> int:
+    """Return for how many seconds a node stays at most."""
+    return grace + int(hook.get('timeout') or 0)
 
 
 def tell(job: work.Work) -> None:

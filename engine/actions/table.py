@@ -19,6 +19,7 @@ from engine.actions import (
     nodes,
     operations,
     recovery,
+    updating,
 )
 from engine.actions.work import Abandon, Kind, Stage, Work, given
 from engine.db import locks, models
@@ -123,7 +124,9 @@ def keep(session: orm.Session, action: models.Action, reason: str) -> None:
 #: A cluster's steps in their order, a node's only one.
 KINDS: dict[str, Kind] = {
     'CLUSTER_CREATE': _cluster_kind(clusters.create, clusters.created),
-    'CLUSTER_UPDATE': _cluster_kind(clusters.update, clusters.updated),
+    'CLUSTER_UPDATE': _cluster_kind(
+        updating.update, updating.go_on, updating.batch, updating.updated
+    ),
     'CLUSTER_DELETE': _with_start(
         _cluster_kind(clusters.delete, clusters.deleted),
         attachments.releasing,

@@ -12,6 +12,7 @@ ends it is committed; nothing waits in a thread.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -185,6 +186,24 @@ class Work:
             session, self.claim, then, status=status, seconds=seconds, **values
         )
         self._settled, self._woken = True, not seconds
+
+    def extend(
+        self, session: orm.Session, seconds: float
+    ) -> datetime.datetime | None:
+        """Let the action take so much longer than its timeout says.
+
+        :returns: its deadline, which new children get, too
+        """
+        started = self.action.start_time
+        if started is not None:
+            self.action.deadline = actions.later(
+                datetime.datetime.fromtimestamp(started, datetime.UTC),
+                self.action.timeout + seconds,
+            )
+            actions.update(
+                session, self.claim.condition(), deadline=self.action.deadline
+            )
+        return self.action.deadline
 
     def failures(self, session: orm.Session) -> list[str]:
         """Return why children of the last wait did not succeed."""

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.batch``: how many nodes are updated at once."""
+"""``senlin.policy.batch``: how many nodes are updated at once.
+
+What it decides is below ``update``: ``plan``, lists of IDs of nodes, and
+``pause_time``, seconds; see :mod:`engine.actions.updating`.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from engine.actions import updating
+from engine.db import nodes
 from engine.policies import base
 from engine.profiles.schema import Property
-from vobjects.clustering import consts
+from vobjects.clustering import consts, errors
 
 
 class BatchPolicy(base.PolicyType):
@@ -31,3 +41,45 @@ class BatchPolicy(base.PolicyType):
             'Integer', 'Seconds between two batches.', default=60
         ),
     }
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse batches of nothing, and times that are over."""
+        for name in ('min_in_service', 'pause_time'):
+            if properties[name] < 0:
+                raise errors.InvalidSpec(f"the '{name}' must be >= 0")
+        most = properties['max_batch_size']
+        if most != -1 and most < 1:
+            raise errors.InvalidSpec(
+                "the 'max_batch_size' must be > 0, or -1 for any"
+            )
+
+    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+        """Say which nodes are updated together; those out of order first."""
+        found = updating.concerned(
+            check.session, check.request, check.cluster.id
+        )
+        if not found:
+            return
+        present = nodes.count_of_cluster(check.session, check.cluster.id)
+        size = batch_size(present, attached.properties)
+        ordered = sorted(found, key=lambda node: node.status == 'ACTIVE')
+        ids = [node.id for node in ordered]
+        check.decided['update'] = {
+            'pause_time': attached.properties['pause_time'],
+            'plan': [
+                ids[start : start + size] for start in range(0, len(ids), size)
+            ],
+        }
+
+
+def batch_size(present: int, properties: Mapping[str, Any]) -> int:
+    """Return how many nodes may be out of service at once.
+
+    A cluster that is smaller than what is to stay in service is updated in
+    two halves.
+
+    :param present: nodes of the cluster, at least one
+    """
+    most, stay = properties['max_batch_size'], properties['min_in_service']
+    free = present - stay if present > stay else math.ceil(present / 2)
+    return int(free if most == -1 else min(free, most))

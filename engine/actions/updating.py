@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CLUSTER_UPDATE does: properties at once, the nodes' profile in batches.
+
+::
+
+             children             pause
+    batch --------------> go_on -------> batch --> ... --> updated
+
+A batch policy says what is in a batch, below ``update`` in what policies
+decided; without one there is a single batch. The first batch with a failure
+is the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import orm
+
+from engine.actions import checks, work
+from engine.actions import clusters as steps
+from engine.db import models, nodes
+from vobjects.clustering.requests import nodes as requests
+
+#: Key of an action's data: how many batches there were.
+DONE = 'batches'
+
+
+def update(job: work.Work, session: orm.Session) -> None:
+    """Change properties, and begin with the nodes' profile."""
+    cluster = steps.begin(job, session, 'UPDATING', 'Update in progress')
+    for field, column in (
+        ('name', 'name'),
+        ('metadata', 'meta'),
+        ('timeout', 'timeout'),
+        ('config', 'config'),
+    ):
+        value = work.given(job.request, field)
+        if value is not None:
+            setattr(cluster, column, value)
+    decided = checks.decided(job, 'update')
+    pauses = max(0, len(decided.get('plan') or ()) - 1)
+    if pauses:
+        job.extend(session, pauses * decided['pause_time'])
+    batch(job, session)
+
+
+def batch(job: work.Work, session: orm.Session) -> None:
+    """Update the nodes of the next batch."""
+    done = job.action.data.get(DONE, 0)
+    children = [
+        job.child(
+            'NODE_UPDATE',
+            node.id,
+            requests.NodeUpdateRequest(
+                identity=node.id, profile_id=job.request.profile_id
+            ),
+        )
+        for node in _batch(job, session, done)
+    ]
+    job.action.data = {**job.action.data, DONE: done + 1}
+    steps.wait(job, session, children, go_on)
+
+
+def go_on(job: work.Work, session: orm.Session) -> None:
+    """Pause before the next batch, if there is to be one."""
+    decided = checks.decided(job, 'update')
+    left = len(decided.get('plan') or ()) - job.action.data[DONE]
+    if left <= 0 or job.failures(session):
+        updated(job, session)
+        return
+    job.pause(
+        session,
+        batch.__name__,
+        seconds=decided['pause_time'],
+        data=job.action.data,
+        status_reason=f'Pauses between batches; {left} to go',
+    )
+
+
+def updated(job: work.Work, session: orm.Session) -> None:
+    """Take the profile over, if the nodes did."""
+    profile_id = work.given(job.request, 'profile_id')
+    if profile_id is not None and not job.failures(session):
+        steps.locked(job, session).profile_id = profile_id
+    steps.finish(job, session, 'Cluster update completed.', 'updating')
+
+
+def concerned(
+    session: orm.Session, request: object, cluster_id: str
+) -> Sequence[models.Node]:
+    """Return the nodes of a cluster that get another profile.
+
+    :param request: a ClusterUpdateRequest
+    """
+    profile_id = work.given(request, 'profile_id')
+    if profile_id is None or work.given(request, 'profile_only'):
+        return []
+    return [
+        node
+        for node in nodes.of_cluster(session, cluster_id)
+        if node.profile_id != profile_id
+    ]
+
+
+def _batch(
+    job: work.Work, session: orm.Session, number: int
+) -> Sequence[models.Node]:
+    found = concerned(session, job.request, job.action.target)
+    plan = checks.decided(job, 'update').get('plan')
+    if plan is None:
+        return found
+    chosen = set(plan[number]) if number < len(plan) else set()
+    return [node for node in found if node.id in chosen]
