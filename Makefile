@@ -89,6 +89,11 @@ format: $(VENV)/.test ## Rewrite the code in the agreed style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: sample
+sample: $(VENV)/.test ## Write etc/vobjects.conf.sample anew
+	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf \
+		--output-file etc/vobjects.conf.sample
+
 .PHONY: clean
 clean: ## Remove everything made here, the service's state included
 	rm -rf '$(VENV)' '$(STATE)' doc/build build dist *.egg-info \

@@ -37,6 +37,7 @@ from granian import constants
 from granian import log as granian_log
 from oslo_config import cfg
 from oslo_log import log as oslo_log
+from oslo_service import systemd
 
 from api import conf as api_conf
 from api import metrics, wsgi
@@ -99,6 +100,7 @@ def worker() -> WSGIApplication:
     multiprocessing.util.Finalize(
         None, wsgi.application.close, exitpriority=10
     )
+    systemd.notify_once()
     return connected
 
 

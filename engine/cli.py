@@ -12,6 +12,7 @@ import threading
 
 from oslo_config import cfg
 from oslo_log import log as oslo_log
+from oslo_service import systemd
 
 from engine import conf as engine_conf
 from engine import db_commands
@@ -52,6 +53,7 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     engine.start()
+    systemd.notify_once()
     # With a timeout: another thread may be the one that a signal interrupts,
     # and Python would run the handler when this one wakes up.
     while not stopping.wait(SIGNAL_WITHIN):

@@ -23,7 +23,11 @@ project = 'vobjects'
 project_copyright = 'The vobjects authors'
 release = version = importlib.metadata.version('vobjects')
 
-extensions = ['oslo_policy.sphinxext', 'sphinx.ext.autodoc']
+extensions = [
+    'oslo_config.sphinxext',
+    'oslo_policy.sphinxext',
+    'sphinx.ext.autodoc',
+]
 html_theme = 'alabaster'
 html_theme_options = {
     'description': 'API microversions and versioned RPC objects'

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators see of the service: readiness, health, logs, numbers.
+
+The processes are started as the systemd units start them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import socket
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from tests.functional import harness
+from tests.functional.processes import PATIENCE, Process, wait_for
+
+UNITS = pathlib.Path(__file__).parents[2] / 'etc' / 'systemd'
+
+
+@contextlib.contextmanager
+def systemd() -> Iterator[socket.socket]:
+    """Listen where processes say that they are ready."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(f'\0vobjects-test-{uuid.uuid4().hex}')
+        listening.settimeout(0.1)
+        yield listening
+
+
+def start(
+    deployment: harness.Deployment, unit: str, listening: socket.socket
+) -> Process:
+    """Return the process of a unit, which has said that it is ready."""
+    text = (UNITS / unit).read_text()
+    found = re.search(r'^ExecStart=(.*)$', text, re.MULTILINE)
+    assert found is not None
+    _program, command, *words = shlex.split(found[1].replace('%i', '1'))
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    assert options.pop('--config-file') == '/etc/vobjects/vobjects.conf'
+    if '--metrics-port' in options:
+        assert options['--metrics-port'] == '9101'
+        options['--metrics-port'] = '0'
+    name = listening.getsockname().decode().replace('\0', '@')
+    more = [word for pair in options.items() for word in pair]
+    process = deployment.group.start(
+        command,
+        shutil.which('env') or '',
+        f'NOTIFY_SOCKET={name}',
+        *deployment.command(command, *more),
+        ends=command == 'engine',
+    )
+
+    def told() -> bytes:
+        deployment.group.check_alive()
+        with contextlib.suppress(TimeoutError):
+            return listening.recv(512)
+        return b''
+
+    assert wait_for(f'{command} is ready', told) == b'READY=1'
+    return process
+
+
+def lines(process: Process) -> list[dict[str, Any]]:
+    """Return what a process has logged; every whole line is JSON."""
+    text = process.log.read_text()
+    whole = text[: text.rfind('\n') + 1]
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def numbers(url: str) -> dict[str, float]:
+    """Return what Prometheus reads: series and value."""
+    answer = requests.get(url, timeout=PATIENCE)
+    assert answer.status_code == 200
+    found = {}
+    for line in answer.text.splitlines():
+        if not line.startswith('#'):
+            series, _, number = line.rpartition(' ')
+            found[series] = float(number)
+    return found
+
+
+def metrics_of(engine: Process) -> dict[str, float]:
+    """Return the numbers of an engine, wherever it says they are."""
+    (told,) = [
+        line['args'][0]
+        for line in lines(engine)
+        if line['msg'].startswith('Metrics are at')
+    ]
+    return numbers(told)
+
+
+def healthcheck(deployment: harness.Deployment) -> tuple[int, str]:
+    answer = requests.get(f'{deployment.url}/healthcheck', timeout=PATIENCE)
+    return answer.status_code, answer.text
+
+
+@pytest.fixture
+def deployment(tmp_path: pathlib.Path) -> Iterator[harness.Deployment]:
+    """A database, and nobody yet who uses it."""
+    settings = {
+        'DEFAULT': {'use_json': 'true'},
+        'engine': {'metrics_cache': 0},
+        'fleet': {'call_timeout': 30},
+    }
+    kind = harness.Kind('embedded', 'sqlite')
+    with harness.deployed(kind, tmp_path, settings) as found:
+        yield found
+
+
+def test_operators_see_what_the_service_does(
+    deployment: harness.Deployment,
+) -> None:
+    assert 'up to date' in deployment.run('db', 'check')
+    with systemd() as listening:
+        engine = start(deployment, 'vobjects-engine@.service', listening)
+        assert len(deployment.engine_ids()) == 1
+        api = start(deployment, 'vobjects-api.service', listening)
+    deployment.wait_until_served()
+    assert healthcheck(deployment) == (200, 'engines answer')
+
+    with deployment.rest() as rest:
+        profile = rest.create_profile()
+        cluster, action = rest.begin_cluster(profile, 2)
+        rest.succeeded(action)
+        (row,) = deployment.rows(
+            'SELECT request_id FROM actions WHERE id = :id', id=action
+        )
+
+    def ends() -> list[dict[str, Any]]:
+        return [
+            line['context']
+            for line in lines(engine)
+            if line['context'].get('action_id') == action
+        ]
+
+    (told,) = wait_for('the end is logged', ends)
+    assert told['request_id'] == row.request_id
+    assert told['cluster_id'] == cluster
+    asked = [
+        line['message']
+        for line in lines(api)
+        if line['context'].get('request_id') == row.request_id
+    ]
+    assert any('POST /v1/clusters ' in message for message in asked)
+
+    found = metrics_of(engine)
+    for series in (
+        'vobjects_engine_actions_ended_total'
+        '{action="NODE_CREATE",status="SUCCEEDED"}',
+        'vobjects_engine_action_duration_seconds_count{action="NODE_CREATE"}',
+    ):
+        assert found[series] == 2
+    created = '{request="ClusterCreateRequest",result="ok"}'
+    assert found[f'vobjects_engine_requests_total{created}'] == 1
+    assert found['vobjects_actions{status="READY"}'] == 0
+    assert found['vobjects_locks'] == 0
+    assert found['vobjects_fleet_served_maximum_minor'] == 14
+    ages = [s for s in found if 'fleet_heartbeat_age_seconds{' in s]
+    assert len(ages) == 2
+    assert any(
+        'route="/healthcheck"' in series
+        for series in numbers(f'{deployment.url}/metrics')
+    )
+
+    purged = deployment.run('db', 'purge', '--older-than', '0s')
+    assert purged.splitlines()[-1].startswith('3 actions and 2 events')
+    with deployment.rest() as rest:
+        assert rest.get('/v1/actions') == []
+        assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
+
+    assert engine.stop() == 0
+    deployment.group.forget(engine)
+    wait_for('ill', lambda: healthcheck(deployment)[0] == 503)
+    assert not [
+        line
+        for process in (engine, api)
+        for line in lines(process)
+        if line['levelname'] in ('ERROR', 'CRITICAL')
+    ]
