@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two projects: nobody sees or uses what is another's, however it is named.
+
+Every route is asked for another project's resources by ID in
+``test_identity``. Here they are named otherwise: by name and short ID, in the
+queries of lists, and in what requests refer to. All of it is derived from the
+routes and the types, so that new ones are tried from their first day.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import bcrypt
+import pytest
+
+from api.policy import GLOBAL_PROJECT
+from api.routes import ROUTES, Route
+from tests.functional import endpoints, harness
+from tests.functional.harness import Deployment
+from tests.functional.rest import Rest, message, unique
+
+OWNER, OTHER = 'ada', 'eve'
+
+#: Fields that name resources of a kind, wherever they are.
+REFERENCES = {
+    'profile_id': 'profiles',
+    'policy_id': 'policies',
+    'cluster_id': 'clusters',
+    'nodes': 'nodes',
+}
+
+#: What a route needs beside, to come as far as what it refers to.
+BESIDE: dict[str, dict[str, Any]] = {
+    'receivers': {'action': 'CLUSTER_SCALE_OUT'},
+}
+
+LISTS = [
+    route
+    for route in ROUTES
+    if route.method == 'GET' and GLOBAL_PROJECT in route.request.fields
+]
+
+REFERRING = [
+    pytest.param(route, field, id=f'{name} {field}')
+    for name, route in endpoints.BY_NAME.items()
+    if route.given.body and not route.public
+    for field in route.client_names()
+    if field in REFERENCES
+]
+
+
+@pytest.fixture(scope='module')
+def service(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Deployment]:
+    """The service with a user in each of two projects."""
+    directory = tmp_path_factory.mktemp('service')
+    users = directory / 'users'
+    _write_users(users)
+    settings = {
+        'api': {
+            'auth_strategy': 'http_basic',
+            'http_basic_projects': f'{OWNER}:web,{OTHER}:shop',
+        },
+        'oslo_middleware': {'http_basic_auth_user_file': users},
+    }
+    kind = harness.Kind('embedded', 'sqlite')
+    with harness.deployed(kind, directory, settings) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        yield deployment
+
+
+def _write_users(path: pathlib.Path) -> None:
+    with path.open('wb') as file:
+        for name in (OWNER, OTHER):
+            digest = bcrypt.hashpw(name.encode(), bcrypt.gensalt(4))
+            file.write(name.encode() + b':' + digest + b'\n')
+
+
+class Tenant:
+    """A user, with one resource of each kind.
+
+    :ivar name: of all of them
+    :ivar ids: by kind
+    """
+
+    def __init__(self, rest: Rest, name: str) -> None:
+        self.rest = rest
+        self.name = name
+        self.ids: dict[str, str] = {}
+        for kind, content in (
+            ('profiles', {'spec': endpoints.OF_RESOURCE['profiles', 'spec']}),
+            ('policies', {'spec': endpoints.OF_RESOURCE['policies', 'spec']}),
+            ('clusters', {'profile_id': name, 'desired_capacity': 0}),
+            ('nodes', {'profile_id': name, 'cluster_id': name}),
+            (
+                'receivers',
+                {
+                    'type': 'webhook',
+                    'cluster_id': name,
+                    'action': 'CLUSTER_SCALE_OUT',
+                },
+            ),
+        ):
+            key = kind.removesuffix('s').replace('policie', 'policy')
+            body = {key: {'name': name, **content}}
+            answer = rest.ask('POST', f'/v1/{kind}', body)
+            assert answer.status_code in (201, 202), answer.text
+            self.ids[kind] = answer.json()[key]['id']
+            if answer.status_code == 202:
+                action = answer.headers['Location'].rpartition('/')[2]
+                rest.succeeded(action)
+                self.ids['actions'] = action
+        attach = rest.act(name, 'policy_attach', policy_id=name)
+        rest.succeeded(attach)
+        self.ids['events'] = rest.get('/v1/events')[0]['id']
+
+    def has(self, text: str) -> bool:
+        """Tell whether something names one of its resources."""
+        return any(identity in text for identity in self.ids.values())
+
+
+@pytest.fixture(scope='module')
+def tenants(service: Deployment) -> Iterator[tuple[Tenant, Tenant]]:
+    """Two users whose resources have the same names."""
+    name = unique('same')
+    clients = []
+    for user in (OWNER, OTHER):
+        rest = service.rest()
+        rest._session.auth = (user, user)
+        clients.append(rest)
+    yield Tenant(clients[0], name), Tenant(clients[1], name)
+    for rest in clients:
+        rest.__exit__(None, None, None)
+
+
+def test_same_name_leads_each_to_what_is_its_own(
+    tenants: tuple[Tenant, Tenant],
+) -> None:
+    for tenant in tenants:
+        for kind in ('profiles', 'policies', 'clusters', 'nodes', 'receivers'):
+            path = f'/v1/{kind}/{tenant.name}'
+            assert tenant.rest.get(path)['id'] == tenant.ids[kind]
+
+
+def test_short_id_leads_nobody_to_what_is_anothers(
+    tenants: tuple[Tenant, Tenant],
+) -> None:
+    owner, other = tenants
+    for kind, identity in owner.ids.items():
+        assert owner.rest.get(f'/v1/{kind}/{identity[:12]}')['id'] == identity
+        other.rest.refused(404, 'GET', f'/v1/{kind}/{identity[:12]}')
+
+
+@pytest.mark.parametrize('route', LISTS, ids=lambda route: route.path)
+def test_no_query_of_a_list_shows_what_is_anothers(
+    route: Route, tenants: tuple[Tenant, Tenant]
+) -> None:
+    owner, other = tenants
+    said = other.rest.refused(403, 'GET', f'{route.path}?global_project=true')
+    assert GLOBAL_PROJECT in said
+    tried = 0
+    for field in route.client_names():
+        for value in {*owner.ids.values(), OWNER, 'web'}:
+            answer = other.rest.ask('GET', f'{route.path}?{field}={value}')
+            # But for the value itself, which may be said back.
+            text = answer.text.replace(value, '')
+            assert not owner.has(text), f'{field}={value}: {text}'
+            if answer.status_code == 200:
+                ((_key, items),) = answer.json().items()
+                assert not [one for one in items if one['id'] == value]
+            tried += answer.status_code == 200
+    assert tried
+
+
+@pytest.mark.parametrize(('route', 'field'), REFERRING)
+def test_no_request_refers_to_what_is_anothers(
+    route: Route, field: str, tenants: tuple[Tenant, Tenant]
+) -> None:
+    owner, other = tenants
+    resource = route.path.split('/')[2]
+    foreign = owner.ids[REFERENCES[field]]
+    content = {
+        **endpoints.required_of(route),
+        **BESIDE.get(resource, {}),
+    }
+    # What else it refers to is its own.
+    for key in content.keys() & REFERENCES.keys():
+        content[key] = _referring(content[key], other.ids[REFERENCES[key]])
+    body = endpoints.content_of(
+        route, {**content, field: _referring(content.get(field), foreign)}
+    )
+    path = endpoints.path_of(route, other.ids.get(resource, ''))
+    before = owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}')
+
+    answer = other.rest.ask(route.method, path, body)
+
+    assert answer.status_code in (400, 404), answer.text
+    assert foreign in message(answer), 'refused for another reason'
+    assert owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}') == before
+
+
+def _referring(like: Any, identity: str) -> Any:
+    """Return what names a resource, in the form that a field takes."""
+    if isinstance(like, list):
+        return [identity]
+    return {identity: identity} if isinstance(like, dict) else identity
+
+
+def test_server_of_anothers_node_is_not_adopted(
+    tenants: tuple[Tenant, Tenant],
+) -> None:
+    owner, other = tenants
+    node = owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}')
+    given = {'identity': node['physical_id'], 'type': 'os.nova.server-1.0'}
+    for path in ('adopt', 'adopt-preview'):
+        said = other.rest.refused(400, 'POST', f'/v1/nodes/{path}', given)
+        assert not owner.has(said)
+    assert owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}') == node
