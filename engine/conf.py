@@ -7,6 +7,7 @@ from oslo_config import cfg
 from oslo_db import options as oslo_db_options
 
 from engine.delegations import conf as delegations
+from engine.providers.openstack import conf as openstack_conf
 
 #: Where state goes when nothing is configured: the current directory.
 DEFAULT_CONNECTION = 'sqlite:///vobjects.sqlite'
@@ -317,4 +318,5 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         (QUEUES, QUEUES_OPTIONS),
         (HOOKS, HOOKS_OPTIONS),
         (SIMULATED, SIMULATED_OPTIONS),
+        (openstack_conf.GROUP, openstack_conf.OPTIONS),
     ]

@@ -190,18 +190,6 @@ OPERATIONS: Mapping[str, schema.Operation] = {
     ),
 }
 
-#: What a server that is there says of the properties it was made with.
-ADOPTED = (
-    'availability_zone',
-    'flavor',
-    'image',
-    'key_name',
-    'metadata',
-    'name',
-    'networks',
-    'security_groups',
-)
-
 #: Types of virtual interfaces that a port can be asked for.
 VNIC_TYPES = ('normal', 'direct', 'macvtap')
 
@@ -333,8 +321,12 @@ class NovaServer:
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
         """Return properties by which the server could be made."""
-        details = provider.servers.get(physical_id).details
-        found = {name: details[name] for name in ADOPTED if details.get(name)}
+        described = provider.servers.described(physical_id)
+        found = {
+            name: described[name]
+            for name in PROPERTIES
+            if described.get(name) is not None
+        }
         _forget_membership(found)
         if snapshot:
             found['image'] = provider.servers.snapshot(

@@ -24,12 +24,17 @@ from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from oslo_config import cfg
-from stevedore import driver
+from stevedore import extension
 
 from engine.db import database
 from engine.providers import balancing, lifecycle, placing
+from vobjects import exceptions
 
 NAMESPACE = 'vobjects.providers'
+
+
+class UnknownProviderError(exceptions.VobjectsError):
+    """The configuration names a provider that is not installed."""
 
 
 class ProviderError(Exception):
@@ -176,6 +181,12 @@ class Servers(Protocol):
         :raises ServerNotFound: there is none
         """
 
+    def described(self, server_id: str) -> Mapping[str, Any]:
+        """Return the properties by which a server could be made.
+
+        :raises ServerNotFound: there is none
+        """
+
     def snapshot(self, server_id: str, name: str) -> str:
         """Make an image of a server and return its ID.
 
@@ -291,12 +302,17 @@ class Provider(Protocol):
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:
     """Return the provider that ``[engine] provider`` names.
 
-    :raises stevedore.exception.NoMatches: nobody brought one of that name
+    :raises UnknownProviderError: nobody brought one of that name
+    :raises vobjects.exceptions.VobjectsError: what else the provider needs
+        that the operator can mend
     """
-    manager: driver.DriverManager[Any] = driver.DriverManager(
-        NAMESPACE,
-        conf.engine.provider,
-        invoke_on_load=True,
-        invoke_args=(conf, target),
+    found: extension.ExtensionManager[Any] = extension.ExtensionManager(
+        NAMESPACE
     )
-    return cast(Provider, manager.driver)
+    name = conf.engine.provider
+    if name not in found:
+        raise UnknownProviderError(
+            f'[engine] provider: there is no {name}; there are'
+            f' {", ".join(sorted(found.names()))}'
+        )
+    return cast(Provider, found[name].plugin(conf, target))

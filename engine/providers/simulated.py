@@ -206,6 +206,13 @@ class SimulatedServers:
             )
         )
 
+    def described(self, server_id: str) -> Mapping[str, Any]:
+        """Return the properties by which a server was made."""
+        with self._database.reader() as session:
+            row = self._existing(session, server_id)
+            found = {'name': row.name, 'availability_zone': row.zone}
+            return {**found, **row.properties}
+
     def release(self, key: str) -> None:
         """Do nothing: a simulated server has all that it needs."""
 

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Containers on hosts whose Docker daemon answers to us.
+
+A container carries the key that it was made for as a label. The package
+``docker`` is an optional one: it is asked for with the first container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.providers import base
+from vobjects import exceptions
+
+LOG = logging.getLogger(__name__)
+
+LABEL = 'vobjects.node'
+
+#: Seconds that a container has for ending by itself.
+STOP_WITHIN = 10
+
+
+class Containers:
+    """See :class:`engine.providers.base.Containers`.
+
+    :param timeout: seconds that a request may take
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+
+    def create(
+        self, host: str, key: str, name: str, properties: Mapping[str, Any]
+    ) -> base.Container:
+        """Run a container, or return the one that ``key`` has already."""
+        with self._client(host, f'run the container of node {key}') as client:
+            found = _find(client, key)
+            if found is None:
+                found = _created(client, key, name, properties)
+            client.start(found)
+            return _container(client.inspect_container(found))
+
+    def find(self, host: str, key: str) -> base.Container | None:
+        """Return the container that was created for ``key``."""
+        what = f'look for the container of node {key}'
+        with self._client(host, what) as client:
+            found = _find(client, key)
+            if found is None:
+                return None
+            return _container(client.inspect_container(found))
+
+    def get(self, host: str, container_id: str) -> base.Container:
+        """Return a container."""
+        with self._client(host, f'show container {container_id}') as client:
+            return _container(client.inspect_container(container_id))
+
+    def rename(
+        self, host: str, container_id: str, name: str
+    ) -> base.Container:
+        """Give a container another name."""
+        with self._client(host, f'rename container {container_id}') as client:
+            shown = _container(client.inspect_container(container_id))
+            if shown.name != name:
+                client.rename(container_id, name)
+            return _container(client.inspect_container(container_id))
+
+    def delete(self, host: str, container_id: str) -> None:
+        """Stop and remove a container; fine if it is gone."""
+        try:
+            with self._client(
+                host, f'remove container {container_id}'
+            ) as client:
+                client.stop(container_id, timeout=STOP_WITHIN)
+                client.remove_container(container_id, force=True)
+        except base.ContainerNotFound:
+            return
+
+    def operate(
+        self,
+        host: str,
+        container_id: str,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> base.Container:
+        """Do something to a container."""
+        what = f'{operation} container {container_id}'
+        with self._client(host, what) as client:
+            status = _container(client.inspect_container(container_id)).status
+            if operation == 'restart':
+                wait = parameters.get('wait_time')
+                seconds = STOP_WITHIN if wait is None else wait
+                client.restart(container_id, timeout=seconds)
+            # Somebody who died may have done it already.
+            elif operation == 'pause' and status != 'paused':
+                client.pause(container_id)
+            elif operation == 'unpause' and status != 'running':
+                client.unpause(container_id)
+            return _container(client.inspect_container(container_id))
+
+    @contextlib.contextmanager
+    def _client(self, host: str, what: str) -> Iterator[Any]:
+        """Yield a client of a host, and have errors told as a provider's.
+
+        :raises engine.providers.base.ProviderError: with the host's status
+            and message
+        """
+        try:
+            docker: Any = importlib.import_module('docker')
+        except ImportError:
+            raise base.ProviderError(
+                f'could not {what}: the engine lacks the package docker:'
+                " pip install 'vobjects[docker]'"
+            ) from None
+        import requests
+
+        try:
+            client = docker.APIClient(
+                base_url=host, version='auto', timeout=self._timeout
+            )
+            with contextlib.closing(client):
+                yield client
+        except docker.errors.NotFound as error:
+            raise base.ContainerNotFound(
+                f'could not {what}: 404: {error.explanation}'
+            ) from None
+        except docker.errors.APIError as error:
+            raise base.ProviderError(
+                f'could not {what}: {error.status_code}: {error.explanation}'
+            ) from None
+        except (
+            docker.errors.DockerException,
+            requests.RequestException,
+        ) as error:
+            LOG.warning('Could not %s on %s: %s', what, host, error)
+            raise base.ProviderError(
+                f'could not {what}: the Docker daemon of its host does not'
+                f' answer ({exceptions.cut(type(error).__name__)})'
+            ) from None
+
+
+def _find(client: Any, key: str) -> str | None:
+    found = client.containers(all=True, filters={'label': f'{LABEL}={key}'})
+    return found[0]['Id'] if found else None
+
+
+def _created(
+    client: Any, key: str, name: str, properties: Mapping[str, Any]
+) -> str:
+    """Make a container, of an image that the host may have to fetch."""
+    values = {
+        'image': properties['image'],
+        'command': properties.get('command'),
+        'name': name,
+        'labels': {LABEL: key},
+    }
+    try:
+        client.inspect_image(properties['image'])
+    except importlib.import_module('docker').errors.ImageNotFound:
+        client.pull(properties['image'])
+    return str(client.create_container(**values)['Id'])
+
+
+def _container(shown: Mapping[str, Any]) -> base.Container:
+    config, state = shown.get('Config') or {}, shown['State']
+    name = shown['Name'].lstrip('/')
+    return base.Container(
+        shown['Id'],
+        name,
+        state['Status'],
+        {
+            'id': shown['Id'],
+            'name': name,
+            'status': state['Status'],
+            'created': shown.get('Created'),
+            'image': config.get('Image'),
+            'command': config.get('Cmd'),
+            'exit_code': state.get('ExitCode'),
+        },
+    )

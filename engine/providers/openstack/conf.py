@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options ``[provider_openstack]`` that need no library."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup(
+    'provider_openstack',
+    'The cloud of [engine] provider = openstack. It is one of clouds.yaml, or'
+    " keystoneauth's options auth_type, auth_url and so on say how to reach"
+    ' it.',
+)
+
+OPTIONS = [
+    cfg.StrOpt(
+        'cloud',
+        help='Name of a cloud in clouds.yaml. If it is given, the options of'
+        ' keystoneauth in this section do not count.',
+    ),
+    cfg.StrOpt(
+        'region_name',
+        help='Region that nodes are made in of which nothing else is said.',
+    ),
+    cfg.StrOpt(
+        'interface',
+        default='public',
+        choices=['public', 'internal', 'admin'],
+        help='Endpoints of the catalogue that are used, unless clouds.yaml'
+        ' says otherwise.',
+    ),
+    cfg.FloatOpt(
+        'request_timeout',
+        default=60.0,
+        min=0.1,
+        help='Seconds that a request to the cloud may take.',
+    ),
+    cfg.IntOpt(
+        'retries',
+        default=3,
+        min=0,
+        help='How often a request is repeated that could not be sent, or was'
+        ' answered with 429 or 503.',
+    ),
+    cfg.FloatOpt(
+        'retry_delay',
+        default=0.5,
+        min=0.0,
+        help='Seconds before the first repetition; twice as long before each'
+        ' further one.',
+    ),
+    cfg.FloatOpt(
+        'server_timeout',
+        default=600.0,
+        min=0.1,
+        help='Seconds in which a server has to be as it was asked for.',
+    ),
+    cfg.FloatOpt(
+        'stack_timeout',
+        default=3600.0,
+        min=0.1,
+        help='Seconds in which a stack has to be as it was asked for, unless'
+        ' its profile says otherwise.',
+    ),
+    cfg.FloatOpt(
+        'poll_interval',
+        default=2.0,
+        min=0.01,
+        help='Seconds between two looks at what is on its way.',
+    ),
+]

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the cloud is reached.
+
+One keystoneauth session serves all threads of the engine: it has the token,
+the catalogue and the connections. openstacksdk's own objects are made for
+each thread, as they are not meant to be shared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from typing import Any, Self
+
+import openstack.config
+import openstack.connection
+from keystoneauth1 import exceptions as auth_exceptions
+from keystoneauth1 import loading
+from openstack import exceptions as sdk_exceptions
+from openstack.config import cloud_region
+from oslo_config import cfg
+
+from engine.providers.openstack import asking, conf
+from vobjects import exceptions
+
+#: Statuses after which a request is repeated.
+RETRIED = [429, 503]
+
+SECTION = conf.GROUP.name
+
+
+class CloudConfigError(exceptions.VobjectsError):
+    """The configuration does not say how to reach the cloud."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cloud:
+    """One region of the cloud.
+
+    :ivar options: those of ``[provider_openstack]``
+    :ivar region: as the SDK describes it
+    """
+
+    options: Any
+    region: cloud_region.CloudRegion
+    local: threading.local = dataclasses.field(
+        default_factory=threading.local, compare=False
+    )
+
+    @classmethod
+    def configured(cls, configuration: cfg.ConfigOpts) -> Self:
+        """Return the region that the configuration names.
+
+        Nothing is sent to the cloud before somebody asks for something.
+
+        :raises CloudConfigError: it names none, or not completely
+        """
+        options = configuration[SECTION]
+        try:
+            if options.cloud:
+                region = openstack.config.OpenStackConfig().get_one(
+                    cloud=options.cloud,
+                    region_name=options.region_name,
+                    api_timeout=options.request_timeout,
+                )
+            else:
+                region = _from_section(configuration, options)
+        except (
+            sdk_exceptions.SDKException,
+            auth_exceptions.ClientException,
+        ) as error:
+            raise CloudConfigError(f'[{SECTION}]: {error}') from None
+        region.config.setdefault('connect_retries', options.retries)
+        region.config.setdefault('status_code_retries', options.retries)
+        return cls(options, region)
+
+    def in_region(self, name: str) -> Cloud:
+        """Return another region."""
+        session = self.region.get_session()
+        config = {**self.region.config, 'region_name': name}
+        other = cloud_region.CloudRegion(
+            name=self.region.name, session=session, config=config
+        )
+        return Cloud(self.options, other)
+
+    def regions(self) -> list[str]:
+        """Return the names of the regions, as the catalogue has them.
+
+        :raises engine.providers.base.ProviderError: the cloud does not say
+        """
+        with asking.explained('list the regions'):
+            session: Any = self.region.get_session()
+            access = session.auth.get_access(session)
+            return sorted(
+                {
+                    endpoint['region_id'] or endpoint['region']
+                    for service in access.service_catalog.catalog
+                    for endpoint in service['endpoints']
+                    if endpoint.get('region_id') or endpoint.get('region')
+                }
+            )
+
+    # The services, as this thread may use them
+
+    @property
+    def compute(self) -> Any:
+        return self._service('compute')
+
+    @property
+    def image(self) -> Any:
+        return self._service('image')
+
+    @property
+    def network(self) -> Any:
+        return self._service('network')
+
+    @property
+    def orchestration(self) -> Any:
+        return self._service('orchestration')
+
+    @property
+    def load_balancer(self) -> Any:
+        return self._service('load_balancer')
+
+    def _service(self, name: str) -> Any:
+        made: dict[str, Any] = self.local.__dict__
+        if name not in made:
+            if 'connection' not in made:
+                made['connection'] = openstack.connection.Connection(
+                    config=self.region
+                )
+            service = getattr(made['connection'], name)
+            service.retriable_status_codes = RETRIED
+            service.connect_retry_delay = self.options.retry_delay
+            service.status_code_retry_delay = self.options.retry_delay
+            made[name] = service
+        return made[name]
+
+
+def _from_section(
+    configuration: cfg.ConfigOpts, options: Any
+) -> cloud_region.CloudRegion:
+    """Return the region that keystoneauth's options describe."""
+    loading.register_auth_conf_options(configuration, SECTION)
+    loading.register_session_conf_options(configuration, SECTION)
+    if not options.auth_type:
+        raise CloudConfigError(
+            f"[{SECTION}]: set 'cloud', or 'auth_type' and what it needs"
+        )
+    auth = loading.load_auth_from_conf_options(configuration, SECTION)
+    session = loading.load_session_from_conf_options(
+        configuration, SECTION, auth=auth
+    )
+    if session.timeout is None:
+        session.timeout = options.request_timeout
+    return cloud_region.from_session(
+        session,
+        region_name=options.region_name,
+        interface=options.interface,
+    )
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return keystoneauth's options, as oslo.config's generator expects."""
+    options = [
+        *loading.get_auth_common_conf_options(),
+        *loading.get_auth_plugin_conf_options('v3password'),
+        *loading.get_session_conf_options(),
+    ]
+    return [(conf.GROUP, options)]

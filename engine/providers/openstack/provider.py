@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One region of the cloud, with all that it can do."""
+
+from __future__ import annotations
+
+from engine.providers import balancing, base, docker, lifecycle, placing
+from engine.providers.openstack import connection, placement, servers, stacks
+
+
+class OpenStackProvider:
+    """See :class:`engine.providers.base.Provider`."""
+
+    def __init__(self, cloud: connection.Cloud) -> None:
+        self._cloud = cloud
+        self.servers: base.Servers = servers.Servers(cloud)
+        self.stacks: base.Stacks = stacks.Stacks(cloud)
+        self.containers: base.Containers = docker.Containers(
+            timeout=cloud.options.request_timeout
+        )
+        self.server_groups: placing.ServerGroups | None = (
+            placement.ServerGroups(cloud)
+        )
+        self.places: placing.Places | None = placement.Places(cloud)
+        self.hosts: placing.Hosts | None = placement.Hosts(cloud)
+        self.load_balancers: balancing.LoadBalancers | None = None
+        # Nova tells of events by its message bus alone.
+        self.lifecycle: lifecycle.Events | None = None
+
+    def in_region(self, name: str) -> base.Provider:
+        """Return another region of the same cloud."""
+        if name not in self._cloud.regions():
+            raise base.ProviderError(f'there is no region {name}')
+        return OpenStackProvider(self._cloud.in_region(name))

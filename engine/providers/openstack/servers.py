@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's servers; see :class:`engine.providers.base.Servers`.
+
+A server carries the key that it was made for as a tag. What Nova has begun is
+waited for: until the status is the wanted one and no task is left, or until
+the server is in ERROR, which ends with Nova's own reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from engine.providers import base
+from engine.providers.openstack import asking, ports, server_details
+from engine.providers.openstack.connection import Cloud
+from engine.providers.openstack.server_operations import OPERATIONS, Operation
+
+LOG = logging.getLogger(__name__)
+
+#: Microversions of Nova: tags are in answers since 2.26, and the flavor's ID
+#: until 2.46; a new server can have tags since 2.52, and personality until
+#: 2.56; and a volume of a type since 2.67.
+SHOWING, CREATING, WITH_VOLUME_TYPES = '2.46', '2.52', '2.67'
+
+_TASK = 'OS-EXT-STS:task_state'
+
+#: Properties that Nova knows by the same name.
+_SAME = ('availability_zone', 'config_drive', 'key_name', 'personality')
+
+#: Statuses of a server that is gone, or as good as gone.
+_GONE = ('DELETED', 'SOFT_DELETED')
+
+#: Description of a server that its node does not want any more.
+_LEFT = 'left by its vobjects node'
+
+
+class Servers:
+    """The servers of one region."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def create(
+        self, key: str, name: str, properties: Mapping[str, Any]
+    ) -> base.Server:
+        """Make a server, or return the one that ``key`` has already."""
+        what = f'create the server of node {key}'
+        found = self.find(key)
+        server_id = found.id if found else None
+        try:
+            if server_id is None:
+                with asking.explained(what):
+                    server_id = self._begin(key, name, properties)
+            return self._wait(server_id, 'ACTIVE', what)
+        except base.ProviderError:
+            self._give_up(key, server_id)
+            raise
+
+    def find(self, key: str) -> base.Server | None:
+        """Return the server that was created for ``key``."""
+        with asking.explained(f'look for the server of node {key}'):
+            answer = asking.checked(
+                self._cloud.compute.get(
+                    '/servers/detail',
+                    params={'tags': _tag(key)},
+                    microversion=SHOWING,
+                )
+            )
+        for server in answer.json()['servers']:
+            if server['status'] in _GONE or _is_left(server):
+                continue
+            return _server(server)
+        return None
+
+    def get(self, server_id: str) -> base.Server:
+        """Return a server."""
+        return _server(self._get(server_id))
+
+    def described(self, server_id: str) -> Mapping[str, Any]:
+        """Return the properties by which a server could be made."""
+        return server_details.described(self._get(server_id))
+
+    def update(
+        self,
+        key: str,
+        server_id: str,
+        name: str,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> base.Server:
+        """Give a server other properties, those first that restart it."""
+        server = self._get(server_id)
+        with asking.explained(
+            f'update server {server_id}', base.ServerNotFound
+        ):
+            if new.get('image'):
+                self._set_image(server, new['image'])
+            elif old.get('image'):
+                raise base.ProviderError(
+                    f'the image of server {server_id} cannot be taken away'
+                )
+            self._set_flavor(server, new['flavor'])
+            if name != server['name']:
+                sent = {'server': {'name': name}}
+                asking.checked(
+                    self._cloud.compute.put(f'/servers/{server_id}', json=sent)
+                )
+            self._set_metadata(
+                server, old.get('metadata') or {}, new.get('metadata') or {}
+            )
+        before, after = old.get('networks') or (), new.get('networks') or ()
+        if before != after:
+            ports.changed(self._cloud, key, server_id, before, after)
+        return self.get(server_id)
+
+    def delete(
+        self,
+        server_id: str,
+        *,
+        force: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a server; fine if it is gone."""
+        what = f'delete server {server_id}'
+        try:
+            with asking.explained(what, base.ServerNotFound):
+                if force:
+                    self._act(server_id, 'forceDelete', None)
+                else:
+                    asking.checked(
+                        self._cloud.compute.delete(f'/servers/{server_id}')
+                    )
+        except base.ServerNotFound:
+            return
+        asking.until(
+            lambda: self._is_gone(server_id) or None,
+            what,
+            timeout=self._timeout() if timeout is None else timeout,
+            interval=self._cloud.options.poll_interval,
+        )
+
+    def disown(self, key: str) -> None:
+        """Let ``key`` have another server, and leave the one that it has.
+
+        Nova keeps the tags of a server that is in ERROR as they are, but not
+        its description.
+        """
+        found = self.find(key)
+        if found is None:
+            return
+        sent = {'server': {'description': _LEFT}}
+        with asking.explained(f'leave server {found.id}'):
+            asking.checked(
+                self._cloud.compute.put(
+                    f'/servers/{found.id}', json=sent, microversion=SHOWING
+                )
+            )
+        ports.disowned(self._cloud, key)
+
+    def release(self, key: str) -> None:
+        """Remove the ports and floating addresses made for ``key``."""
+        ports.removed(self._cloud, key)
+
+    def reboot(self, server_id: str, *, hard: bool) -> base.Server:
+        """Restart a server."""
+        kind = 'HARD' if hard else 'SOFT'
+        return self.operate(server_id, 'reboot', {'type': kind})
+
+    def rebuild(self, server_id: str) -> base.Server:
+        """Make a server anew from its image, keeping its ID."""
+        image = server_details.image_id(self._get(server_id))
+        if not image:
+            raise base.ProviderError(
+                f'server {server_id} has no image to be rebuilt from'
+            )
+        return self._rebuild(server_id, image)
+
+    def operate(
+        self, server_id: str, operation: str, parameters: Mapping[str, Any]
+    ) -> base.Server:
+        """Do something to a server."""
+        if operation == 'rebuild':
+            return self.rebuild(server_id)
+        if operation == 'restore':
+            return self._rebuild(server_id, parameters['image'])
+        if operation == 'migrate':
+            return self._migrate(server_id)
+        if operation == 'snapshot':
+            name = parameters.get('name') or f'snapshot-{server_id}'
+            self.snapshot(server_id, name)
+            return self.get(server_id)
+        if operation == 'rescue' and parameters.get('image_ref'):
+            image = self._image_id(parameters['image_ref'])
+            parameters = {**parameters, 'image_ref': image}
+        return self._operate(
+            server_id, operation, OPERATIONS[operation], parameters
+        )
+
+    def snapshot(self, server_id: str, name: str) -> str:
+        """Make an image of a server and return its ID."""
+        what = f'make an image of server {server_id}'
+        with asking.explained(what, base.ServerNotFound):
+            answer = self._act(server_id, 'createImage', {'name': name})
+            image_id = str(answer.json()['image_id'])
+
+        def is_there() -> bool | None:
+            with asking.explained(what):
+                status = self._cloud.image.get_image(image_id).status
+            if status in ('killed', 'deleted'):
+                raise base.ProviderError(
+                    f'could not {what}: the image is {status}'
+                )
+            return status == 'active' or None
+
+        asking.until(
+            is_there,
+            what,
+            timeout=self._timeout(),
+            interval=self._cloud.options.poll_interval,
+        )
+        return image_id
+
+    # Making one
+
+    def _begin(
+        self, key: str, name: str, properties: Mapping[str, Any]
+    ) -> str:
+        """Ask for a server and return its ID."""
+        server = self._wanted(key, name, properties)
+        sent: dict[str, Any] = {'server': server}
+        if properties.get('scheduler_hints'):
+            sent['os:scheduler_hints'] = properties['scheduler_hints']
+        volumes = server.get('block_device_mapping_v2') or ()
+        has_types = any(volume.get('volume_type') for volume in volumes)
+        answer = asking.checked(
+            self._cloud.compute.post(
+                '/servers',
+                json=sent,
+                microversion=WITH_VOLUME_TYPES if has_types else CREATING,
+            )
+        )
+        return str(answer.json()['server']['id'])
+
+    def _wanted(
+        self, key: str, name: str, properties: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        auto = properties.get('auto_disk_config', True)
+        wanted: dict[str, Any] = {
+            'name': name,
+            'flavorRef': self._flavor_id(properties['flavor']),
+            'tags': [_tag(key)],
+            'networks': 'auto',
+            'OS-DCF:diskConfig': 'MANUAL' if auto is False else 'AUTO',
+            'metadata': _texts(properties.get('metadata') or {}),
+        }
+        wanted.update(
+            (field, properties[field])
+            for field in _SAME
+            if properties.get(field) is not None
+        )
+        if properties.get('image'):
+            wanted['imageRef'] = self._image_id(properties['image'])
+        if properties.get('admin_pass'):
+            wanted['adminPass'] = properties['admin_pass']
+        if properties.get('user_data'):
+            data = properties['user_data'].encode()
+            wanted['user_data'] = base64.b64encode(data).decode()
+        if properties.get('security_groups'):
+            wanted['security_groups'] = [
+                {'name': group} for group in properties['security_groups']
+            ]
+        if properties.get('block_device_mapping_v2'):
+            wanted['block_device_mapping_v2'] = [
+                {k: v for k, v in device.items() if v is not None}
+                for device in properties['block_device_mapping_v2']
+            ]
+        if properties.get('networks'):
+            # Last: what was refused above leaves no port behind.
+            wanted['networks'] = [
+                {'port': port}
+                for port in ports.made(
+                    self._cloud, key, properties['networks']
+                )
+            ]
+        return wanted
+
+    def _give_up(self, key: str, server_id: str | None) -> None:
+        """Remove what is there of a server that could not be made."""
+        try:
+            if server_id is not None:
+                self.delete(server_id)
+            self.release(key)
+        except base.ProviderError as error:
+            # The node's deletion tries again.
+            LOG.warning('Something of node %s is left: %s', key, error)
+
+    # Changing one
+
+    def _set_image(self, server: Mapping[str, Any], image: str) -> None:
+        image_id = self._image_id(image)
+        if image_id != server_details.image_id(server):
+            self._rebuild(server['id'], image_id)
+
+    def _set_flavor(self, server: Mapping[str, Any], flavor: str) -> None:
+        server_id = server['id']
+        wanted = self._flavor_id(flavor)
+        if wanted != server_details.flavor_id(server):
+            self._act(server_id, 'resize', {'flavorRef': wanted})
+        elif server['status'] != 'VERIFY_RESIZE':
+            return
+        self._confirm(server_id, f'resize server {server_id}')
+
+    def _migrate(self, server_id: str) -> base.Server:
+        what = f'migrate server {server_id}'
+        with asking.explained(what, base.ServerNotFound):
+            if self._get(server_id)['status'] != 'VERIFY_RESIZE':
+                self._act(server_id, 'migrate', None)
+            return self._confirm(server_id, what)
+
+    def _confirm(self, server_id: str, what: str) -> base.Server:
+        """Agree to a server on its new host, when it is there."""
+        self._wait(server_id, 'VERIFY_RESIZE', what, or_stays=True)
+        self._act(server_id, 'confirmResize', None)
+        return self._wait(server_id, '', what)
+
+    def _set_metadata(
+        self,
+        server: Mapping[str, Any],
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> None:
+        path = f'/servers/{server["id"]}/metadata'
+        there = server.get('metadata') or {}
+        wanted = _texts(new)
+        for key in old:
+            if key not in wanted and key in there:
+                asking.checked(self._cloud.compute.delete(f'{path}/{key}'))
+        if any(there.get(key) != text for key, text in wanted.items()):
+            asking.checked(
+                self._cloud.compute.post(path, json={'metadata': wanted})
+            )
+
+    def _rebuild(self, server_id: str, image: str) -> base.Server:
+        what = f'rebuild server {server_id}'
+        with asking.explained(what, base.ServerNotFound):
+            content = {'imageRef': self._image_id(image)}
+            self._act(server_id, 'rebuild', content)
+            return self._wait(server_id, '', what)
+
+    def _operate(
+        self,
+        server_id: str,
+        name: str,
+        operation: Operation,
+        parameters: Mapping[str, Any],
+    ) -> base.Server:
+        what = f'{name.replace("_", " ")} server {server_id}'
+        server = self._get(server_id)
+        # Somebody who died may have done it already.
+        is_done = operation.is_lasting and server['status'] == operation.status
+        with asking.explained(what, base.ServerNotFound):
+            if not is_done:
+                content = operation.content(parameters)
+                self._act(server_id, operation.action, content)
+            return self._wait(server_id, operation.status or '', what)
+
+    # Asking Nova
+
+    def _act(self, server_id: str, action: str, content: Any) -> Any:
+        return asking.checked(
+            self._cloud.compute.post(
+                f'/servers/{server_id}/action',
+                json={action: content},
+                microversion=CREATING,
+            )
+        )
+
+    def _get(self, server_id: str) -> dict[str, Any]:
+        what = f'show server {server_id}'
+        with asking.explained(what, base.ServerNotFound):
+            answer = asking.checked(
+                self._cloud.compute.get(
+                    f'/servers/{server_id}', microversion=SHOWING
+                )
+            )
+            server: dict[str, Any] = answer.json()['server']
+        if server['status'] in _GONE:
+            raise base.ServerNotFound(f'server {server_id} is deleted')
+        return server
+
+    def _is_gone(self, server_id: str) -> bool:
+        try:
+            server = self._get(server_id)
+        except base.ServerNotFound:
+            return True
+        if server['status'] == 'ERROR' and not server.get(_TASK):
+            raise base.ProviderError(
+                f'could not delete server {server_id}: {_fault(server)}'
+            )
+        return False
+
+    def _wait(
+        self, server_id: str, status: str, what: str, *, or_stays: bool = False
+    ) -> base.Server:
+        """Wait until nothing is done with a server any more.
+
+        :param status: it has to have then; '': any but ERROR
+        :param or_stays: whether Nova leaves the server as it was when it
+            cannot do what it was asked
+        """
+
+        def look() -> base.Server | None:
+            server = self._get(server_id)
+            if server.get(_TASK):
+                return None
+            if server['status'] == 'ERROR':
+                raise base.ProviderError(f'could not {what}: {_fault(server)}')
+            if not status or server['status'] == status:
+                return _server(server)
+            if or_stays:
+                raise base.ProviderError(
+                    f'could not {what}: Nova left it {server["status"]}'
+                )
+            return None
+
+        return asking.until(
+            look,
+            what,
+            timeout=self._timeout(),
+            interval=self._cloud.options.poll_interval,
+        )
+
+    def _timeout(self) -> float:
+        return float(self._cloud.options.server_timeout)
+
+    def _flavor_id(self, name_or_id: str) -> str:
+        found = self._cloud.compute.find_flavor(
+            name_or_id, ignore_missing=False
+        )
+        return str(found.id)
+
+    def _image_id(self, name_or_id: str) -> str:
+        with asking.explained(f'find the image {name_or_id}'):
+            found = self._cloud.image.find_image(
+                name_or_id, ignore_missing=False
+            )
+            return str(found.id)
+
+
+def _server(server: Mapping[str, Any]) -> base.Server:
+    return base.Server(
+        server['id'],
+        server['name'],
+        server['status'],
+        server_details.shown(server),
+    )
+
+
+def _is_left(server: Mapping[str, Any]) -> bool:
+    return bool(server.get('description') == _LEFT)
+
+
+def _fault(server: Mapping[str, Any]) -> str:
+    fault = server.get('fault') or {}
+    return f'{fault.get("code", 500)}: {fault.get("message", "no reason")}'
+
+
+def _tag(key: str) -> str:
+    return f'vobjects-{key}'
+
+
+def _texts(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return metadata as Nova takes it: of nothing but text."""
+    return {
+        str(key): value if isinstance(value, str) else str(value)
+        for key, value in metadata.items()
+    }

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heat's stacks; see :class:`engine.providers.base.Stacks`.
+
+A stack carries the key that it was made for in its tags.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from engine.providers import base
+from engine.providers.openstack import asking
+from engine.providers.openstack.connection import Cloud
+
+#: Property of a profile -> Heat's name for it.
+_FIELDS = {
+    'template': 'template',
+    'template_url': 'template_url',
+    'parameters': 'parameters',
+    'files': 'files',
+    'environment': 'environment',
+    'timeout': 'timeout_mins',
+    'disable_rollback': 'disable_rollback',
+}
+
+#: What users are shown of a stack.
+_SHOWN = (
+    'capabilities',
+    'creation_time',
+    'description',
+    'disable_rollback',
+    'id',
+    'outputs',
+    'parameters',
+    'stack_name',
+    'stack_status',
+    'stack_status_reason',
+    'tags',
+    'timeout_mins',
+    'updated_time',
+)
+
+
+class Stacks:
+    """The stacks of one region."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def create(
+        self, key: str, name: str, properties: Mapping[str, Any]
+    ) -> base.Stack:
+        """Make a stack, or return the one that ``key`` has already."""
+        what = f'create the stack of node {key}'
+        found = self.find(key)
+        if found is None:
+            sent = {'stack_name': name, **_sent(properties)}
+            with asking.explained(what):
+                answer = asking.checked(
+                    self._cloud.orchestration.post('/stacks', json=sent)
+                )
+                stack_id = answer.json()['stack']['id']
+        else:
+            stack_id = found.id
+        return self._wait(stack_id, what, self._timeout(properties))
+
+    def find(self, key: str) -> base.Stack | None:
+        """Return the stack that was created for ``key``."""
+        with asking.explained(f'look for the stack of node {key}'):
+            answer = asking.checked(
+                self._cloud.orchestration.get(
+                    '/stacks', params={'tags': f'cluster_node_id={key}'}
+                )
+            )
+        for stack in answer.json()['stacks']:
+            if stack['stack_status'] != 'DELETE_COMPLETE':
+                return _stack(stack)
+        return None
+
+    def get(self, stack_id: str) -> base.Stack:
+        """Return a stack."""
+        return _stack(self._get(stack_id))
+
+    def update(
+        self, stack_id: str, properties: Mapping[str, Any]
+    ) -> base.Stack:
+        """Give a stack other properties."""
+        what, timeout = f'update stack {stack_id}', self._timeout(properties)
+        # Heat does one thing at a time, perhaps for an engine that died.
+        stack = self._settled(stack_id, what, timeout)
+        with asking.explained(what, base.StackNotFound):
+            asking.checked(
+                self._cloud.orchestration.put(
+                    _path(stack), json=_sent(properties)
+                )
+            )
+        self._pause()
+        return self._wait(stack_id, what, timeout)
+
+    def delete(self, stack_id: str) -> None:
+        """Remove a stack; fine if it is gone."""
+        what = f'delete stack {stack_id}'
+        try:
+            stack = self._get(stack_id)
+            with asking.explained(what, base.StackNotFound):
+                asking.checked(self._cloud.orchestration.delete(_path(stack)))
+            self._pause()
+            gone = self._settled(stack_id, what, self._timeout({}))
+        except base.StackNotFound:
+            return
+        raise base.ProviderError(
+            f'could not {what}: {gone["stack_status"]}:'
+            f' {gone["stack_status_reason"]}'
+        )
+
+    def check(self, stack_id: str) -> base.Stack:
+        """Have Heat look at what a stack is made of."""
+        what = f'check stack {stack_id}'
+        stack = self._settled(stack_id, what, self._timeout({}))
+        with asking.explained(what, base.StackNotFound):
+            asking.checked(
+                self._cloud.orchestration.post(
+                    f'{_path(stack)}/actions', json={'check': None}
+                )
+            )
+        self._pause()
+        return _stack(self._settled(stack_id, what, self._timeout({})))
+
+    def abandon(self, stack_id: str) -> None:
+        """Forget a stack without removing what it is made of."""
+        what = f'abandon stack {stack_id}'
+        with asking.explained(what, base.StackNotFound):
+            path = _path(self._get(stack_id))
+            asking.checked(self._cloud.orchestration.delete(f'{path}/abandon'))
+
+    def described(self, stack_id: str) -> Mapping[str, Any]:
+        """Return the properties by which a stack could be made."""
+        stack = self._get(stack_id)
+        what = f'describe stack {stack_id}'
+        with asking.explained(what, base.StackNotFound):
+            parts = {
+                part: asking.checked(
+                    self._cloud.orchestration.get(f'{_path(stack)}/{part}')
+                ).json()
+                for part in ('template', 'environment', 'files')
+            }
+        return {
+            **parts,
+            'parameters': stack.get('parameters') or {},
+            'timeout': stack.get('timeout_mins'),
+            'disable_rollback': stack.get('disable_rollback'),
+        }
+
+    def _get(self, stack_id: str) -> dict[str, Any]:
+        what = f'show stack {stack_id}'
+        with asking.explained(what, base.StackNotFound):
+            answer = asking.checked(
+                self._cloud.orchestration.get(f'/stacks/{stack_id}')
+            )
+            stack: dict[str, Any] = answer.json()['stack']
+        if stack['stack_status'] == 'DELETE_COMPLETE':
+            raise base.StackNotFound(f'stack {stack_id} is deleted')
+        return stack
+
+    def _settled(
+        self, stack_id: str, what: str, timeout: float
+    ) -> dict[str, Any]:
+        """Return a stack when nothing is done with it any more."""
+
+        def look() -> dict[str, Any] | None:
+            stack = self._get(stack_id)
+            is_busy = stack['stack_status'].endswith('_IN_PROGRESS')
+            return None if is_busy else stack
+
+        return asking.until(
+            look,
+            what,
+            timeout=timeout,
+            interval=self._cloud.options.poll_interval,
+        )
+
+    def _wait(self, stack_id: str, what: str, timeout: float) -> base.Stack:
+        """Return a stack that has become what was asked for.
+
+        :raises engine.providers.base.ProviderError: with Heat's reason
+        """
+        stack = _stack(self._settled(stack_id, what, timeout))
+        # A rollback that succeeded is COMPLETE as well.
+        is_done = stack.status.endswith('_COMPLETE')
+        if not is_done or stack.status.startswith('ROLLBACK'):
+            raise base.ProviderError(
+                f'could not {what}: {stack.status}: {stack.reason}'
+            )
+        return stack
+
+    def _pause(self) -> None:
+        """Let Heat begin: it may answer before the status tells of it."""
+        time.sleep(self._cloud.options.poll_interval)
+
+    def _timeout(self, properties: Mapping[str, Any]) -> float:
+        minutes = properties.get('timeout')
+        if minutes:
+            return float(minutes) * 60
+        return float(self._cloud.options.stack_timeout)
+
+
+def _sent(properties: Mapping[str, Any]) -> dict[str, Any]:
+    sent = {
+        theirs: properties[ours]
+        for ours, theirs in _FIELDS.items()
+        if properties.get(ours) not in (None, '', {})
+    }
+    sent.setdefault('disable_rollback', True)
+    if properties.get('tags'):
+        sent['tags'] = ','.join(properties['tags'])
+    return sent
+
+
+def _path(stack: Mapping[str, Any]) -> str:
+    return f'/stacks/{stack["stack_name"]}/{stack["id"]}'
+
+
+def _stack(stack: Mapping[str, Any]) -> base.Stack:
+    outputs = {
+        output['output_key']: output.get('output_value')
+        for output in stack.get('outputs') or ()
+    }
+    return base.Stack(
+        stack['id'],
+        stack['stack_name'],
+        stack['stack_status'],
+        stack.get('stack_status_reason') or '',
+        outputs,
+        {key: stack[key] for key in _SHOWN if key in stack},
+    )

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova: servers with their actions, flavors, zones, groups, hypervisors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+
+from tests import cloud as fake
+
+MAXIMUM = 96
+
+#: Action -> the statuses it can be done in, and the one it leads to.
+ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    'reboot': (('ACTIVE', 'SHUTOFF', 'ERROR'), 'ACTIVE'),
+    'os-start': (('SHUTOFF',), 'ACTIVE'),
+    'os-stop': (('ACTIVE', 'ERROR'), 'SHUTOFF'),
+    'pause': (('ACTIVE',), 'PAUSED'),
+    'unpause': (('PAUSED',), 'ACTIVE'),
+    'suspend': (('ACTIVE',), 'SUSPENDED'),
+    'resume': (('SUSPENDED',), 'ACTIVE'),
+    'rescue': (('ACTIVE', 'SHUTOFF'), 'RESCUE'),
+    'unrescue': (('RESCUE',), 'ACTIVE'),
+    'rebuild': (('ACTIVE', 'SHUTOFF', 'ERROR'), 'ACTIVE'),
+    'evacuate': (('ACTIVE', 'SHUTOFF', 'ERROR'), 'ACTIVE'),
+    'migrate': (('ACTIVE', 'SHUTOFF'), 'VERIFY_RESIZE'),
+    'resize': (('ACTIVE', 'SHUTOFF'), 'VERIFY_RESIZE'),
+    'confirmResize': (('VERIFY_RESIZE',), 'ACTIVE'),
+    'lock': ((), ''),
+    'unlock': ((), ''),
+    'changePassword': (('ACTIVE',), ''),
+    'createImage': (('ACTIVE', 'SHUTOFF'), ''),
+    'forceDelete': ((), ''),
+}
+
+#: What a request for a server may have, and from which microversion on.
+FIELDS: dict[str, int] = {
+    'name': 1,
+    'imageRef': 1,
+    'flavorRef': 1,
+    'adminPass': 1,
+    'OS-DCF:diskConfig': 1,
+    'availability_zone': 1,
+    'block_device_mapping_v2': 1,
+    'config_drive': 1,
+    'key_name': 1,
+    'metadata': 1,
+    'networks': 1,
+    'personality': 1,
+    'security_groups': 1,
+    'user_data': 1,
+    'tags': 52,
+}
+
+ZONES = ('nova', 'nova-2')
+
+
+def microversion() -> int:
+    """Return the minor version that the request asks for."""
+    asked = flask.request.headers.get('OpenStack-API-Version', 'compute 2.1')
+    minor = int(asked.removeprefix('compute 2.'))
+    if minor > MAXIMUM:
+        fake.refuse(406, f'Version 2.{minor} is not supported by the API.')
+    return minor
+
+
+def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
+    """Add the API."""
+
+    @app.get('/compute/v2.1')
+    def compute_version() -> Any:
+        version = {
+            'id': 'v2.1',
+            'status': 'CURRENT',
+            'version': f'2.{MAXIMUM}',
+            'min_version': '2.1',
+            'links': [{'rel': 'self', 'href': f'{cloud.url}/compute/v2.1/'}],
+        }
+        return {'version': version}
+
+    @app.post('/compute/v2.1/servers')
+    def create_server() -> Any:
+        sent = flask.request.get_json()
+        wanted = sent['server']
+        minor = microversion()
+        for field in wanted:
+            if FIELDS.get(field, 1000) > minor:
+                fake.refuse(400, f"Additional property '{field}'")
+        if 'networks' not in wanted and minor >= 37:
+            fake.refuse(400, "'networks' is a required property")
+        if wanted['flavorRef'] not in cloud.flavors:
+            fake.refuse(400, 'Flavor could not be found.')
+        with cloud.lock:
+            id_ = fake.new_id()
+            server = _server(id_, wanted)
+            server['hints'] = sent.get('os:scheduler_hints')
+            cloud.servers[id_] = server
+            _join(cloud, server, wanted['networks'])
+            end = 'ERROR' if cloud.ends_in_error else 'ACTIVE'
+            begin(cloud, server, 'BUILD', end)
+        return {'server': {'id': id_, 'links': []}}, 202
+
+    @app.get('/compute/v2.1/servers/detail')
+    def servers() -> Any:
+        tags = set(flask.request.args.get('tags', '').split(',')) - {''}
+        with cloud.lock:
+            found = [
+                shown(server)
+                for server in cloud.servers.values()
+                if tags <= set(server['tags'])
+            ]
+        return {'servers': found}
+
+    @app.get('/compute/v2.1/servers/<id_>')
+    def server(id_: str) -> Any:
+        with cloud.lock:
+            found = fake.existing(cloud.servers, id_, 'Instance')
+            step(cloud, found)
+            fake.existing(cloud.servers, id_, 'Instance')
+            return {'server': shown(found)}
+
+    @app.put('/compute/v2.1/servers/<id_>')
+    def update_server(id_: str) -> Any:
+        found = fake.existing(cloud.servers, id_, 'Instance')
+        found.update(flask.request.get_json()['server'])
+        return {'server': shown(found)}
+
+    @app.delete('/compute/v2.1/servers/<id_>')
+    def delete_server(id_: str) -> Any:
+        with cloud.lock:
+            found = fake.existing(cloud.servers, id_, 'Instance')
+            begin(cloud, found, found['status'], 'DELETED')
+        return '', 204
+
+    @app.post('/compute/v2.1/servers/<id_>/metadata')
+    def add_metadata(id_: str) -> Any:
+        found = fake.existing(cloud.servers, id_, 'Instance')
+        for key, value in flask.request.get_json()['metadata'].items():
+            if not isinstance(value, str):
+                fake.refuse(400, f'{key}: {value!r} is not of type string')
+            found['metadata'][key] = value
+        return {'metadata': found['metadata']}
+
+    @app.delete('/compute/v2.1/servers/<id_>/metadata/<key>')
+    def delete_metadata(id_: str, key: str) -> Any:
+        found = fake.existing(cloud.servers, id_, 'Instance')
+        fake.existing(found['metadata'], key, 'Metadata item')
+        del found['metadata'][key]
+        return '', 204
+
+    @app.post('/compute/v2.1/servers/<id_>/action')
+    def act(id_: str) -> Any:
+        ((name, content),) = flask.request.get_json().items()
+        if name not in ACTIONS:
+            fake.refuse(400, f'There is no such action: {name}')
+        with cloud.lock:
+            found = fake.existing(cloud.servers, id_, 'Instance')
+            return _act(cloud, found, name, content)
+
+    @app.get('/compute/v2.1/servers/<id_>/os-interface')
+    def interfaces(id_: str) -> Any:
+        fake.existing(cloud.servers, id_, 'Instance')
+        found = [
+            {'port_id': port['id'], 'net_id': port['network_id']}
+            for port in cloud.ports.values()
+            if port['device_id'] == id_
+        ]
+        return {'interfaceAttachments': found}
+
+    @app.post('/compute/v2.1/servers/<id_>/os-interface')
+    def attach(id_: str) -> Any:
+        found = fake.existing(cloud.servers, id_, 'Instance')
+        sent = flask.request.get_json()['interfaceAttachment']
+        _join(cloud, found, [{'port': sent['port_id']}])
+        return {'interfaceAttachment': sent}
+
+    @app.delete('/compute/v2.1/servers/<id_>/os-interface/<port_id>')
+    def detach(id_: str, port_id: str) -> Any:
+        port = fake.existing(cloud.ports, port_id, 'Port')
+        if port['device_id'] != id_:
+            fake.refuse(404, f'Port {port_id} is not attached.')
+        port['device_id'] = ''
+        return '', 202
+
+    _serve_rest(app, cloud)
+
+
+def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
+    @app.get('/compute/v2.1/flavors/<id_>')
+    def flavor(id_: str) -> Any:
+        fake.existing(cloud.flavors, id_, 'Flavor')
+        return {'flavor': {'id': id_, 'name': cloud.flavors[id_]}}
+
+    @app.get('/compute/v2.1/flavors/detail')
+    @app.get('/compute/v2.1/flavors')
+    def flavors() -> Any:
+        found = [{'id': id_, 'name': n} for id_, n in cloud.flavors.items()]
+        return {'flavors': found}
+
+    @app.get('/compute/v2.1/os-availability-zone')
+    def zones() -> Any:
+        return {
+            'availabilityZoneInfo': [
+                {
+                    'zoneName': name,
+                    'zoneState': {'available': name != 'broken'},
+                    'hosts': None,
+                }
+                for name in (*ZONES, 'broken')
+            ]
+        }
+
+    @app.get('/compute/v2.1/os-server-groups')
+    def groups() -> Any:
+        return {'server_groups': list(cloud.server_groups.values())}
+
+    @app.get('/compute/v2.1/os-server-groups/<id_>')
+    def group(id_: str) -> Any:
+        found = fake.existing(cloud.server_groups, id_, 'Server group')
+        return {'server_group': found}
+
+    @app.post('/compute/v2.1/os-server-groups')
+    def create_group() -> Any:
+        sent = flask.request.get_json()['server_group']
+        if 'policy' not in sent or microversion() < 64:
+            fake.refuse(400, "'policy' needs microversion 2.64")
+        made = {'id': fake.new_id(), 'members': [], **sent}
+        cloud.server_groups[made['id']] = made
+        return {'server_group': made}
+
+    @app.delete('/compute/v2.1/os-server-groups/<id_>')
+    def delete_group(id_: str) -> Any:
+        fake.existing(cloud.server_groups, id_, 'Server group')
+        del cloud.server_groups[id_]
+        return '', 204
+
+    @app.get('/compute/v2.1/os-hypervisors')
+    @app.get('/compute/v2.1/os-hypervisors/detail')
+    def hypervisors() -> Any:
+        return {
+            'hypervisors': [
+                {
+                    'id': fake.new_id(),
+                    'hypervisor_hostname': name,
+                    'state': state,
+                    'status': status,
+                }
+                for name, state, status in (
+                    ('host-1', 'up', 'enabled'),
+                    ('host-2', 'down', 'enabled'),
+                    ('host-3', 'up', 'disabled'),
+                )
+            ]
+        }
+
+
+def shown(server: fake.Json) -> fake.Json:
+    """Return a server as it is shown at the microversion asked for."""
+    minor = microversion()
+    hidden = {'flavor_id', 'hints', 'left', 'leads_to', 'sent'}
+    result = {k: v for k, v in server.items() if k not in hidden}
+    flavor = server['flavor_id']
+    result['flavor'] = (
+        {'id': flavor, 'links': []} if minor < 47 else {'original_name': '?'}
+    )
+    if minor < 26:
+        del result['tags']
+    return result
+
+
+def begin(
+    cloud: fake.Cloud, server: fake.Json, status: str, leads_to: str
+) -> None:
+    """Begin something that takes a few looks."""
+    server.update(
+        {
+            'status': status,
+            'OS-EXT-STS:task_state': 'working',
+            'left': cloud.steps,
+            'leads_to': leads_to,
+        }
+    )
+
+
+def step(cloud: fake.Cloud, server: fake.Json) -> None:
+    """Have a server come closer to what it is on its way to."""
+    if server['OS-EXT-STS:task_state'] is None:
+        return
+    server['left'] -= 1
+    if server['left'] > 0:
+        return
+    server['status'] = server['leads_to']
+    server['OS-EXT-STS:task_state'] = None
+    if server['status'] == 'DELETED':
+        del cloud.servers[server['id']]
+        for port in list(cloud.ports.values()):
+            if port['device_id'] == server['id']:
+                port['device_id'] = ''
+                if port['by_nova']:
+                    del cloud.ports[port['id']]
+    if server['status'] == 'ERROR':
+        server['fault'] = {'code': 500, 'message': 'No valid host was found.'}
+
+
+def _server(id_: str, wanted: fake.Json) -> fake.Json:
+    image = wanted.get('imageRef')
+    return {
+        'id': id_,
+        'name': wanted['name'],
+        'status': 'BUILD',
+        'flavor_id': wanted['flavorRef'],
+        'image': {'id': image, 'links': []} if image else '',
+        'metadata': dict(wanted.get('metadata') or {}),
+        'tags': list(wanted.get('tags') or ()),
+        'key_name': wanted.get('key_name'),
+        'created': '2026-01-01T00:00:00Z',
+        'updated': '2026-01-01T00:00:00Z',
+        'addresses': {},
+        'hostId': 'h',
+        'locked': False,
+        'config_drive': 'True' if wanted.get('config_drive') else '',
+        'security_groups': wanted.get('security_groups')
+        or [{'name': 'default'}],
+        'os-extended-volumes:volumes_attached': [],
+        'OS-DCF:diskConfig': wanted.get('OS-DCF:diskConfig', 'MANUAL'),
+        'OS-EXT-AZ:availability_zone': wanted.get(
+            'availability_zone', ZONES[0]
+        ),
+        'OS-EXT-SRV-ATTR:hypervisor_hostname': 'host-1',
+        'OS-EXT-STS:task_state': None,
+        'OS-EXT-STS:vm_state': 'building',
+        'OS-EXT-STS:power_state': 1,
+        'sent': wanted,
+    }
+
+
+def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
+    """Connect a server with networks, or with ports that there are."""
+    from tests.cloud import network
+
+    if networks == 'auto':
+        networks = [{'uuid': cloud.id_of('networks', 'private')}]
+    for one in networks:
+        if 'port' in one:
+            port = fake.existing(cloud.ports, one['port'], 'Port')
+            if port['device_id']:
+                fake.refuse(409, f'Port {port["id"]} is still in use.')
+        else:
+            port = network.new_port(cloud, {'network_id': one['uuid']})
+            port['by_nova'] = True
+        port['device_id'] = server['id']
+        name = cloud.networks[port['network_id']]
+        server['addresses'].setdefault(name, []).append(
+            {
+                'addr': port['fixed_ips'][0]['ip_address'],
+                'version': 4,
+                'OS-EXT-IPS:type': 'fixed',
+                'OS-EXT-IPS-MAC:mac_addr': port['mac_address'],
+            }
+        )
+
+
+def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
+    allowed, leads_to = ACTIONS[name]
+    busy = server['OS-EXT-STS:task_state'] is not None
+    if allowed and (busy or server['status'] not in allowed):
+        fake.refuse(
+            409,
+            f"Cannot '{name}' instance {server['id']} while it is in"
+            f' vm_state {server["status"].lower()}',
+        )
+    if name == 'forceDelete':
+        begin(cloud, server, server['status'], 'DELETED')
+    elif name in ('lock', 'unlock'):
+        server['locked'] = name == 'lock'
+    elif name == 'createImage':
+        id_ = fake.new_id()
+        cloud.images[id_] = content['name']
+        return {'image_id': id_}, 202
+    elif name == 'rebuild':
+        server['image'] = {'id': content['imageRef'], 'links': []}
+        server['name'] = content.get('name', server['name'])
+        begin(cloud, server, 'REBUILD', leads_to)
+    elif name == 'resize':
+        if cloud.refuses_resize:
+            leads_to = server['status']
+        else:
+            server['flavor_id'] = content['flavorRef']
+        begin(cloud, server, 'RESIZE', leads_to)
+    elif leads_to:
+        begin(cloud, server, server['status'], leads_to)
+    return '', 202

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keystone: a token for one user, with a catalogue of two regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+
+from tests import cloud as fake
+
+SERVICES = {
+    'identity': '/identity',
+    'image': '/image',
+    'compute': '/compute/v2.1',
+    'network': '/network',
+    'orchestration': '/heat/v1',
+    'load-balancer': '/balancing',
+}
+
+
+def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
+    """Add the API."""
+
+    def version() -> fake.Json:
+        return {
+            'id': 'v3.14',
+            'status': 'stable',
+            'links': [{'rel': 'self', 'href': f'{cloud.url}/identity/v3/'}],
+        }
+
+    @app.get('/identity')
+    def versions() -> Any:
+        return {'versions': {'values': [version()]}}, 300
+
+    @app.get('/identity/v3')
+    def shown() -> Any:
+        return {'version': version()}
+
+    @app.post('/identity/v3/auth/tokens')
+    def authenticate() -> Any:
+        sent = flask.request.get_json()['auth']
+        user = sent['identity']['password']['user']
+        if (user['name'], user['password']) != (fake.USER, fake.PASSWORD):
+            fake.refuse(401, 'The request requires authentication.')
+        token = {
+            'methods': ['password'],
+            'expires_at': '2099-01-01T00:00:00.000000Z',
+            'issued_at': '2026-01-01T00:00:00.000000Z',
+            'user': {'id': 'u', 'name': fake.USER, 'domain': {'id': 'd'}},
+            'project': {'id': 'p', 'name': fake.PROJECT, 'domain': {}},
+            'roles': [{'id': 'r', 'name': 'member'}],
+            'catalog': [
+                {
+                    'type': type_,
+                    'name': type_,
+                    'id': type_,
+                    'endpoints': [
+                        {
+                            'id': f'{type_}-{region}',
+                            'interface': 'public',
+                            'region': region,
+                            'region_id': region,
+                            'url': f'{cloud.url}{path}',
+                        }
+                        for region in fake.REGIONS
+                    ],
+                }
+                for type_, path in SERVICES.items()
+            ],
+        }
+        return {'token': token}, 201, {'X-Subject-Token': cloud.token}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Neutron: ports and floating addresses, in networks that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import flask
+
+from tests import cloud as fake
+
+#: Kinds of things that have nothing but a name, and their attributes here.
+NAMED = {
+    'networks': 'networks',
+    'subnets': 'subnets',
+    'security-groups': 'security_groups',
+}
+
+
+def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
+    """Add the API."""
+
+    @app.get('/network')
+    def network_versions() -> Any:
+        link = {'rel': 'self', 'href': f'{cloud.url}/network/v2.0/'}
+        version = {'id': 'v2.0', 'status': 'CURRENT', 'links': [link]}
+        return {'versions': [version]}
+
+    @app.get('/network/v2.0/<any(networks,subnets,"security-groups"):kind>')
+    def named(kind: str) -> Any:
+        key = NAMED[kind]
+        there: dict[str, str] = getattr(cloud, key)
+        rows = [{'id': id_, 'name': name} for id_, name in there.items()]
+        return {key: chosen(rows)}
+
+    @app.get(
+        '/network/v2.0/<any(networks,subnets,"security-groups"):kind>/<id_>'
+    )
+    def one_named(kind: str, id_: str) -> Any:
+        key = NAMED[kind]
+        name = fake.existing(getattr(cloud, key), id_, key)
+        return {key[:-1]: {'id': id_, 'name': name}}
+
+    @app.get('/network/v2.0/ports')
+    def ports() -> Any:
+        return {'ports': chosen(cloud.ports.values())}
+
+    @app.post('/network/v2.0/ports')
+    def create_port() -> Any:
+        with cloud.lock:
+            port = new_port(cloud, flask.request.get_json()['port'])
+        return {'port': port}, 201
+
+    @app.get('/network/v2.0/ports/<id_>')
+    def port(id_: str) -> Any:
+        return {'port': fake.existing(cloud.ports, id_, 'Port')}
+
+    @app.put('/network/v2.0/ports/<id_>')
+    def update_port(id_: str) -> Any:
+        found = fake.existing(cloud.ports, id_, 'Port')
+        found.update(flask.request.get_json()['port'])
+        return {'port': found}
+
+    @app.delete('/network/v2.0/ports/<id_>')
+    def delete_port(id_: str) -> Any:
+        fake.existing(cloud.ports, id_, 'Port')
+        del cloud.ports[id_]
+        for address in cloud.floating_ips.values():
+            if address['port_id'] == id_:
+                address['port_id'] = None
+        return '', 204
+
+    @app.get('/network/v2.0/floatingips')
+    def addresses() -> Any:
+        return {'floatingips': chosen(cloud.floating_ips.values())}
+
+    @app.post('/network/v2.0/floatingips')
+    def create_address() -> Any:
+        sent = flask.request.get_json()['floatingip']
+        with cloud.lock:
+            number = next(cloud.numbers)
+            made = {
+                'id': fake.new_id(),
+                'floating_ip_address': f'203.0.113.{number}',
+                'port_id': None,
+                'description': '',
+                **sent,
+            }
+            cloud.floating_ips[made['id']] = made
+        return {'floatingip': made}, 201
+
+    @app.put('/network/v2.0/floatingips/<id_>')
+    def update_address(id_: str) -> Any:
+        found = fake.existing(cloud.floating_ips, id_, 'Floating IP')
+        found.update(flask.request.get_json()['floatingip'])
+        return {'floatingip': found}
+
+    @app.delete('/network/v2.0/floatingips/<id_>')
+    def delete_address(id_: str) -> Any:
+        fake.existing(cloud.floating_ips, id_, 'Floating IP')
+        del cloud.floating_ips[id_]
+        return '', 204
+
+
+def chosen(rows: Iterable[fake.Json]) -> list[fake.Json]:
+    """Return the rows that the query lets through."""
+    wanted = {
+        key: value
+        for key, value in flask.request.args.items()
+        if key not in ('limit', 'marker', 'fields')
+    }
+    return [
+        row
+        for row in rows
+        if all(row.get(key) == value for key, value in wanted.items())
+    ]
+
+
+def new_port(cloud: fake.Cloud, sent: fake.Json) -> fake.Json:
+    """Add a port."""
+    fake.existing(cloud.networks, sent['network_id'], 'Network')
+    number = next(cloud.numbers)
+    subnet = next(iter(cloud.subnets))
+    (wanted,) = sent.get('fixed_ips') or [{}]
+    port = {
+        'id': fake.new_id(),
+        'name': '',
+        'description': '',
+        'status': 'DOWN',
+        'device_id': '',
+        'mac_address': f'fa:16:3e:00:00:{number % 256:02x}',
+        'security_groups': [],
+        'by_nova': False,
+        **sent,
+        'fixed_ips': [
+            {'subnet_id': subnet, 'ip_address': f'127.0.1.{number}', **wanted}
+        ],
+    }
+    cloud.ports[port['id']] = port
+    return port

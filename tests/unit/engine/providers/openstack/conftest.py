@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud for each test, and the provider that is configured for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from oslo_config import cfg
+
+from engine import conf as engine_conf
+from engine.providers import base, openstack
+from tests import cloud as fake
+
+
+@pytest.fixture
+def cloud() -> Iterator[fake.Cloud]:
+    """A cloud."""
+    with fake.serving() as served:
+        yield served
+
+
+def configured(cloud: fake.Cloud, **options: object) -> cfg.ConfigOpts:
+    """Return a configuration for a cloud, in a hurry."""
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    section = 'provider_openstack'
+    values = {
+        'poll_interval': 0.01,
+        'retry_delay': 0.01,
+        'region_name': 'RegionOne',
+        **options,
+    }
+    for name, value in values.items():
+        conf.set_override(name, value, section)
+    register_password(conf)
+    for name, value in fake.credentials(cloud).items():
+        conf.set_override(name, value, section)
+    return conf
+
+
+def register_password(conf: cfg.ConfigOpts) -> None:
+    """Make the options of authentication by password known."""
+    from keystoneauth1 import loading
+
+    loading.register_auth_conf_options(conf, 'provider_openstack')
+    conf.register_opts(
+        loading.get_auth_plugin_conf_options('password'), 'provider_openstack'
+    )
+
+
+@pytest.fixture
+def conf(cloud: fake.Cloud) -> cfg.ConfigOpts:
+    """The configuration for the cloud."""
+    return configured(cloud)
+
+
+@pytest.fixture
+def provider(conf: cfg.ConfigOpts) -> base.Provider:
+    """The provider for the cloud."""
+    return openstack.load(conf)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+import threading
+
+import pytest
+from oslo_config import cfg
+
+from engine import conf as engine_conf
+from engine.providers import base, openstack
+from engine.providers.openstack import connection
+from tests import cloud as fake
+from tests.unit.engine.providers.openstack import conftest
+
+pytestmark = fake.QUIET
+
+
+def configuration(**options: object) -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    for name, value in options.items():
+        conf.set_override(name, value, 'provider_openstack')
+    return conf
+
+
+def test_cloud_of_clouds_yaml_is_used(
+    cloud: fake.Cloud, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auth = fake.credentials(cloud)
+    kind = auth.pop('auth_type')
+    entry = {'auth_type': kind, 'auth': auth, 'region_name': 'RegionTwo'}
+    # JSON is YAML.
+    path = tmp_path / 'clouds.yaml'
+    path.write_text(json.dumps({'clouds': {'ours': entry}}))
+    monkeypatch.setenv('OS_CLIENT_CONFIG_FILE', str(path))
+    provider = openstack.load(configuration(cloud='ours'))
+    assert provider.servers.find('key') is None
+    assert cloud.asked('GET /compute/v2.1/servers/detail')
+    with pytest.raises(connection.CloudConfigError, match='theirs'):
+        openstack.load(configuration(cloud='theirs'))
+
+
+def test_section_without_a_cloud_says_what_to_set() -> None:
+    with pytest.raises(connection.CloudConfigError, match="set 'cloud', or"):
+        openstack.load(configuration())
+
+
+def test_engine_without_the_library_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, 'openstack', None)
+    with pytest.raises(
+        openstack.NotInstalledError, match=r"pip install 'vobjects\[openstack"
+    ):
+        openstack.load(configuration(cloud='ours'))
+
+
+def test_wrong_password_is_told_when_something_is_asked(
+    cloud: fake.Cloud,
+) -> None:
+    conf = conftest.configured(cloud)
+    conf.set_override('password', 'wrong', 'provider_openstack')
+    provider = openstack.load(conf)
+    with pytest.raises(base.ProviderError, match=r'401: .*authentication'):
+        provider.servers.find('key')
+
+
+def test_cloud_that_is_not_there_is_told_without_its_address() -> None:
+    cloud = fake.Cloud()
+    # Port 1 of this machine: nobody listens there.
+    cloud.url = 'http://127.0.0.1:1'
+    provider = openstack.load(conftest.configured(cloud, retries=0))
+    with pytest.raises(base.ProviderError) as caught:
+        provider.servers.find('key')
+    assert 'does not answer' in str(caught.value)
+    assert '127.0.0.1' not in str(caught.value)
+
+
+def test_cloud_that_is_silent_is_not_waited_for_forever(
+    cloud: fake.Cloud,
+) -> None:
+    provider = openstack.load(
+        conftest.configured(cloud, request_timeout=0.2, retries=1)
+    )
+    provider.servers.find('key')
+    with cloud.lock, pytest.raises(base.ProviderError, match='not answer'):
+        provider.servers.find('key')
+
+
+def test_token_that_expired_is_replaced(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    provider.servers.find('key')
+    cloud.token = 'other'
+    assert provider.servers.find('key') is None
+
+
+def test_threads_share_one_token(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    properties = {'flavor': 'm1.small', 'image': 'cirros'}
+
+    def create(number: int) -> None:
+        provider.servers.create(f'key-{number}', 'web', properties)
+
+    threads = [threading.Thread(target=create, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cloud.servers) == 4
+    assert len(cloud.asked('POST /identity')) == 1

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from engine.providers import base
+from tests import cloud as fake
+
+pytestmark = fake.QUIET
+
+
+def test_server_groups_are_made_once_and_found(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    groups = provider.server_groups
+    assert groups is not None
+    assert groups.find('together') is None
+    made = groups.create('together', 'affinity')
+    assert groups.create('together', 'affinity') == made
+    assert groups.find(made.id) == groups.find('together') == made
+    with pytest.raises(base.ProviderError, match='of policy affinity'):
+        groups.create('together', 'anti-affinity')
+    groups.delete(made.id)
+    groups.delete(made.id)
+    assert cloud.server_groups == {}
+
+
+def test_zones_are_those_that_can_be_used(provider: base.Provider) -> None:
+    assert provider.places is not None
+    assert provider.places.zones() == ['nova', 'nova-2']
+
+
+def test_regions_are_those_of_the_catalogue(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    assert provider.places is not None
+    assert provider.places.regions() == ['RegionOne', 'RegionTwo']
+    other = provider.in_region('RegionTwo')
+    assert other.servers.find('key') is None
+    with pytest.raises(base.ProviderError, match='no region Nowhere'):
+        provider.in_region('Nowhere')
+
+
+@pytest.mark.parametrize(
+    ('name', 'trouble'),
+    [
+        ('host-1', ''),
+        ('host-2', 'its hypervisor host-2 is down'),
+        ('host-3', 'its hypervisor host-3 is disabled'),
+        ('host-4', 'its hypervisor host-4 is gone'),
+    ],
+)
+def test_trouble_of_hypervisors_is_told(
+    provider: base.Provider, cloud: fake.Cloud, name: str, trouble: str
+) -> None:
+    properties = {'flavor': '1', 'image': 'cirros'}
+    server = provider.servers.create('key', 'web', properties)
+    cloud.servers[server.id]['OS-EXT-SRV-ATTR:hypervisor_hostname'] = name
+    assert provider.hosts is not None
+    assert provider.hosts.trouble(server.id) == trouble
+
+
+def test_hypervisor_that_nova_does_not_tell_is_an_error(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    properties = {'flavor': '1', 'image': 'cirros'}
+    server = provider.servers.create('key', 'web', properties)
+    del cloud.servers[server.id]['OS-EXT-SRV-ATTR:hypervisor_hostname']
+    assert provider.hosts is not None
+    with pytest.raises(base.ProviderError, match='does not say'):
+        provider.hosts.trouble(server.id)
+    with pytest.raises(base.ServerNotFound):
+        provider.hosts.trouble('none')

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+
+from engine.providers import base, openstack
+from tests import cloud as fake
+
+SMALL = {'flavor': 'm1.small', 'image': 'cirros'}
+
+pytestmark = fake.QUIET
+
+Provider = base.Provider
+
+
+def made(provider: Provider, **properties: Any) -> base.Server:
+    return provider.servers.create('key', 'web', {**SMALL, **properties})
+
+
+def test_server_is_made_found_and_removed(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    assert (server.name, server.status) == ('web', 'ACTIVE')
+    assert server.details['flavor'] == '1'
+    assert server.details['image'] == cloud.id_of('images', 'cirros')
+    assert provider.servers.find('key') == server
+    assert provider.servers.find('other') is None
+    assert made(provider) == server
+    assert len(cloud.servers) == 1
+
+    provider.servers.delete(server.id)
+    provider.servers.delete(server.id)
+    provider.servers.release('key')
+    assert provider.servers.find('key') is None
+    assert cloud.leftovers() == {}
+    with pytest.raises(base.ServerNotFound, match=f'{server.id}: 404'):
+        provider.servers.get(server.id)
+
+
+def test_everything_a_profile_says_reaches_nova(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    volume = {
+        'uuid': 'image-id',
+        'source_type': 'image',
+        'destination_type': 'volume',
+        'volume_size': 4,
+        'boot_index': 0,
+        'disk_bus': None,
+    }
+    made(
+        provider,
+        admin_pass='pw',
+        auto_disk_config=False,
+        availability_zone='nova-2',
+        block_device_mapping_v2=[volume],
+        config_drive=True,
+        key_name='mine',
+        metadata={'a': 1, 'b': 'text'},
+        personality=[{'path': '/x', 'contents': 'eA=='}],
+        scheduler_hints={'group': 'g'},
+        security_groups=['web'],
+        user_data='#!/bin/sh',
+    )
+    (sent,) = cloud.sent('POST /compute/v2.1/servers')
+    del volume['disk_bus']
+    assert sent == {
+        'server': {
+            'name': 'web',
+            'flavorRef': '1',
+            'imageRef': cloud.id_of('images', 'cirros'),
+            'tags': ['vobjects-key'],
+            'networks': 'auto',
+            'adminPass': 'pw',
+            'OS-DCF:diskConfig': 'MANUAL',
+            'availability_zone': 'nova-2',
+            'block_device_mapping_v2': [volume],
+            'config_drive': True,
+            'key_name': 'mine',
+            'metadata': {'a': '1', 'b': 'text'},
+            'personality': [{'path': '/x', 'contents': 'eA=='}],
+            'security_groups': [{'name': 'web'}],
+            'user_data': base64.b64encode(b'#!/bin/sh').decode(),
+        },
+        'os:scheduler_hints': {'group': 'g'},
+    }
+
+
+def test_networks_become_ports_that_go_with_the_server(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    spec = {
+        'network': 'private',
+        'subnet': 'private-subnet',
+        'fixed_ip': '127.0.2.9',
+        'security_groups': ['web'],
+        'vnic_type': 'direct',
+        'floating_network': 'public',
+        'port': None,
+    }
+    server = made(provider, networks=[spec, {'network': 'private'}])
+    first, second = cloud.ports.values()
+    assert first['device_id'] == second['device_id'] == server.id
+    assert first['fixed_ips'][0]['ip_address'] == '127.0.2.9'
+    assert first['security_groups'] == [cloud.id_of('security_groups', 'web')]
+    assert first['binding:vnic_type'] == 'direct'
+    (address,) = cloud.floating_ips.values()
+    assert address['port_id'] == first['id']
+    assert address['floating_network_id'] == cloud.id_of('networks', 'public')
+    addresses = server.details['addresses']['private']
+    assert addresses[0]['addr'] == '127.0.2.9'
+
+    provider.servers.delete(server.id)
+    provider.servers.release('key')
+    assert cloud.leftovers() == {}
+
+
+def test_port_and_floating_address_that_are_there_stay(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    cloud.floating_ips['f'] = {
+        'id': 'f',
+        'floating_ip_address': '203.0.113.200',
+        'port_id': None,
+        'description': '',
+    }
+    port = fake.new_port(cloud, 'private')
+    spec = {'port': port, 'floating_ip': '203.0.113.200'}
+    server = made(provider, networks=[spec])
+    assert cloud.ports[port]['device_id'] == server.id
+    assert cloud.floating_ips['f']['port_id'] == port
+    provider.servers.delete(server.id)
+    provider.servers.release('key')
+    assert list(cloud.ports) == [port]
+    assert list(cloud.floating_ips) == ['f']
+
+
+@pytest.mark.parametrize(
+    ('spec', 'message'),
+    [
+        ({'network': 'none'}, 'none'),
+        ({'network': 'private', 'subnet': 'none'}, 'none'),
+        ({'network': 'private', 'security_groups': ['none']}, 'none'),
+        ({'port': 'none'}, 'none'),
+        (
+            {'network': 'private', 'floating_ip': '203.0.113.7'},
+            'no floating_network to take it from',
+        ),
+    ],
+)
+def test_network_that_cannot_be_had_leaves_nothing_behind(
+    provider: Provider, cloud: fake.Cloud, spec: Any, message: str
+) -> None:
+    with pytest.raises(base.ProviderError, match=message):
+        made(provider, networks=[{'network': 'private'}, spec])
+    assert cloud.leftovers() == {}
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({'flavor': 'm1.none'}, 'm1.none'),
+        ({'image': 'windows'}, 'windows'),
+    ],
+)
+def test_what_the_cloud_has_not_is_named(
+    provider: Provider, changes: Any, message: str
+) -> None:
+    with pytest.raises(base.ProviderError, match=message):
+        made(provider, **changes)
+
+
+def test_server_that_fails_to_start_is_removed_and_tells_why(
+    provider: Provider, cloud: fake.Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.ends_in_error = True
+    with pytest.raises(
+        base.ProviderError,
+        match='create the server of node key: 500: No valid host was found',
+    ):
+        made(provider, networks=[{'network': 'private'}])
+    assert cloud.leftovers() == {}
+
+
+def test_refusal_is_told_with_status_and_message(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    cloud.fail('POST', '/compute/v2.1/servers', 403, 'Quota exceeded')
+    with pytest.raises(base.ProviderError) as caught:
+        made(provider, networks=[{'network': 'private'}])
+    message = str(caught.value)
+    assert message == (
+        'could not create the server of node key: 403: Quota exceeded'
+    )
+    assert cloud.leftovers() == {}
+
+
+@pytest.mark.parametrize('status', [429, 503, 0])
+def test_request_is_repeated_when_the_cloud_is_busy(
+    provider: Provider, cloud: fake.Cloud, status: int
+) -> None:
+    cloud.fail('GET', '/compute/v2.1/servers/detail', status, times=2)
+    assert provider.servers.find('key') is None
+    assert len(cloud.asked('GET /compute/v2.1/servers/detail')) == 3
+
+
+def test_cloud_that_stays_busy_is_an_error_in_the_end(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    cloud.fail('GET', '/compute/v2.1/servers/', 503, 'maintenance')
+    with pytest.raises(base.ProviderError, match='503: maintenance'):
+        provider.servers.get('x')
+    assert len(cloud.asked('GET /compute/v2.1/servers/x')) == 4
+
+
+def test_server_that_is_never_ready_is_given_up(
+    conf: cfg.ConfigOpts, cloud: fake.Cloud
+) -> None:
+    conf.set_override('server_timeout', 0.1, 'provider_openstack')
+    cloud.steps = 1_000_000
+    with pytest.raises(base.ProviderError, match=r'not within 0\.1 seconds'):
+        made(openstack.load(conf))
+
+
+def test_update_changes_what_differs(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    old = {**SMALL, 'metadata': {'a': '1', 'b': '2'}}
+    server = made(provider, **old)
+    cloud.servers[server.id]['metadata']['other'] = 'kept'
+    new = {
+        'flavor': 'm1.big',
+        'image': 'debian',
+        'metadata': {'b': '3', 'c': '4'},
+    }
+    updated = provider.servers.update('key', server.id, 'db', old, new)
+    assert (updated.id, updated.name) == (server.id, 'db')
+    assert updated.status == 'ACTIVE'
+    assert updated.details['flavor'] == '2'
+    assert updated.details['image'] == cloud.id_of('images', 'debian')
+    assert updated.details['metadata'] == {'b': '3', 'c': '4', 'other': 'kept'}
+
+    before = len(cloud.asked('P'))
+    provider.servers.update('key', server.id, 'db', new, new)
+    assert len(cloud.asked('P')) == before, 'nothing differs'
+
+
+def test_update_of_networks_changes_ports(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    first = {'network': 'private', 'security_groups': ['default']}
+    lost = {'network': 'public', 'floating_network': 'public'}
+    old = {**SMALL, 'networks': [first, lost]}
+    server = made(provider, **old)
+    kept, gone = cloud.ports
+    added = {'network': 'public', 'fixed_ip': '127.0.3.3'}
+    changed = {**first, 'security_groups': ['web']}
+    new = {**SMALL, 'networks': [added, changed]}
+    for _again in range(2):
+        provider.servers.update('key', server.id, 'web', old, new)
+        assert gone not in cloud.ports
+        assert cloud.floating_ips == {}
+        assert kept in cloud.ports
+        assert len(cloud.ports) == 2
+        users = {port['device_id'] for port in cloud.ports.values()}
+        assert users == {server.id}
+        groups = cloud.ports[kept]['security_groups']
+        assert groups == [cloud.id_of('security_groups', 'web')]
+
+
+def test_resize_that_nova_does_not_make_is_noticed(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    cloud.refuses_resize = True
+    new = {**SMALL, 'flavor': 'm1.big'}
+    with pytest.raises(base.ProviderError, match='Nova left it ACTIVE'):
+        provider.servers.update('key', server.id, 'web', SMALL, new)
+
+
+def test_resize_of_an_engine_that_died_is_confirmed(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    cloud.servers[server.id].update(status='VERIFY_RESIZE', flavor_id='2')
+    new = {**SMALL, 'flavor': 'm1.big'}
+    updated = provider.servers.update('key', server.id, 'web', SMALL, new)
+    assert updated.status == 'ACTIVE'
+
+
+@pytest.mark.parametrize(
+    ('names', 'expected'),
+    [
+        ('pause unpause', 'PAUSED ACTIVE'),
+        ('suspend resume', 'SUSPENDED ACTIVE'),
+        ('stop start', 'SHUTOFF ACTIVE'),
+        ('rescue unrescue', 'RESCUE ACTIVE'),
+        ('reboot rebuild evacuate migrate', 'ACTIVE ACTIVE ACTIVE ACTIVE'),
+        ('lock unlock snapshot', 'ACTIVE ACTIVE ACTIVE'),
+        ('stop stop', 'SHUTOFF SHUTOFF'),
+    ],
+)
+def test_operations_are_waited_for(
+    provider: Provider, cloud: fake.Cloud, names: str, expected: str
+) -> None:
+    server = made(provider)
+    found = [
+        provider.servers.operate(server.id, name, {}).status
+        for name in names.split()
+    ]
+    assert found == expected.split()
+
+
+def test_parameters_of_operations_reach_nova(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    debian = cloud.id_of('images', 'debian')
+
+    def sent(operation: str, **parameters: Any) -> Any:
+        provider.servers.operate(server.id, operation, parameters)
+        path = f'POST /compute/v2.1/servers/{server.id}/action'
+        return cloud.sent(path)[-1]
+
+    assert sent('change_password', admin_pass='new') == {
+        'changePassword': {'adminPass': 'new'}
+    }
+    assert sent('reboot', type='hard') == {'reboot': {'type': 'HARD'}}
+    assert sent('evacuate', host='h', force='True') == {
+        'evacuate': {'host': 'h', 'force': True}
+    }
+    assert sent('restore', image='debian') == {'rebuild': {'imageRef': debian}}
+    assert sent('snapshot', name='s') == {'createImage': {'name': 's'}}
+    assert sent('rescue', image_ref='debian') == {
+        'rescue': {'rescue_image_ref': debian}
+    }
+    with pytest.raises(base.ProviderError, match='needs admin_pass'):
+        provider.servers.operate(server.id, 'change_password', {})
+
+
+def test_operation_that_nova_refuses_tells_why(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    provider.servers.operate(server.id, 'stop', {})
+    with pytest.raises(base.ProviderError, match="409: Cannot 'pause'"):
+        provider.servers.operate(server.id, 'pause', {})
+    with pytest.raises(base.ServerNotFound):
+        provider.servers.operate('none', 'pause', {})
+
+
+def test_forced_deletion_forces_nova(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider)
+    provider.servers.delete(server.id, force=True, timeout=60)
+    path = f'POST /compute/v2.1/servers/{server.id}/action'
+    assert cloud.sent(path) == [{'forceDelete': None}]
+    assert cloud.servers == {}
+
+
+def test_snapshot_is_an_image(provider: Provider, cloud: fake.Cloud) -> None:
+    server = made(provider)
+    image = provider.servers.snapshot(server.id, 'frozen')
+    assert cloud.images[image] == 'frozen'
+
+
+def test_server_is_described_by_what_it_could_be_made_of(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider, key_name='mine', metadata={'a': 'b'})
+    assert provider.servers.described(server.id) == {
+        'name': 'web',
+        'flavor': '1',
+        'image': cloud.id_of('images', 'cirros'),
+        'key_name': 'mine',
+        'metadata': {'a': 'b'},
+        'networks': [{'network': 'private'}],
+        'security_groups': ['default'],
+        'availability_zone': 'nova',
+        'auto_disk_config': True,
+        'config_drive': False,
+    }
+
+
+def test_server_that_is_left_stays_and_another_one_is_made(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    networks = [{'network': 'private', 'floating_network': 'public'}]
+    first = made(provider, networks=networks)
+    provider.servers.disown('key')
+    provider.servers.disown('key')
+    assert provider.servers.find('key') is None
+    second = made(provider, networks=networks)
+    assert second.id != first.id
+    provider.servers.delete(second.id)
+    provider.servers.release('key')
+    assert list(cloud.servers) == [first.id]
+    assert len(cloud.ports) == len(cloud.floating_ips) == 1

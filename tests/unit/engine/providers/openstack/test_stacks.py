@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+
+from engine.providers import base, openstack
+from tests import cloud as fake
+
+pytestmark = fake.QUIET
+
+TEMPLATE = {
+    'heat_template_version': '2018-08-31',
+    'outputs': {'fixed_ip': {'value': '192.0.2.7'}},
+}
+
+
+def made(provider: base.Provider, **properties: Any) -> base.Stack:
+    wanted = {
+        'template': TEMPLATE,
+        'tags': ['cluster_node_id=key', 'cluster_id=c'],
+        **properties,
+    }
+    return provider.stacks.create('key', 'web-key', wanted)
+
+
+def test_stack_is_made_found_and_removed(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    stack = made(provider)
+    assert (stack.name, stack.status) == ('web-key', 'CREATE_COMPLETE')
+    assert stack.outputs == {'fixed_ip': '192.0.2.7'}
+    assert stack.details['stack_status'] == 'CREATE_COMPLETE'
+    assert provider.stacks.find('key') == stack
+    assert provider.stacks.find('other') is None
+    assert made(provider).id == stack.id
+    provider.stacks.delete(stack.id)
+    provider.stacks.delete(stack.id)
+    assert cloud.leftovers() == {}
+    with pytest.raises(base.StackNotFound, match='404'):
+        provider.stacks.get(stack.id)
+
+
+def test_everything_a_profile_says_reaches_heat(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    made(
+        provider,
+        template_url='',
+        parameters={'size': 1},
+        files={'a.yaml': 'text'},
+        environment={'parameters': {}},
+        timeout=5,
+        disable_rollback=False,
+        context={'region_name': 'x'},
+    )
+    (sent,) = cloud.sent('POST /heat/v1/stacks')
+    assert sent == {
+        'stack_name': 'web-key',
+        'template': TEMPLATE,
+        'parameters': {'size': 1},
+        'files': {'a.yaml': 'text'},
+        'environment': {'parameters': {}},
+        'timeout_mins': 5,
+        'disable_rollback': False,
+        'tags': 'cluster_node_id=key,cluster_id=c',
+    }
+
+
+def test_update_replaces_what_the_stack_is_made_of(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    stack = made(provider)
+    new = {'template': TEMPLATE, 'parameters': {'size': 2}, 'timeout': 9}
+    updated = provider.stacks.update(stack.id, new)
+    assert updated.status == 'UPDATE_COMPLETE'
+    assert cloud.stacks[stack.id]['parameters'] == {'size': 2}
+    assert cloud.stacks[stack.id]['timeout_mins'] == 9
+
+
+def test_update_waits_for_what_is_under_way(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    stack = made(provider)
+    cloud.stacks[stack.id].update(stack_status='CHECK_IN_PROGRESS', left=3)
+    updated = provider.stacks.update(stack.id, {'template': TEMPLATE})
+    assert updated.status == 'UPDATE_COMPLETE'
+
+
+@pytest.mark.parametrize('action', ['CREATE', 'UPDATE', 'DELETE'])
+def test_failure_is_told_with_the_reason_of_heat(
+    provider: base.Provider, action: str
+) -> None:
+    def attempt() -> None:
+        stack = made(provider, **failing(action))
+        if action == 'UPDATE':
+            provider.stacks.update(stack.id, failing(action))
+        else:
+            provider.stacks.delete(stack.id)
+
+    told = f'{action}_FAILED: Resource failed: no more disks'
+    with pytest.raises(base.ProviderError, match=told):
+        attempt()
+
+
+def failing(action: str) -> dict[str, Any]:
+    return {'template': {**TEMPLATE, 'fails': [action]}}
+
+
+def test_check_tells_what_heat_found(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    stack = made(provider)
+    assert provider.stacks.check(stack.id).status == 'CHECK_COMPLETE'
+    cloud.stacks[stack.id]['template'] = {'fails': ['CHECK']}
+    broken = provider.stacks.check(stack.id)
+    assert broken.status == 'CHECK_FAILED'
+    assert broken.reason == 'Resource failed: no more disks'
+
+
+def test_abandoned_stack_is_forgotten_by_heat(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    stack = made(provider)
+    provider.stacks.abandon(stack.id)
+    assert cloud.stacks == {}
+    assert cloud.asked('DELETE')[-1].endswith('/abandon')
+
+
+def test_stack_is_described_by_what_it_was_made_of(
+    provider: base.Provider,
+) -> None:
+    stack = made(provider, parameters={'a': 1}, files={'f': 'x'}, timeout=3)
+    assert provider.stacks.described(stack.id) == {
+        'template': TEMPLATE,
+        'environment': {},
+        'files': {'f': 'x'},
+        'parameters': {'OS::stack_id': stack.id, 'a': 1},
+        'timeout': 3,
+        'disable_rollback': True,
+    }
+
+
+def test_stack_that_is_never_ready_is_given_up(
+    conf: cfg.ConfigOpts, cloud: fake.Cloud
+) -> None:
+    conf.set_override('stack_timeout', 0.1, 'provider_openstack')
+    cloud.steps = 1_000_000
+    with pytest.raises(base.ProviderError, match=r'not within 0\.1 seconds'):
+        made(openstack.load(conf))
