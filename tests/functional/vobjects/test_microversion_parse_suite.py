@@ -8,11 +8,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
-pytest.importorskip('gabbi', reason="microversion-parse's tests are its")
-pytest.importorskip('testtools', reason="microversion-parse's tests use it")
-
 
 def run(*arguments: str) -> dict[str, Any]:
     done = subprocess.run(

@@ -8,10 +8,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
-pytest.importorskip('testtools', reason="o.vo's tests are written with it")
-
 #: Test -> why it cannot pass. Everything else must.
 EXCLUDED = {
     'oslo_versionedobjects.tests.test_fields.TestLocalMethods'
