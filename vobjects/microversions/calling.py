@@ -28,20 +28,23 @@ from vobjects.versions import Version
 Function = Callable[..., Any]
 
 #: What is not in the dictionary, or in a request of another make, is left to
-#: ``choose``, outside of the handler: its errors are no consequences.
+#: ``choose``, outside of the handler: its errors are no consequences. Names
+#: of our own cannot be those of a parameter.
 _TEXT = f"""
 def call({{first}}, {{request}}, /, {{others}}):
     try:
-        function = __found__[
-            ({{request}} if type({{request}}) is dict
+        __function__ = __found__[
+            ({{request}} if __type__({{request}}) is __dict__
              else {{request}}.environ)[{MICROVERSION!r}]
         ]
-    except (AttributeError, LookupError, TypeError):
+    except (__AttributeError__, __LookupError__, __TypeError__):
         pass
     else:
-        return function({{first}}, {{request}}, {{others}})
+        return __function__({{first}}, {{request}}, {{others}})
     return __choose__({{request}})({{first}}, {{request}}, {{others}})
 """
+
+_BUILTINS = (AttributeError, LookupError, TypeError, dict, type)
 
 _VARIABLE = 0x04 | 0x08  # CO_VARARGS, CO_VARKEYWORDS of inspect
 
@@ -63,10 +66,12 @@ def method(
     if names is None:
         return _of_any_arguments(found, choose)
     first, request, *others = names
-    text = _TEXT.format(
-        first=first, request=request, others=', '.join(others)
-    ).replace('/, )', '/)')
-    space: dict[str, Any] = {'__found__': found, '__choose__': choose}
+    text = _TEXT.format(first=first, request=request, others=', '.join(others))
+    space: dict[str, Any] = {
+        '__found__': found,
+        '__choose__': choose,
+        **{f'__{one.__name__}__': one for one in _BUILTINS},
+    }
     # Of the text only identifiers are not ours.
     exec(compile(text, f'<{__name__}>', 'exec'), space)  # noqa: S102
     made: Function = space['call']

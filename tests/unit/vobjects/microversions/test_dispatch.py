@@ -205,6 +205,17 @@ def test_arguments_reach_the_function_as_they_were_given(call, old, new):
     assert call(Mixed(), types.SimpleNamespace(environ=at('1.9'))) == new
 
 
+def test_parameter_may_have_any_name():
+    class Made:
+        @api_version('1.0')
+        def show(self, req, type, function, found, __found):  # noqa: A002
+            return [type, function, found, __found]
+
+    for request in (at('1.0'), types.SimpleNamespace(environ=at('1.1'))):
+        for _ in range(2):
+            assert Made().show(request, *range(4)) == list(range(4))
+
+
 @pytest.mark.parametrize(
     ('version', 'named', 'allowed'),
     [
