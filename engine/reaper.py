@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from sqlalchemy import orm
 
 from engine import scheduler, vigil
 from engine.actions import endings, logs, runtime
-from engine.db import actions, database, dependencies, models, services
+from engine.db import actions, calls, database, dependencies, models, services
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
+
+#: Seconds between two looks for calls that need not be remembered any more.
+FORGET_EVERY = 60
 
 
 class Reaper:
@@ -48,6 +52,7 @@ class Reaper:
         self._silence = silence
         self._vigil = vigil.Vigil(longest_pause=period, memory=period)
         self._announce = announce
+        self._forget_at = float('-inf')
         self._stopping = threading.Event()
         self._thread = threading.Thread(
             target=self._loop, name='reaper', daemon=True
@@ -77,6 +82,7 @@ class Reaper:
         woken = self._take_over({member.id: member for member in dead})
         woken |= self._end_overdue()
         woken |= self._resume_forgotten()
+        self._forget_calls()
         if self._ours is not None:
             self._ours.give_back()
         if woken:
@@ -156,6 +162,12 @@ class Reaper:
 
             woken |= self._run.database.write(body)
         return woken
+
+    def _forget_calls(self) -> None:
+        now = time.monotonic()
+        if now >= self._forget_at:
+            self._forget_at = now + FORGET_EVERY
+            self._run.database.write(calls.forget)
 
     def _resume_forgotten(self) -> bool:
         """Wake what waits for nothing; there should be none, ever."""

@@ -18,7 +18,7 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import exporter, purger, reaper, scheduler
 from engine.actions import runtime
-from engine.db import database, migrations, phases, services
+from engine.db import calls, database, migrations, phases, services
 from engine.delegations import base as delegations
 from engine.delegations import revoker
 from engine.events import recorder
@@ -46,7 +46,7 @@ from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.manifest import Manifest, own
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import notices, worker
+from vobjects.rpc import notices, objects, worker
 
 LOG = logging.getLogger(__name__)
 
@@ -130,6 +130,7 @@ class Engine:
             services=[handlers(self.runtime) for handlers in HANDLERS],
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
+            recall=self._recall,
             error_modules=topics.ERROR_MODULES,
             listeners={notices.WORK: self._hear},
             observer=self.runtime.metrics,
@@ -183,6 +184,10 @@ class Engine:
         view = self.worker.membership.current()
         first = view.servers(topics.ENGINE)[:1]
         return [member.id for member in first] == [self.worker.id]
+
+    def _recall(self, call: str) -> objects.Answered | None:
+        with self.database.reader() as session:
+            return calls.recall(session, call)
 
     def _hear(self) -> None:
         self.scheduler.hear()

@@ -422,6 +422,17 @@ class LedgerState(Base):
     held_manifest: orm.Mapped[dict[str, Any] | None]
 
 
+class Call(Base):
+    """What a call was answered that has changed something."""
+
+    __tablename__ = 'calls'
+    __table_args__ = (Index(None, 'created_at'), TABLE_OPTIONS)
+
+    id: orm.Mapped[str] = orm.mapped_column(String(36), primary_key=True)
+    answered: orm.Mapped[dict[str, Any]] = _json()
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+
+
 class ContractVersion(Base):
     """The last contracting migration; alembic's own, one row or none."""
 

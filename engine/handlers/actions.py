@@ -85,7 +85,7 @@ class ActionHandlers(common.Handlers):
                 ' CANCELLED.'
             )
 
-        def body(session: orm.Session) -> tuple[str, bool]:
+        def body(session: orm.Session) -> resources.Accepted:
             row = find.find(
                 session, ACTION, request.identity, context.project_id
             )
@@ -98,12 +98,12 @@ class ActionHandlers(common.Handlers):
                     ' while expected status must be one of'
                     f' ({", ".join(actions.UNFINISHED)}).'
                 )
-            return row.id, endings.end(self.run, session, row.id, 'CANCEL')
+            endings.end(self.run, session, row.id, 'CANCEL')
+            return resources.Accepted(action=row.id, cluster=None, node=None)
 
-        action_id, woken = self.run.database.write(body)
-        if woken:
-            self.run.wake()
-        return resources.Accepted(action=action_id, cluster=None, node=None)
+        accepted = self.commit(body)
+        self.run.wake()
+        return accepted
 
 
 def _resources(

@@ -78,7 +78,7 @@ class AdoptionHandlers(common.Handlers):
             session.flush()
             return common.node_resources(session, [node])[0]
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     def _spec(
         self, request: Any

@@ -80,7 +80,7 @@ class ClusterQueue(common.Handlers):
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
         """Run what queues an action in a transaction, and say so."""
-        accepted = self.run.database.write(body)
+        accepted = self.commit(body)
         self.run.wake()
         return accepted
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -13,6 +13,7 @@ from engine.actions import hosts, queue, runtime, work
 from engine.db import (
     actions,
     bindings,
+    calls,
     clusters,
     find,
     models,
@@ -23,11 +24,14 @@ from engine.db import (
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
+from vobjects.rpc import server
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
 BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
 given = work.given
+
+Answer = TypeVar('Answer')
 
 
 class Handlers:
@@ -38,6 +42,25 @@ class Handlers:
 
     def __init__(self, run: runtime.Runtime) -> None:
         self.run = run
+
+    def commit(self, body: Callable[[orm.Session], Answer]) -> Answer:
+        """Run a request's transaction once, however often the call comes.
+
+        :param body: returns the answer of the request; see
+            :meth:`engine.db.database.Database.write`
+        :raises oslo_db.exception.DBDuplicateEntry: it was run before;
+            whoever called us looks up the answer of then
+        """
+        call = server.current_call()
+
+        def recorded(session: orm.Session) -> Answer:
+            answer = body(session)
+            if call:
+                spoken = self.run.cap() or self.run.speaks
+                calls.record(session, call, answer, spoken)
+            return answer
+
+        return self.run.database.write(recorded)
 
     def queue(
         self,

@@ -27,6 +27,7 @@ from engine.queues import base as queues
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
+from vobjects.rpc import server
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
@@ -89,11 +90,13 @@ class MessageHandlers(common.Handlers):
         what = f'message {message.id} of receiver {receiver.id}'
         try:
             asked = self._asked(context, receiver, message.body)
-            made = self.run.database.write(
-                lambda session: self._once(
-                    session, receiver, message, asked, context.request_id
+            # A call may bring many messages: each is remembered for itself.
+            with server.handling(''):
+                made = self.run.database.write(
+                    lambda session: self._once(
+                        session, receiver, message, asked, context.request_id
+                    )
                 )
-            )
         except oslo_db_exception.DBDuplicateEntry:
             made = False  # another engine was faster
         except errors.ActionConflict as error:

@@ -261,7 +261,7 @@ class NodeHandlers(common.Handlers):
     def _write(
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
-        accepted = self.run.database.write(body)
+        accepted = self.commit(body)
         self.run.wake()
         return accepted
 

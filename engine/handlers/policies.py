@@ -86,7 +86,7 @@ class PolicyHandlers(common.Handlers):
             session.flush()
             return _resource(row)
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     @handles(requests.PolicyValidateRequest)
     def validate(
@@ -129,7 +129,7 @@ class PolicyHandlers(common.Handlers):
             session.flush()
             return _resource(row)
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     @handles(requests.PolicyDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
@@ -149,7 +149,7 @@ class PolicyHandlers(common.Handlers):
                 )
             session.delete(row)
 
-        self.run.database.write(body)
+        self.commit(body)
 
 
 def _resource(row: models.Policy) -> resources.Policy:

@@ -105,7 +105,7 @@ class ProfileHandlers(common.Handlers):
                 hosts.refer(session, row, request.spec['properties'])
             return _resource(row)
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     @handles(requests.ProfileValidateRequest)
     def validate(
@@ -163,7 +163,7 @@ class ProfileHandlers(common.Handlers):
             session.flush()
             return _resource(row)
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     @handles(requests.ProfileDeleteRequest)
     def delete(
@@ -191,7 +191,7 @@ class ProfileHandlers(common.Handlers):
             hosts.forget(session, row)
             session.delete(row)
 
-        self.run.database.write(body)
+        self.commit(body)
 
 
 def _type_name(kind: profiles.ProfileType) -> str:

@@ -88,7 +88,7 @@ class ReceiverHandlers(common.Handlers):
             channel = messages.open_channel(
                 self.run, context.project_id, values['id'], endpoint
             )
-            return self.run.database.write(
+            return self.commit(
                 lambda session: _added(
                     session, sealed, channel=channel, **values
                 )
@@ -129,7 +129,7 @@ class ReceiverHandlers(common.Handlers):
         with self.run.database.reader() as session:
             _referenced(session, context, identity)
         with self.run.delegations.granted(context, values['id']) as sealed:
-            return self.run.database.write(body)
+            return self.commit(body)
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
@@ -162,7 +162,7 @@ class ReceiverHandlers(common.Handlers):
             session.flush()
             return _resource(row)
 
-        return self.run.database.write(body)
+        return self.commit(body)
 
     @handles(requests.ReceiverDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
@@ -173,12 +173,14 @@ class ReceiverHandlers(common.Handlers):
             )
         if row.type == 'message':
             messages.close_channel(self.run, row.project, row.channel)
-        self.run.database.write(
-            lambda session: statements.change(
+
+        def body(session: orm.Session) -> None:
+            statements.change(
                 session,
                 sqlalchemy.delete(RECEIVER).where(RECEIVER.id == row.id),
             )
-        )
+
+        self.commit(body)
         try:
             self.run.delegations.revoke(row.id)
         except trusts.Silent as error:

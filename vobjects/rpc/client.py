@@ -4,11 +4,17 @@
 A peer may join between our last look at the fleet and the arrival of a
 message. It then refuses the message as one it cannot read; the client looks
 again and sends once more, lower, or reports what would be lost.
+
+A server may die while it has a message. Where all servers remember what they
+have done, the same call is sent once more, to another one: it is done now, or
+the answer of then comes back.
 """
 
 from __future__ import annotations
 
 import functools
+import logging
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,8 +23,11 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import base, exceptions, serializer
 from vobjects.manifest import Manifest, own
-from vobjects.rpc import fleet
+from vobjects.rpc import fleet, objects
+from vobjects.rpc.drivers import errors
 from vobjects.versions import Version
+
+LOG = logging.getLogger(__name__)
 
 #: The one RPC method; which handler it reaches is the request's type.
 METHOD = 'perform'
@@ -84,12 +93,17 @@ class Client:
         :raises Exception: what the server's handler raised
         """
         view = self._view()
+        call = uuid.uuid4().hex
         try:
-            return self._send(context, request, view, shown)
+            return self._send(context, request, view, shown, call)
         except NOT_UNDERSTOOD:
             view = self._refresh()
+        except errors.AnswerLost as error:
+            if not _remembers(view.cap(self.topic)):
+                raise
+            LOG.info('Asking once more: %s', error)
         try:
-            return self._send(context, request, view, shown)
+            return self._send(context, request, view, shown, call)
         except NOT_UNDERSTOOD as error:
             # Twice: somebody consumes who is not in the ledger.
             raise exceptions.TypeNotSpoken(
@@ -98,15 +112,18 @@ class Client:
                 f' "{str(error).splitlines()[0]}"',
             ) from error
 
-    def ask(self, request: base.Request, timeout: float) -> Any:
+    def ask(
+        self, request: base.Request, timeout: float, server: str = ''
+    ) -> Any:
         """Send a request of :mod:`vobjects.rpc.objects` without a view.
 
         Nothing is known yet of who will read it, so it is said at 1.0.
 
         :param timeout: seconds the call may take
+        :param server: which to ask; empty: any
         """
         lowest = Manifest(dict.fromkeys(self._own, '1.0'))
-        rpc = self._rpc.prepare(timeout=timeout)
+        rpc = self._rpc.prepare(timeout=timeout, server=server or None)
         return self._exchange({}, request, lowest, rpc)
 
     def _send(
@@ -115,6 +132,7 @@ class Client:
         request: base.Request,
         view: fleet.View,
         shown: Manifest | None,
+        call: str,
     ) -> Any:
         cap = view.cap(self.topic)
         if not cap:
@@ -127,7 +145,7 @@ class Client:
         if said is not None and said == cap[name] != self._own[name]:
             self.on_downgrade(name)
         try:
-            return self._exchange(context, request, spoken, self._rpc)
+            return self._exchange(context, request, spoken, self._rpc, call)
         except exceptions.LossyDowngrade as error:
             why = self._why(view, error.type_name, error.from_version)
             raise error.for_peer(error.peer or why) from None
@@ -137,12 +155,17 @@ class Client:
             ) from None
 
     def _exchange(
-        self, context: Any, request: base.Request, spoken: Manifest, rpc: Any
+        self,
+        context: Any,
+        request: base.Request,
+        spoken: Manifest,
+        rpc: Any,
+        call: str = '',
     ) -> Any:
         # Text, because the driver of RabbitMQ would walk through a primitive
         # once more to write it, and again to read it.
         message = serializer.to_bytes(request, spoken).decode()
-        reader: dict[str, Any] = {'digest': self._own.digest}
+        reader: dict[str, Any] = {'digest': self._own.digest, 'call': call}
         try:
             answer = rpc.call(context, METHOD, request=message, reader=reader)
         except exceptions.UnknownReader:
@@ -172,6 +195,11 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
             context if isinstance(context, Mapping) else context.to_dict()
         )
         return dict(values)
+
+
+def _remembers(cap: Manifest) -> bool:
+    """Tell whether every live server knows what it has done already."""
+    return objects.Answered.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,9 @@ from vobjects.rpc.fleet import (
 from vobjects.rpc.ledger import Ledger
 
 LOG = logging.getLogger(__name__)
+
+#: Engines that are asked by name when the first to come did not answer.
+NAMED_TRIES = 3
 
 #: Seconds between looks at the ledger while the join barrier waits.
 BARRIER_LOOK = 0.1
@@ -229,19 +233,29 @@ class Membership:
 class Asks(Protocol):
     """What a remote ledger needs of a client."""
 
-    def ask(self, request: Any, timeout: float) -> Any:
-        """Send a request that needs no view, and return the answer."""
+    topic: str
+
+    def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+        """Send a request that needs no view, and return the answer.
+
+        :param server: which to ask; empty: any
+        """
 
 
 class RemoteLedger:
     """The ledger of a process that has no database: an engine keeps it.
 
-    :param timeout: seconds to wait for an engine; about a lease
+    One that hangs must not cost us our lease while others would answer: so
+    the time is shared by several tries, the later ones with a named engine
+    each of those that we know.
+
+    :param timeout: seconds to wait for engines; about a lease
     """
 
     def __init__(self, client: Asks, timeout: float) -> None:
         self._client = client
         self._timeout = timeout
+        self._known: tuple[str, ...] = ()
 
     def report(self, member: Member) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
@@ -264,13 +278,29 @@ class RemoteLedger:
         return self._view(objects.FleetGet())
 
     def _view(self, request: Any) -> View:
-        return objects.view_of(self._ask(request))
+        view = objects.view_of(self._ask(request))
+        self._known = tuple(
+            member.id
+            for member in view.servers(self._client.topic)
+            if member.state == 'up'
+        )
+        return view
 
     def _ask(self, request: Any) -> Any:
-        try:
-            return self._client.ask(request, self._timeout)
-        except oslo_messaging.MessagingException as error:
-            raise exceptions.NoLivePeer(
-                f'no engine answers ({type(error).__name__}: {error}); start'
-                ' one, or check transport_url'
-            ) from error
+        known = self._known
+        named = random.sample(known, min(len(known), NAMED_TRIES))
+        tries = ['', *named]
+        while True:
+            server = tries.pop(0)
+            try:
+                return self._client.ask(
+                    request, self._timeout / (1 + len(named)), server
+                )
+            except oslo_messaging.MessagingException as error:
+                if tries:
+                    LOG.debug('Asking another engine: %s', error)
+                    continue
+                raise exceptions.NoLivePeer(
+                    f'no engine answers ({type(error).__name__}: {error});'
+                    ' start one, or check transport_url'
+                ) from error

@@ -74,6 +74,17 @@ class FleetView(base.Resource):
     }
 
 
+@base.register
+class Answered(base.Resource):
+    """What a call was answered, kept for when the call comes once more.
+
+    A fleet that speaks it remembers: what may have been done already can be
+    asked for again.
+    """
+
+    fields = {'content': fields.JsonField(nullable=True)}
+
+
 #: Spoken by every release, whatever manifest it emulates.
 ALWAYS = (
     FleetReport,

@@ -16,12 +16,14 @@ gates are the sender's: what can be read is done.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dataclasses
 import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 import oslo_messaging
@@ -40,6 +42,40 @@ MAX_READERS = 256
 _HANDLES = '_vobjects_handles'
 
 Handler = Callable[[Any, Any], Any]
+
+#: Returns the answer that the call of an id was given, if it was: see
+#: :class:`Endpoint`.
+Recall = Callable[[str], 'objects.Answered | None']
+
+_current: contextvars.ContextVar[str] = contextvars.ContextVar(
+    'vobjects_call', default=''
+)
+
+
+def current_call() -> str:
+    """Return the id of the call that this thread handles; empty: none.
+
+    The same call may come twice, if an answer was lost or a broker delivers
+    a message once more. A handler that changes something records the id and
+    its answer in the same transaction, where a second record is refused.
+    """
+    return _current.get()
+
+
+@contextlib.contextmanager
+def handling(call: str) -> Iterator[None]:
+    """Have a call be the current one in a block.
+
+    :param call: its id; empty: what the block does is part of no call, but
+        knows by itself whether it was done before
+    """
+    token = _current.set(call)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 Method = TypeVar('Method', bound=Callable[..., Any])
 
 
@@ -123,6 +159,9 @@ class Endpoint:
         are not logged with a traceback
     :param context_from: rebuilds the caller's context from a dict
     :param observer: told of each request
+    :param recall: looks up what a handler has recorded of a call, see
+        :func:`current_call`; asked when a handler raises, because that may
+        be for no other reason than that it has been done already
     :param known_reader: returns the manifest of a digest, if the fleet has
         it. A caller can be asked for it, but its answer goes to the next
         server in turn, which of two is always the other one
@@ -139,7 +178,9 @@ class Endpoint:
         context_from: Callable[[dict[str, Any]], Any] = dict,
         known_reader: Callable[[str], Manifest | None] = lambda digest: None,
         observer: Observer | None = None,
+        recall: Recall = lambda call: None,
     ) -> None:
+        self._recall = recall
         self._handlers = handlers_of(services)
         self._speaks = speaks
         self._emulates = speaks != own()
@@ -163,7 +204,8 @@ class Endpoint:
         :param request: the primitive of a Request, or its JSON text; the
             answer is what the request is
         :param reader: ``digest`` of the caller's manifest; with ``manifest``
-            when we said that we have never seen it
+            when we said that we have never seen it; ``call``: an id that
+            this call has for itself, however often it comes
         """
         call = _Call()
         began = time.perf_counter()
@@ -202,13 +244,28 @@ class Endpoint:
                 objtype=type(asked).__name__
             )
         call.name = asked.obj_name()
-        answer = _settled(handler(rebuilt, asked))
+        answer = _settled(
+            self._answer(handler, rebuilt, asked, reader.get('call', ''))
+        )
         spoken = _both(self._speaks, reads)
         if spoken != self._speaks:
             self._observer.downgraded(call.name)
         if isinstance(request, str):
             return serializer.to_bytes(answer, spoken).decode()
         return serializer.to_wire(answer, spoken)
+
+    def _answer(
+        self, handler: Handler, context: Any, asked: Any, call: str
+    ) -> Any:
+        try:
+            with handling(call):
+                return handler(context, asked)
+        except Exception:
+            before = self._recall(call) if call else None
+            if before is None:
+                raise
+            LOG.info('Call %s came once more; it was done before', call)
+            return serializer.from_wire(before.content)
 
     def _reader(self, reader: Mapping[str, Any]) -> Manifest:
         digest = reader['digest']

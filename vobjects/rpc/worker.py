@@ -36,6 +36,7 @@ class Worker:
     :param services: objects with handlers, see :mod:`vobjects.rpc.server`
     :param expected: error classes that are answers
     :param context_from: rebuilds a caller's context
+    :param recall: see :class:`vobjects.rpc.server.Endpoint`
     :param error_modules: modules of errors that may come back from calls
     :param listeners: kind of notice -> what to call
     :param on_view: called with each new view of the fleet
@@ -57,6 +58,7 @@ class Worker:
         services: Iterable[object],
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
+        recall: server.Recall = lambda call: None,
         error_modules: tuple[str, ...] = (),
         listeners: Mapping[str, Callable[[], None]] | None = None,
         on_view: Callable[[View], None] = lambda view: None,
@@ -90,6 +92,7 @@ class Worker:
             context_from=context_from,
             known_reader=self._known_reader,
             observer=observer,
+            recall=recall,
         )
         receiver = notices.Receiver(
             {notices.FLEET: self.membership.hear, **(listeners or {})}

@@ -17,6 +17,7 @@ from vobjects.history import added
 from vobjects.manifest import Manifest, own
 from vobjects.rpc import fleet, membership, objects, server, transport
 from vobjects.rpc.client import Client
+from vobjects.rpc.drivers import errors as driver_errors
 
 TOPIC = 'workers'
 OLD = {'WorkRequest': '1.0', 'Answer': '1.0', 'Deep': '1.0'}
@@ -379,3 +380,95 @@ def test_text_that_is_no_request_is_refused(text: str) -> None:
     endpoint = server.Endpoint([Worker()], speaks=own())
     with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
         endpoint.perform({}, text, {'digest': own().digest})
+
+
+class Dying:
+    """Handlers that have done their work when their answers are lost."""
+
+    def __init__(self, losses: int) -> None:
+        self.calls: list[str] = []
+        self._losses = losses
+
+    @server.handles(WorkRequest)
+    def work(self, context: Any, request: Any) -> Any:
+        self.calls.append(server.current_call())
+        if len(self.calls) <= self._losses:
+            raise driver_errors.AnswerLost('it died')
+
+
+def dying(bus: Bus, losses: int, speaks: Manifest) -> Dying:
+    handlers = Dying(losses)
+    endpoint = server.Endpoint([handlers], speaks=speaks)
+    running = transport.build_server(bus.transport, TOPIC, 'one', [endpoint])
+    running.start()
+    bus.servers.append(running)
+    bus.members = (bus.member('one', speaks),)
+    return handlers
+
+
+def test_call_whose_answer_is_lost_is_sent_once_more_as_the_same(
+    bus: Bus,
+) -> None:
+    handlers = dying(bus, 1, own())
+
+    assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
+    assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
+
+    first, again, other = handlers.calls
+    assert first == again != other
+    assert first
+
+
+def test_call_whose_answer_is_lost_twice_is_reported(bus: Bus) -> None:
+    handlers = dying(bus, 2, own())
+
+    with pytest.raises(driver_errors.AnswerLost):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+    assert len(handlers.calls) == 2
+
+
+def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
+    known = {n: v for n, v in own().items() if n != 'Answered'}
+    handlers = dying(bus, 1, server.emulated(Manifest(known)))
+
+    with pytest.raises(driver_errors.AnswerLost):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+    assert len(handlers.calls) == 1
+
+
+def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
+    asked: list[tuple[str, float]] = []
+    hanging = {''}
+
+    class Engines:
+        topic = TOPIC
+
+        def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+            asked.append((server, timeout))
+            if server in hanging:
+                raise oslo_messaging.MessagingTimeout('no answer')
+            up = [
+                dataclasses.replace(
+                    fleet.Member(n, 'w', 'h', TOPIC, '1', own()), state=state
+                )
+                for n, state in (('a', 'up'), ('b', 'up'), ('c', 'joining'))
+            ]
+            return objects.resource_of(fleet.View(7, tuple(up)))
+
+    remote = membership.RemoteLedger(Engines(), timeout=6)
+    with pytest.raises(exceptions.NoLivePeer):
+        remote.get()
+    assert asked == [('', 6)]
+
+    hanging.clear()
+    remote.get()
+    hanging |= {'', 'a'}
+    asked.clear()
+    assert remote.get().generation == 7
+    assert asked[0] == ('', 2)
+    assert {name for name, _ in asked[1:]} <= {'a', 'b'}
+    assert sum(seconds for _, seconds in asked) <= 6
+
+    hanging.add('b')
+    with pytest.raises(exceptions.NoLivePeer, match='start one'):
+        remote.get()
