@@ -268,18 +268,24 @@ class Deployment:
         )
         return process
 
-    def wait_until_served(self, within: float = PATIENCE) -> None:
-        """Wait until discovery promises a microversion."""
+    def wait_until_served(
+        self, within: float = PATIENCE, url: str = ''
+    ) -> None:
+        """Wait until discovery promises a microversion.
+
+        :param url: of the API; empty: the one that all is configured for
+        """
+        url = url or self.url
 
         def serves() -> bool:
             self.group.check_alive()
             try:
-                answer = requests.get(f'{self.url}/v1', timeout=PATIENCE)
+                answer = requests.get(f'{url}/v1', timeout=PATIENCE)
             except requests.ConnectionError:
                 return False
             return answer.status_code == 200
 
-        wait_for(f'{self.url} serves', serves, within=within)
+        wait_for(f'{url} serves', serves, within=within)
 
     # What it does
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service is upgraded under load, by plans drawn from a seed.
+
+Other plans: ``pytest tests/upgrade/test_plan.py --upgrade-seed 2``, and so
+on; ``--upgrade-steps 30`` for long ones.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+
+import pytest
+
+from tests.functional.harness import KINDS, Kind
+from tests.upgrade import service
+
+
+@pytest.mark.parametrize('kind', KINDS[:1])
+def test_upgrade_under_load(
+    kind: Kind, tmp_path: pathlib.Path, vobjects_upgrade: Callable[..., object]
+) -> None:
+    vobjects_upgrade(service.terms(service.OLD), service.opens(kind, tmp_path))
