@@ -4,6 +4,7 @@
 From the outside in::
 
     RequestIds       an id first: everything after it can be found by it
+    CORS             if pages of other origins may use the API: for errors, too
     Counting         outside of what answers
     Faults           so that whatever is raised below is a document
     health.Page      for who asks a moment before sending clients here
@@ -26,6 +27,7 @@ from oslo_middleware import http_proxy_to_wsgi
 from api import conf as api_conf
 from api import (
     context,
+    cross_origin,
     discovery,
     dispatcher,
     handler,
@@ -110,6 +112,7 @@ def build(
     app = middleware.Faults(app, negotiating)
     if counted:
         app = usage.Counting(app, uses)
+    app = cross_origin.opened(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 

@@ -24,6 +24,7 @@ from vobjects.microversions.policy import Policy
 
 PROJECT = 'vobjects'
 GROUP = 'api'
+OSLO_MIDDLEWARE = 'oslo_middleware'
 
 #: Variable of the environment: the files of the configuration.
 CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
@@ -50,8 +51,11 @@ API_OPTS = [
         default=body.MAX_BYTES,
         min=1024,
         max=1 << 30,
+        deprecated_opts=[
+            cfg.DeprecatedOpt('max_request_body_size', group=OSLO_MIDDLEWARE)
+        ],
         help='Bytes of a request body that are read; a longer one is refused'
-        ' with 413.',
+        ' with 413. Senlin has it under the deprecated name.',
     ),
     cfg.IntOpt(
         'method_not_found_status',
@@ -182,8 +186,6 @@ API_OPTS = [
         ' [fleet] call_timeout, or calls under way are cut off.',
     ),
 ]
-
-OSLO_MIDDLEWARE = 'oslo_middleware'
 
 
 def register(conf: cfg.ConfigOpts) -> None:

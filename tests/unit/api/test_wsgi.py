@@ -26,6 +26,14 @@ def test_configuration_when_files_are_named_reads_them_in_order(
     assert (conf.api.port, conf.api.workers) == (2000, 2)
 
 
+def test_configuration_when_it_limits_bodies_as_senlins_does_is_heard(
+    tmp_path: pathlib.Path,
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[oslo_middleware]\nmax_request_body_size = 2048\n')
+    assert wsgi.configuration([str(file)]).api.max_body_size == 2048
+
+
 def test_configuration_when_a_file_is_missing_is_an_error(
     tmp_path: pathlib.Path,
 ) -> None:
