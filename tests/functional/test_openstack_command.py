@@ -93,6 +93,7 @@ def _profile(osc: Osc) -> str:
         *('profile', 'list', '--filters', f'name={renamed}', '--full-id')
     )
     assert listed['id'] == made['id'] == shown['id']
+    _stack(osc)
     wrong = osc.file('wrong.yaml', {**SPEC, 'type': 'nothing'})
     for words in (
         ('profile', 'validate', '--spec-file', wrong),
@@ -103,6 +104,29 @@ def _profile(osc: Osc) -> str:
         'profile', 'update', 'nothing', '--name', 'x', code=1, says='not found'
     )
     return renamed
+
+
+def _stack(osc: Osc) -> None:
+    """The command reads a stack's files itself, and sends what is in them."""
+    template = osc.file(
+        'template.yaml', {'heat_template_version': '2016-04-08'}
+    )
+    environment = osc.file('environment.yaml', {'parameters': {'a': 'b'}})
+    spec = osc.file(
+        'stack.yaml',
+        {
+            'type': 'os.heat.stack',
+            'version': '1.0',
+            'properties': {
+                'template': template,
+                'environment': [environment],
+            },
+        },
+    )
+    osc('profile', 'validate', '--spec-file', spec, says='2016-04-08')
+    name = unique('osc')
+    osc('profile', 'create', name, '--spec-file', spec, says='os.heat.stack')
+    osc('profile', 'delete', name, '--force')
 
 
 def _cluster(osc: Osc, profile: str) -> str:
@@ -313,7 +337,11 @@ def _receivers(osc: Osc, cluster: str) -> None:
     assert json.loads(shown['params']) == {'count': '2'}
     (listed,) = osc.show('receiver', 'list', '--filters', f'name={name}')
     assert listed['id'] == made['id'][:8]
-    osc('receiver', 'delete', name, '--force', says='Receiver deleted')
+    inbox = unique('osc')
+    made = osc.show('receiver', 'create', inbox, '--type', 'message')
+    assert 'queue_name' in json.loads(made['channel'])
+    said = osc('receiver', 'delete', name, inbox, '--force')
+    assert 'Receiver deleted' in said
     for code, says, *words in (
         (1, 'Receiver not found', 'show', name),
         (1, 'Receiver not found', 'update', name, '--name', 'x'),
