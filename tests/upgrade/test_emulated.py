@@ -51,6 +51,12 @@ def _stand_in(fleet: Deployment, release: str) -> Process:
     return process
 
 
+def _leave(fleet: Deployment, process: Process) -> None:
+    """Have a process leave in order."""
+    assert process.stop() == 0
+    fleet.group.forget(process)
+
+
 @pytest.mark.usefixtures('archive')
 def test_engines_of_two_releases_leave_one_after_the_other(
     tmp_path: pathlib.Path,
@@ -58,7 +64,7 @@ def test_engines_of_two_releases_leave_one_after_the_other(
     with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
         old = [_stand_in(fleet, release) for release in INVENTED]
-        fleet.start_api()
+        api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet()['members']}
         assert listed > INVENTED.keys()
         with fleet.rest() as rest:
@@ -71,9 +77,16 @@ def test_engines_of_two_releases_leave_one_after_the_other(
                 cluster = at.create_cluster(at.create_profile(), 2)
                 at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
                 if old:
-                    leaving = old.pop(0)
-                    assert leaving.stop() == 0
-                    fleet.group.forget(leaving)
+                    _leave(fleet, old.pop(0))
+        _leave(fleet, api)
+        release, limit = next(iter(INVENTED.items()))
+        fleet.group.start(
+            'old-api', *fleet.command('api', f'--emulate={release}')
+        )
+        fleet.wait_until_served()
+        with fleet.rest(str(limit)) as rest:
+            assert rest.maximum() == str(limit)
+            rest.create_cluster(rest.create_profile(), 1)
 
 
 @pytest.mark.parametrize('release', RELEASES)
@@ -89,8 +102,7 @@ def test_every_microversion_beside_an_engine_of_a_release(
         assert release in listed
         for name in ('new', 'old'):
             if name == 'old':
-                assert api.stop() == 0
-                fleet.group.forget(api)
+                _leave(fleet, api)
                 fleet.group.start(
                     'old-api', *fleet.command('api', f'--emulate={release}')
                 )
