@@ -317,6 +317,7 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         (EVENTS, EVENTS_OPTIONS),
         (QUEUES, QUEUES_OPTIONS),
         (HOOKS, HOOKS_OPTIONS),
+        (delegations.RECEIVERS, delegations.OPTIONS),
         (SIMULATED, SIMULATED_OPTIONS),
         (openstack_conf.GROUP, openstack_conf.OPTIONS),
     ]

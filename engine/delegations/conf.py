@@ -47,12 +47,14 @@ OPTIONS = [
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return (group, options) pairs, as oslo.config's generator expects."""
+    """Return keystoneauth's options for oslo.config's generator.
+
+    Ours are in the list of :mod:`engine.conf`.
+    """
     return [
         (
             RECEIVERS,
             [
-                *OPTIONS,
                 *loading.get_auth_common_conf_options(),
                 *loading.get_session_conf_options(),
                 *loading.get_auth_plugin_conf_options('v3password'),
@@ -62,8 +64,10 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Make the options known to ``conf``; harmless when repeated."""
-    conf.register_opts(OPTIONS, group=GROUP)
+    """Make keystoneauth's options known to ``conf``, too.
+
+    Harmless when repeated.
+    """
     conf.register_opts(loading.get_auth_common_conf_options(), group=GROUP)
     loading.register_session_conf_options(conf, GROUP)
     conf.set_default('timeout', TIMEOUT, GROUP)
