@@ -119,7 +119,7 @@ def _shape(
 ) -> registry.Shape | None:
     given, cls = route.given, route.request
     names = route.client_names()
-    query = shapes.query(cls, version, names if given.query else ())
+    query = shapes.query(cls, version, route.query_names())
     content = shapes.part(cls, version, names)
     if query is None or content is None:
         return None

@@ -78,6 +78,7 @@ class Handler:
         self._service = service
         self._type = route.request
         self._others = tuple(route.client_names())
+        self._in_query = tuple(route.query_names())
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')
@@ -171,7 +172,7 @@ class Handler:
             return self._request(version, values)
         if pairs or not given.body:
             asked = query.coerce_query(
-                self._type, version, names if given.query else (), pairs
+                self._type, version, self._in_query, pairs
             )
             _check_lengths(asked, 'query')
             values |= asked

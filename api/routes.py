@@ -24,6 +24,7 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
+from vobjects.microversions import schema
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -135,6 +136,23 @@ class Route:
             name
             for name in all_names(self.request)
             if name not in self.in_path and name not in implied
+        ]
+
+    def query_names(self) -> list[str]:
+        """Return the fields that clients may give in the query.
+
+        Where there is a body, it has what must be given.
+        """
+        if not self.given.query:
+            return []
+        names = self.client_names()
+        if not self.given.body:
+            return names
+        known = self.request.fields
+        return [
+            name
+            for name in names
+            if name in known and not schema.is_required(known[name])
         ]
 
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx configuration, and two directives.
+"""Sphinx configuration, and three directives.
 
 ``.. microversions::`` lists what each microversion of the clustering API
 brought, from the code that serves it; ``.. lock-rules::`` the rules of the
-schema lock.
+schema lock; ``.. api-reference::`` is the table of ``api_reference.yaml``.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import pathlib
 from typing import Any
 
+import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -68,8 +70,38 @@ class LockRules(SphinxDirective):
         return self.parse_text_to_nodes('\n'.join(lines))
 
 
+class ApiReference(SphinxDirective):
+    """Every operation of Senlin's API reference, once each."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        path = pathlib.Path(__file__).with_name('api_reference.yaml')
+        self.env.note_dependency(str(path))
+        lines = ['.. list-table::', '   :header-rows: 1', '']
+        seen: set[str] = set()
+        rows = [('Operation', 'Call', 'Since', 'Answer', 'What differs')]
+        for one in yaml.safe_load(path.read_text())['operations']:
+            if one['operation'] in seen:
+                continue
+            seen.add(one['operation'])
+            call = f'``{one["call"]}``' + (
+                f' ``{one["does"]}``' if 'does' in one else ''
+            )
+            since, differs = one.get('since', '1.0'), one.get('differs', '')
+            rows.append(
+                (one['operation'], call, since, str(one['status']), differs)
+            )
+        for row in rows:
+            lines += [
+                f'   {"*" if not cell else " "} - {text}'
+                for cell, text in enumerate(row)
+            ]
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive('microversions', Microversions)
     app.add_directive('lock-rules', LockRules)
+    app.add_directive('api-reference', ApiReference)
     return {'parallel_read_safe': True}

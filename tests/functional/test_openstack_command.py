@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import pathlib
-import uuid
 from collections.abc import Iterator
 
 import pytest
 
+from tests.functional import cloud
 from tests.functional.harness import Deployment, of_the_api
 from tests.functional.osc import COMMANDS, Osc
 from tests.functional.processes import wait_for
@@ -233,15 +233,7 @@ def _node(osc: Osc, profile: str) -> None:
 
 
 def _adoption(osc: Osc, service: Deployment) -> None:
-    server = str(uuid.uuid4())
-    service.execute(
-        'INSERT INTO simulated_servers'
-        ' (id, node_id, name, status, properties, created_at)'
-        " VALUES (:id, :id, 'srv', 'ACTIVE', :properties, :now)",
-        id=server,
-        properties=json.dumps(SPEC['properties']),
-        now='2026-01-02 03:04:05.000000',
-    )
+    server = cloud.stray_server(service)
     given = ('--identity', server, '--type', 'os.nova.server-1.0')
     osc('node', 'adopt', *given, '--preview', says='m1.small')
     name = unique('osc')

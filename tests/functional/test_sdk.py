@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import json
 import re
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +21,7 @@ import requests
 from openstack import exceptions
 from openstack.clustering.v1 import _proxy
 
+from tests.functional import cloud
 from tests.functional.harness import Deployment, of_the_api
 from tests.functional.processes import PATIENCE, wait_for
 from tests.functional.rest import NEWEST, SPEC, unique
@@ -315,15 +314,7 @@ def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
 
 
 def _adoption(sdk: Sdk, service: Deployment) -> None:
-    server = str(uuid.uuid4())
-    service.execute(
-        'INSERT INTO simulated_servers'
-        ' (id, node_id, name, status, properties, created_at)'
-        " VALUES (:id, :id, 'srv', 'ACTIVE', :properties, :now)",
-        id=server,
-        properties=json.dumps(SPEC['properties']),
-        now='2026-01-02 03:04:05.000000',
-    )
+    server = cloud.stray_server(service)
     given = {'identity': server, 'type': 'os.nova.server-1.0'}
     shown = sdk.since('1.7', 'adopt_node', preview=True, **given)
     node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **given)

@@ -59,7 +59,7 @@ def body_schema(
         },
         'additionalProperties': False,
     }
-    required = [name for name, field in part.items() if _is_required(field)]
+    required = [name for name, field in part.items() if is_required(field)]
     if required:  # draft 4 has no empty list here
         schema['required'] = required
     return schema
@@ -334,7 +334,8 @@ def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
     return ''
 
 
-def _is_required(field: ovo_fields.Field[Any]) -> bool:
+def is_required(field: ovo_fields.Field[Any]) -> bool:
+    """Tell whether a field has to be given: it is not null by default."""
     return not field.nullable and (
         field.default is ovo_fields.UnspecifiedDefault
     )

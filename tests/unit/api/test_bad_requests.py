@@ -105,6 +105,18 @@ def test_query_value_when_unknown_is_400(api: http.Api, path: str) -> None:
     assert api('GET', path, version=LATEST).status == 400
 
 
+def test_cancelling_when_forced_has_the_status_in_the_body(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    body = {'action': {'status': 'CANCELLED'}}
+    api('PATCH', '/v1/actions/x?force=true', body, version='1.12')
+    assert (engine.asked.force, engine.asked.status) == (True, 'CANCELLED')
+    answer = api(
+        'PATCH', '/v1/actions/x?status=CANCELLED', body, version='1.12'
+    )
+    assert answer.status == 400
+
+
 def test_force_when_in_query_and_body_is_400(api: http.Api) -> None:
     answer = api(
         'DELETE', '/v1/clusters/x?force=true', {'force': True}, version='1.8'

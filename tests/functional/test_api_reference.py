@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operation that the API reference documents, asked in turn.
+
+``doc/source/api_reference.yaml`` says what is asked and what has to come; the
+documentation shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.api_reference import OPERATIONS, SHAPES, Operation
+from tests.functional import cloud
+from tests.functional.harness import Deployment
+from tests.functional.processes import wait_for
+from tests.functional.rest import Rest, started, unique
+from vobjects.clustering import consts
+from vobjects.clustering.history import HISTORY
+
+VERSIONS = list(HISTORY)
+OLDEST = VERSIONS[0]
+
+
+def test_operations_are_as_the_reference_says(
+    service: Deployment, rest: Rest
+) -> None:
+    scenario = Scenario(rest, server=cloud.stray_server(service))
+    for operation in OPERATIONS:
+        scenario.ask(operation)
+    service.assert_tidy()
+
+
+class Scenario:
+    """Asks one operation after the other.
+
+    :ivar known: what stands in braces in the file -> what it is here
+    """
+
+    def __init__(self, rest: Rest, **known: str) -> None:
+        self.rest = rest
+        self.known = {'unique': unique('reference'), **known}
+
+    def ask(self, operation: Operation) -> None:
+        """Ask an operation, and hold the answer against the reference."""
+        path = self._filled(operation.path)
+        if operation.query:
+            path += f'?{self._filled(operation.query)}'
+        body = self._filled(operation.body)
+        if operation.since != OLDEST:
+            before = VERSIONS[VERSIONS.index(operation.since) - 1]
+            self.rest.at(before).expect(404, operation.method, path, body)
+        response = self.rest.expect(
+            operation.status, operation.method, path, body
+        )
+        document = response.json() if response.content else {}
+        assert set(document) >= set(operation.answers), operation
+        for key, shape in operation.answers.items():
+            _check(document[key], set(SHAPES[shape]), operation)
+        if operation.saves:
+            self.known[operation.saves] = _id(operation, document)
+        if 'Location' in response.headers:
+            self._follow(operation, started(response))
+
+    def _filled(self, value: Any) -> Any:
+        text = json.dumps(value)
+        for name, found in self.known.items():
+            text = text.replace(f'{{{name}}}', found)
+        return json.loads(text)
+
+    def _follow(self, operation: Operation, action: str) -> None:
+        """Wait for an action and those that wait for it, or until it waits."""
+        if operation.ends == 'WAITING':
+            self.known['token'] = wait_for(
+                'the node waits', lambda: self._waiting(action)
+            )
+            return
+        ended = self.rest.ended(action)
+        assert operation.ends in ('ANY', ended['status']), (operation, ended)
+        for other in ended['depended_by']:
+            self.rest.succeeded(other)
+
+    def _waiting(self, action: str) -> str | None:
+        """Return the action that has to be let go before another goes on."""
+        for id_ in self.rest.get(f'/v1/actions/{action}')['depends_on']:
+            found = self.rest.get(f'/v1/actions/{id_}')
+            if found['status'] == consts.WAITING_LIFECYCLE:
+                return str(id_)
+        return None
+
+
+def _check(content: Any, fields: set[str], operation: Operation) -> None:
+    if isinstance(content, list):
+        assert content, f'{operation.operation}: nothing is listed'
+    for one in content if isinstance(content, list) else [content]:
+        assert not fields or set(one) >= fields, operation
+
+
+def _id(operation: Operation, document: Any) -> str:
+    (key,) = operation.answers
+    content = document[key]
+    if isinstance(content, str):
+        return content
+    one = content[0] if isinstance(content, list) else content
+    return str(one['id'])
