@@ -31,7 +31,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def named(kind: str) -> Any:
         key = NAMED[kind]
         there: dict[str, str] = getattr(cloud, key)
-        rows = [{'id': id_, 'name': name} for id_, name in there.items()]
+        rows = [shown(cloud, key, id_, there[id_]) for id_ in there]
         return {key: chosen(rows)}
 
     @app.get(
@@ -40,7 +40,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def one_named(kind: str, id_: str) -> Any:
         key = NAMED[kind]
         name = fake.existing(getattr(cloud, key), id_, key)
-        return {key[:-1]: {'id': id_, 'name': name}}
+        return {key[:-1]: shown(cloud, key, id_, name)}
 
     @app.get('/network/v2.0/ports')
     def ports() -> Any:
@@ -101,6 +101,15 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         fake.existing(cloud.floating_ips, id_, 'Floating IP')
         del cloud.floating_ips[id_]
         return '', 204
+
+
+def shown(cloud: fake.Cloud, key: str, id_: str, name: str) -> fake.Json:
+    """Return something that has little but a name."""
+    found: fake.Json = {'id': id_, 'name': name}
+    if key == 'subnets':
+        network = cloud.id_of('networks', name.removesuffix('-subnet'))
+        found.update(network_id=network, ip_version=4)
+    return found
 
 
 def chosen(rows: Iterable[fake.Json]) -> list[fake.Json]:

@@ -11,6 +11,7 @@
                  server_details, server_operations and ports
     stacks       Heat's stacks
     placement    server groups, zones and regions, hypervisors
+    octavia      load balancers
 
 Containers are not the cloud's: see :mod:`engine.providers.docker`.
 

@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 from engine.providers import balancing, base, docker, lifecycle, placing
-from engine.providers.openstack import connection, placement, servers, stacks
+from engine.providers.openstack import (
+    connection,
+    octavia,
+    placement,
+    servers,
+    stacks,
+)
 
 
 class OpenStackProvider:
@@ -22,7 +28,9 @@ class OpenStackProvider:
         )
         self.places: placing.Places | None = placement.Places(cloud)
         self.hosts: placing.Hosts | None = placement.Hosts(cloud)
-        self.load_balancers: balancing.LoadBalancers | None = None
+        self.load_balancers: balancing.LoadBalancers | None = (
+            octavia.LoadBalancers(cloud)
+        )
         # Nova tells of events by its message bus alone.
         self.lifecycle: lifecycle.Events | None = None
 

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Octavia's load balancers; see :mod:`engine.providers.balancing`.
+
+A load balancer carries the key that it was made for in its description.
+Octavia makes one change of a load balancer at a time and refuses others with
+409 meanwhile: who is refused waits for its turn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import openstack.exceptions
+
+from engine.providers import balancing, base
+from engine.providers.openstack import asking
+from engine.providers.openstack.connection import Cloud
+
+LOG = logging.getLogger(__name__)
+
+_ROOT = '/lbaas'
+
+#: Parts of a pool's session persistence that Octavia knows.
+_PERSISTENCE = ('type', 'cookie_name')
+
+#: Parts of a health monitor that are told to Octavia as they are.
+_MONITOR = (
+    'type',
+    'delay',
+    'timeout',
+    'max_retries',
+    'admin_state_up',
+    'http_method',
+    'url_path',
+    'expected_codes',
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Work:
+    """Something that is done to a load balancer, until a point in time.
+
+    :ivar what: for messages
+    :ivar end: by ``time.monotonic``
+    """
+
+    what: str
+    end: float
+
+    @classmethod
+    def begun(cls, what: str, timeout: float) -> Work:
+        """Return one that has a number of seconds."""
+        return cls(what, time.monotonic() + timeout)
+
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return max(self.end - time.monotonic(), 0)
+
+
+class LoadBalancers:
+    """The load balancers of one region."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def check(self, spec: balancing.Spec) -> None:
+        """Refuse what could not be made."""
+        self._subnet(spec.pool['subnet'])
+        self._vip(spec.vip)
+        for path, name in (
+            ('availabilityzones', spec.availability_zone),
+            ('flavors', spec.flavor_id),
+        ):
+            if name:
+                with asking.explained(f'find {name} of the {path}'):
+                    self._get(f'{path}/{name}')
+
+    def get(
+        self, name_or_id: str, pool_id: str, monitor_id: str | None
+    ) -> balancing.Balancer:
+        """Return a load balancer that somebody else made."""
+        what = f'find the load balancer {name_or_id}'
+        with asking.explained(what):
+            found = self._found(name_or_id)
+            pool = self._get(f'pools/{pool_id}')['pool']
+        if {'id': found['id']} not in pool['loadbalancers']:
+            raise base.ProviderError(
+                f'load balancer {name_or_id} has no pool {pool_id}'
+            )
+        if monitor_id and pool['healthmonitor_id'] != monitor_id:
+            raise base.ProviderError(
+                f'pool {pool_id} has no health monitor {monitor_id}'
+            )
+        return _balancer(found, pool_id, pool['healthmonitor_id'])
+
+    def create(
+        self, key: str, spec: balancing.Spec, *, timeout: float
+    ) -> balancing.Balancer:
+        """Make a load balancer, or what is missing of that of ``key``."""
+        work = Work.begun(f'create the load balancer {spec.name}', timeout)
+        with asking.explained(work.what):
+            there = self._list('loadbalancers', description=_mark(key))
+            found = there[0] if there else self._add_balancer(key, spec)
+        try:
+            with asking.explained(work.what):
+                return self._completed(found['id'], spec, work)
+        except base.ProviderError:
+            self._give_up(found['id'])
+            raise
+
+    def delete(self, balancer: balancing.Balancer, *, timeout: float) -> None:
+        """Remove a load balancer with its parts; fine if it is gone."""
+        work = Work.begun(f'delete load balancer {balancer.id}', timeout)
+        path = f'loadbalancers/{balancer.id}?cascade=true'
+        try:
+            self._in_turn(work, 'DELETE', path)
+            self._until_gone(balancer.id, work)
+        except base.NotFound:
+            return
+
+    def add_member(
+        self,
+        balancer: balancing.Balancer,
+        server_id: str,
+        *,
+        port: int,
+        subnet: str,
+        timeout: float,
+    ) -> str:
+        """Put a server into the pool and return the ID of the member."""
+        what = f'add server {server_id} to load balancer {balancer.id}'
+        work = Work.begun(what, timeout)
+        found = self._subnet(subnet)
+        server, address = self._address(server_id, found, subnet)
+        path = f'pools/{balancer.pool_id}/members'
+        with asking.explained(what):
+            for member in self._get(path)['members']:
+                if (member['address'], member['protocol_port']) == (
+                    address,
+                    port,
+                ):
+                    return str(member['id'])
+        values = {
+            'name': server['name'],
+            'address': address,
+            'protocol_port': port,
+            'subnet_id': found.id,
+        }
+        answer = self._in_turn(work, 'POST', path, {'member': values})
+        self._until_ready(balancer.id, work)
+        return str(answer.json()['member']['id'])
+
+    def remove_member(
+        self, balancer: balancing.Balancer, member_id: str, *, timeout: float
+    ) -> None:
+        """Take a member out of the pool; fine if it is gone."""
+        what = f'remove member {member_id} of load balancer {balancer.id}'
+        work = Work.begun(what, timeout)
+        path = f'pools/{balancer.pool_id}/members/{member_id}'
+        try:
+            self._in_turn(work, 'DELETE', path)
+            self._until_ready(balancer.id, work)
+        except base.NotFound:
+            return
+
+    # Making one
+
+    def _add_balancer(self, key: str, spec: balancing.Spec) -> dict[str, Any]:
+        values = {
+            'name': spec.name,
+            'description': _mark(key),
+            'admin_state_up': spec.vip.get('admin_state_up', True),
+            **self._vip(spec.vip),
+        }
+        if spec.availability_zone:
+            values['availability_zone'] = spec.availability_zone
+        if spec.flavor_id:
+            values['flavor_id'] = spec.flavor_id
+        return self._post('loadbalancers', 'loadbalancer', values)
+
+    def _completed(
+        self, id_: str, spec: balancing.Spec, work: Work
+    ) -> balancing.Balancer:
+        """Return a load balancer with the parts that it lacked."""
+        found = self._until_ready(id_, work)
+        if not found['listeners']:
+            self._post('listeners', 'listener', _listener(id_, spec))
+            found = self._until_ready(id_, work)
+        if not found['pools']:
+            listener = found['listeners'][0]['id']
+            self._post('pools', 'pool', _pool(listener, spec))
+            found = self._until_ready(id_, work)
+        pool_id = found['pools'][0]['id']
+        monitor_id = self._get(f'pools/{pool_id}')['pool']['healthmonitor_id']
+        if spec.monitor is not None and not monitor_id:
+            values = {
+                key: spec.monitor[key]
+                for key in _MONITOR
+                if spec.monitor.get(key) is not None
+            }
+            made = self._post(
+                'healthmonitors',
+                'healthmonitor',
+                {'pool_id': pool_id, **values},
+            )
+            monitor_id = made['id']
+            self._until_ready(id_, work)
+        return _balancer(found, pool_id, monitor_id)
+
+    def _give_up(self, id_: str) -> None:
+        """Remove what is there of a load balancer that could not be made."""
+        try:
+            with asking.explained(f'delete load balancer {id_}'):
+                self._ask('DELETE', f'loadbalancers/{id_}?cascade=true')
+        except base.ProviderError as error:
+            LOG.warning('A load balancer is left: %s', error)
+
+    # Finding things
+
+    def _vip(self, vip: Mapping[str, Any]) -> dict[str, Any]:
+        found = {}
+        if vip.get('subnet'):
+            found['vip_subnet_id'] = self._subnet(vip['subnet']).id
+        elif vip.get('network'):
+            with asking.explained(f'find the network {vip["network"]}'):
+                found['vip_network_id'] = self._cloud.network.find_network(
+                    vip['network'], ignore_missing=False
+                ).id
+        if vip.get('address'):
+            found['vip_address'] = vip['address']
+        return found
+
+    def _subnet(self, name_or_id: str) -> Any:
+        with asking.explained(f'find the subnet {name_or_id}'):
+            return self._cloud.network.find_subnet(
+                name_or_id, ignore_missing=False
+            )
+
+    def _address(
+        self, server_id: str, subnet: Any, name: str
+    ) -> tuple[dict[str, Any], str]:
+        """Return a server, and its address in a subnet."""
+        what = f'show server {server_id}'
+        with asking.explained(what, base.ServerNotFound):
+            network = self._cloud.network.get_network(subnet.network_id)
+            answer = asking.checked(
+                self._cloud.compute.get(f'/servers/{server_id}')
+            )
+        server: dict[str, Any] = answer.json()['server']
+        for address in (server.get('addresses') or {}).get(network.name, ()):
+            is_fixed = address.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
+            if is_fixed and address['version'] == subnet.ip_version:
+                return server, str(address['addr'])
+        raise base.ProviderError(
+            f'server {server_id} has no address in the subnet {name}'
+        )
+
+    def _found(self, name_or_id: str) -> dict[str, Any]:
+        named = self._list('loadbalancers', name=name_or_id)
+        if len(named) > 1:
+            raise base.ProviderError(
+                f'{len(named)} load balancers are called {name_or_id}'
+            )
+        if named:
+            return named[0]
+        found: dict[str, Any] = self._get(f'loadbalancers/{name_or_id}')[
+            'loadbalancer'
+        ]
+        return found
+
+    # Asking Octavia
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        return asking.checked(
+            self._cloud.load_balancer.request(
+                f'{_ROOT}/{path}', method, json=body
+            )
+        )
+
+    def _get(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._ask('GET', path).json()
+        return found
+
+    def _list(self, kind: str, **wanted: str) -> list[dict[str, Any]]:
+        answer = asking.checked(
+            self._cloud.load_balancer.get(f'{_ROOT}/{kind}', params=wanted)
+        )
+        found: list[dict[str, Any]] = answer.json()[kind]
+        return found
+
+    def _post(
+        self, path: str, word: str, values: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        made: dict[str, Any] = self._ask('POST', path, {word: values}).json()[
+            word
+        ]
+        return made
+
+    def _in_turn(
+        self, work: Work, method: str, path: str, body: Any = None
+    ) -> Any:
+        """Ask for a change until it is not refused for another one."""
+
+        def attempt() -> Any:
+            with asking.explained(work.what):
+                try:
+                    return self._ask(method, path, body)
+                except openstack.exceptions.ConflictException:
+                    return None
+
+        return self._until(attempt, work)
+
+    def _until_ready(self, id_: str, work: Work) -> dict[str, Any]:
+        """Return a load balancer when no change of it is under way."""
+
+        def look() -> dict[str, Any] | None:
+            with asking.explained(work.what):
+                found: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
+                    'loadbalancer'
+                ]
+            status = found['provisioning_status']
+            if status == 'ERROR':
+                raise base.ProviderError(
+                    f'could not {work.what}: load balancer {id_} is in ERROR'
+                )
+            return found if status == 'ACTIVE' else None
+
+        found: dict[str, Any] = self._until(look, work)
+        return found
+
+    def _until_gone(self, id_: str, work: Work) -> None:
+        def look() -> bool | None:
+            with asking.explained(work.what):
+                found = self._get(f'loadbalancers/{id_}')['loadbalancer']
+            status = found['provisioning_status']
+            if status == 'ERROR':
+                raise base.ProviderError(
+                    f'could not {work.what}: it is in ERROR'
+                )
+            return status == 'DELETED' or None
+
+        self._until(look, work)
+
+    def _until(self, look: Any, work: Work) -> Any:
+        return asking.until(
+            look,
+            work.what,
+            timeout=work.left(),
+            interval=self._cloud.options.poll_interval,
+        )
+
+
+def _mark(key: str) -> str:
+    return f'vobjects {key}'
+
+
+def _listener(balancer_id: str, spec: balancing.Spec) -> dict[str, Any]:
+    vip = spec.vip
+    values = {
+        'name': spec.name,
+        'loadbalancer_id': balancer_id,
+        'protocol': vip['protocol'],
+        'protocol_port': vip['protocol_port'],
+        'admin_state_up': vip.get('admin_state_up', True),
+    }
+    if vip.get('connection_limit') is not None:
+        values['connection_limit'] = vip['connection_limit']
+    return values
+
+
+def _pool(listener_id: str, spec: balancing.Spec) -> dict[str, Any]:
+    pool = spec.pool
+    persistence = {
+        key: value
+        for key, value in (pool.get('session_persistence') or {}).items()
+        if key in _PERSISTENCE and value is not None
+    }
+    values = {
+        'name': spec.name,
+        'listener_id': listener_id,
+        'protocol': pool['protocol'],
+        'lb_algorithm': pool['lb_method'],
+        'admin_state_up': pool.get('admin_state_up', True),
+    }
+    if persistence.get('type') not in (None, 'NONE'):
+        values['session_persistence'] = persistence
+    return values
+
+
+def _balancer(
+    found: Mapping[str, Any], pool_id: str, monitor_id: str | None
+) -> balancing.Balancer:
+    listeners = found['listeners']
+    return balancing.Balancer(
+        id=found['id'],
+        pool_id=pool_id,
+        listener_id=listeners[0]['id'] if listeners else None,
+        monitor_id=monitor_id,
+        vip_address=found.get('vip_address'),
+    )

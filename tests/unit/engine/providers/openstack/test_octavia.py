@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+import threading
+from typing import Any
+
+import pytest
+
+from engine.providers import balancing, base
+from tests import cloud as fake
+
+pytestmark = fake.QUIET
+
+SPEC = balancing.Spec(
+    name='web',
+    vip={
+        'subnet': 'private-subnet',
+        'address': '192.0.2.9',
+        'connection_limit': 7,
+        'protocol': 'HTTP',
+        'protocol_port': 80,
+        'admin_state_up': True,
+    },
+    pool={
+        'subnet': 'private-subnet',
+        'protocol': 'HTTP',
+        'protocol_port': 8080,
+        'lb_method': 'ROUND_ROBIN',
+        'admin_state_up': True,
+        'session_persistence': {'type': 'SOURCE_IP', 'cookie_name': None},
+    },
+    monitor={
+        'type': 'HTTP',
+        'delay': 5,
+        'timeout': 3,
+        'max_retries': 2,
+        'admin_state_up': True,
+        'url_path': '/up',
+        'http_method': None,
+    },
+)
+
+#: Seconds; nothing that succeeds waits for them.
+LONG = 120
+
+
+@pytest.fixture
+def balancers(provider: base.Provider) -> balancing.LoadBalancers:
+    assert provider.load_balancers is not None
+    return provider.load_balancers
+
+
+@pytest.fixture
+def balancer(balancers: balancing.LoadBalancers) -> balancing.Balancer:
+    return balancers.create('key', SPEC, timeout=LONG)
+
+
+def of_kind(cloud: fake.Cloud, kind: str) -> fake.Json:
+    (found,) = cloud.balancing[kind].values()
+    return found
+
+
+def test_balancer_has_all_that_the_spec_says(
+    balancer: balancing.Balancer, cloud: fake.Cloud
+) -> None:
+    found = of_kind(cloud, 'loadbalancers')
+    assert (found['id'], found['vip_address']) == (balancer.id, '192.0.2.9')
+    assert found['vip_subnet_id'] == cloud.id_of('subnets', 'private-subnet')
+    listener = of_kind(cloud, 'listeners')
+    assert listener['id'] == balancer.listener_id
+    assert listener['connection_limit'] == 7
+    pool = of_kind(cloud, 'pools')
+    assert pool['id'] == balancer.pool_id
+    assert pool['lb_algorithm'] == 'ROUND_ROBIN'
+    assert pool['session_persistence'] == {'type': 'SOURCE_IP'}
+    monitor = of_kind(cloud, 'healthmonitors')
+    assert monitor['id'] == balancer.monitor_id
+    assert monitor['url_path'] == '/up'
+    assert 'http_method' not in monitor
+
+
+def test_balancer_that_is_there_gets_what_it_lacks(
+    balancers: balancing.LoadBalancers,
+    balancer: balancing.Balancer,
+    cloud: fake.Cloud,
+) -> None:
+    cloud.balancing['healthmonitors'].clear()
+    of_kind(cloud, 'pools')['healthmonitor_id'] = None
+    again = balancers.create('key', SPEC, timeout=LONG)
+    assert again.monitor_id != balancer.monitor_id
+    assert again == dataclasses.replace(balancer, monitor_id=again.monitor_id)
+
+
+def test_balancer_of_somebody_else_is_found(
+    balancers: balancing.LoadBalancers, balancer: balancing.Balancer
+) -> None:
+    for name_or_id in ('web', balancer.id):
+        found = balancers.get(
+            name_or_id, balancer.pool_id, balancer.monitor_id
+        )
+        assert found == balancer
+    with pytest.raises(base.ProviderError, match='find the load balancer no'):
+        balancers.get('no', balancer.pool_id, None)
+    with pytest.raises(base.ProviderError, match='404'):
+        balancers.get('web', 'none', None)
+    with pytest.raises(base.ProviderError, match='no health monitor other'):
+        balancers.get('web', balancer.pool_id, 'other')
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({}, ''),
+        ({'flavor_id': 'flavor-small', 'availability_zone': 'lb-zone'}, ''),
+        ({'flavor_id': 'none'}, 'Flavor none not found'),
+        ({'availability_zone': 'none'}, 'Zone none not found'),
+        ({'vip': {'network': 'none'}}, 'network none'),
+        ({'vip': {'subnet': 'none'}}, 'subnet none'),
+        ({'pool': {'subnet': 'none'}}, 'subnet none'),
+    ],
+)
+def test_what_could_not_be_made_is_refused(
+    balancers: balancing.LoadBalancers, changes: Any, message: str
+) -> None:
+    spec = dataclasses.replace(SPEC, **changes)
+    if not message:
+        balancers.check(spec)
+        return
+    with pytest.raises(base.ProviderError, match=message):
+        balancers.check(spec)
+
+
+def test_members_come_and_go_one_after_the_other(
+    provider: base.Provider,
+    balancers: balancing.LoadBalancers,
+    balancer: balancing.Balancer,
+    cloud: fake.Cloud,
+) -> None:
+    properties = {'flavor': '1', 'networks': [{'network': 'private'}]}
+    servers = [
+        provider.servers.create(f'key-{number}', f'web-{number}', properties)
+        for number in range(3)
+    ]
+    members: dict[str, str] = {}
+
+    def add(server: base.Server) -> None:
+        members[server.id] = balancers.add_member(
+            balancer,
+            server.id,
+            port=8080,
+            subnet='private-subnet',
+            timeout=LONG,
+        )
+
+    threads = [threading.Thread(target=add, args=(one,)) for one in servers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    there = cloud.balancing['members']
+    assert set(members.values()) == set(there)
+    first = there[members[servers[0].id]]
+    addresses = servers[0].details['addresses']['private']
+    assert first['address'] == addresses[0]['addr']
+    assert first['protocol_port'] == 8080
+
+    before = dict(members)
+    add(servers[0])
+    assert members == before, 'it is there already'
+    for _again in range(2):
+        balancers.remove_member(balancer, members[servers[0].id], timeout=LONG)
+    assert len(there) == 2
+
+
+def test_server_outside_the_subnet_is_no_member(
+    provider: base.Provider,
+    balancers: balancing.LoadBalancers,
+    balancer: balancing.Balancer,
+) -> None:
+    properties = {'flavor': '1', 'networks': [{'network': 'public'}]}
+    server = provider.servers.create('other', 'web', properties)
+    with pytest.raises(base.ProviderError, match='no address in the subnet'):
+        balancers.add_member(
+            balancer, server.id, port=1, subnet='private-subnet', timeout=LONG
+        )
+
+
+def test_deletion_takes_everything(
+    balancers: balancing.LoadBalancers,
+    balancer: balancing.Balancer,
+    cloud: fake.Cloud,
+) -> None:
+    balancers.delete(balancer, timeout=LONG)
+    balancers.delete(balancer, timeout=LONG)
+    assert not any(cloud.balancing.values())
+
+
+def test_balancer_that_fails_is_removed_and_told(
+    balancers: balancing.LoadBalancers, cloud: fake.Cloud
+) -> None:
+    cloud.ends_in_error = True
+    with pytest.raises(base.ProviderError, match='is in ERROR'):
+        balancers.create('key', SPEC, timeout=LONG)
+    assert cloud.asked('DELETE /balancing/v2.0/lbaas/loadbalancers/')
+
+
+def test_balancer_that_is_never_ready_is_given_up(
+    balancers: balancing.LoadBalancers, cloud: fake.Cloud
+) -> None:
+    cloud.steps = 1_000_000
+    with pytest.raises(base.ProviderError, match='not within'):
+        balancers.create('key', SPEC, timeout=0.1)
