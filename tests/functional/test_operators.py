@@ -6,6 +6,7 @@ The processes are started as the systemd units start them.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import json
 import pathlib
@@ -97,21 +98,42 @@ def metrics_of(engine: Process) -> dict[str, float]:
     return numbers(told)
 
 
+def unfinished(deployment: harness.Deployment) -> list[Any]:
+    return deployment.rows('SELECT id FROM actions WHERE end_time IS NULL')
+
+
 def healthcheck(deployment: harness.Deployment) -> tuple[int, str]:
     answer = requests.get(f'{deployment.url}/healthcheck', timeout=PATIENCE)
     return answer.status_code, answer.text
 
 
-@pytest.fixture
-def deployment(tmp_path: pathlib.Path) -> Iterator[harness.Deployment]:
+def limited(deployment: harness.Deployment, profile: str) -> list[str]:
+    """Create clusters at the same time; return why those are refused."""
+    content = {'name': 'c', 'profile_id': profile}
+
+    def create(_: int) -> str:
+        with deployment.rest() as rest:
+            answer = rest.ask('POST', '/v1/clusters', {'cluster': content})
+        if answer.status_code == 202:
+            return ''
+        assert answer.status_code == 403, answer.text
+        return str(answer.json()['error']['message'])
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        return [why for why in threads.map(create, range(8)) if why]
+
+
+@pytest.fixture(params=[harness.Kind('embedded', 'postgresql').parameter()])
+def deployment(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path
+) -> Iterator[harness.Deployment]:
     """A database, and nobody yet who uses it."""
     settings = {
         'DEFAULT': {'use_json': 'true'},
-        'engine': {'metrics_cache': 0},
+        'engine': {'metrics_cache': 0, 'max_clusters_per_project': 3},
         'fleet': {'call_timeout': 30},
     }
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, tmp_path, settings) as found:
+    with harness.deployed(request.param, tmp_path, settings) as found:
         yield found
 
 
@@ -170,8 +192,14 @@ def test_operators_see_what_the_service_does(
         for series in numbers(f'{deployment.url}/metrics')
     )
 
+    refused = limited(deployment, profile)
+    assert len(refused) == 6
+    for why in refused:
+        assert why.startswith('Quota exceeded for resources. The project')
+    wait_for('all is done', lambda: not unfinished(deployment))
+
     purged = deployment.run('db', 'purge', '--older-than', '0s')
-    assert purged.splitlines()[-1].startswith('3 actions and 2 events')
+    assert purged.splitlines()[-1].startswith('5 actions and 6 events')
     with deployment.rest() as rest:
         assert rest.get('/v1/actions') == []
         assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'

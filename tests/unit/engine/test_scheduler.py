@@ -104,6 +104,25 @@ def test_stop_leaves_what_does_not_finish_to_others(
     assert world.count(models.SimulatedServer) == 1
 
 
+def test_stop_lets_what_is_running_finish(world: fleet.World) -> None:
+    gate = threading.Event()
+    engine = world.engine()
+    asks.node(engine, run=False)
+    servers: Any = engine.run.provider.servers
+    create = servers.create
+    servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
+    engine.scheduler.start()
+    wait_until(lambda: world.statuses('NODE_CREATE') == ['RUNNING'])
+    stopping = threading.Thread(target=engine.scheduler.stop, args=(240,))
+    stopping.start()
+    asks.node(engine, name='late', run=False)
+    gate.set()
+    stopping.join()
+    del servers.create
+    # And begins nothing new.
+    assert world.statuses('NODE_CREATE') == ['READY', 'SUCCEEDED']
+
+
 def test_claim_whose_worker_is_lost_is_given_back(
     world: fleet.World,
 ) -> None:

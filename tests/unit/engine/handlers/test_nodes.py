@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import threading
+from concurrent import futures
 from typing import Any
 
 import pytest
@@ -152,3 +154,28 @@ def test_reboot_that_there_is_not_is_refused(
         else:
             with pytest.raises(errors.BadRequest, match=says):
                 engine.ask(request)
+
+
+def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
+    any_world: fleet.World,
+) -> None:
+    any_world.conf.set_override('max_nodes_per_cluster', 3, 'engine')
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 1)
+    together = threading.Barrier(8)
+
+    def attempt(number: int) -> bool:
+        together.wait(60)
+        try:
+            engine.ask(
+                nodes.NodeCreateRequest(
+                    name=f'n{number}', profile_id='p', cluster_id=cluster
+                )
+            )
+        except errors.BadRequest:
+            return False
+        return True
+
+    with futures.ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(attempt, range(8))) == 2
+    assert any_world.count(models.Node) == 3
