@@ -89,6 +89,21 @@ def temporary(transport: str) -> Iterator[str]:
         _control('delete_vhost', name)
 
 
+def cut_connections(url: str) -> None:
+    """End all connections to a virtual host, as a broker that goes away does.
+
+    :param url: of :func:`temporary`
+    """
+    name = urllib.parse.urlsplit(url).path.lstrip('/')
+    _control('close_all_connections', '--vhost', name, 'by a test')
+
+
+def restart() -> None:
+    """Have the broker end and start again, for everybody who uses it."""
+    _control('stop_app')
+    _control('start_app')
+
+
 def _control(*words: str) -> None:
     subprocess.run(
         ('rabbitmqctl', '--quiet', *words),

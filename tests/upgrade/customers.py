@@ -132,7 +132,7 @@ class Customers:
         :param expected: status; 0: any that says that it was done
         """
         while True:
-            answer = rest.ask(method, path, body)
+            answer = self._send(rest, method, path, body)
             self.statuses[answer.status_code] += 1
             if answer.status_code != 406:
                 break
@@ -145,3 +145,8 @@ class Customers:
         is_fine = answer.status_code == expected if expected else answer.ok
         assert is_fine, f'{method} {path}: {answer.status_code} {answer.text}'
         return answer
+
+    def _send(
+        self, rest: Rest, method: str, path: str, body: Any
+    ) -> requests.Response:
+        return rest.ask(method, path, body)
