@@ -86,6 +86,7 @@ class Contract:
     :param policy: says which microversions there are
     :param operations: in the order of the documents
     :param history: microversion -> sentences that say what it brought
+    :ivar versions: every microversion, oldest first
     :raises vobjects.exceptions.DeclarationError: an operation is there twice
     """
 
@@ -105,16 +106,13 @@ class Contract:
             raise exceptions.DeclarationError(
                 f'{twice} is in the contract twice'
             )
-        self._shapes = functools.cache(self._shapes_at)
-
-    @property
-    def versions(self) -> tuple[Version, ...]:
-        """Every microversion, oldest first."""
-        lowest, highest = self.policy.minimum, self.policy.maximum
-        return tuple(
+        lowest, highest = policy.minimum, policy.maximum
+        self.versions = tuple(
             Version(lowest.major, minor)
             for minor in range(lowest.minor, highest.minor + 1)
         )
+        self._shapes = functools.cache(self._shapes_at)
+        self._spans = functools.cache(self._span_of)
 
     def operation(self, name: str) -> Operation:
         """Return the operation of a name.
@@ -141,11 +139,7 @@ class Contract:
         :returns: None as the last: it is still there
         :raises KeyError: no version has it
         """
-        there = [v for v in self.versions if name in self.at(v)]
-        if not there:
-            raise KeyError(name)
-        last = None if there[-1] == self.versions[-1] else there[-1]
-        return there[0], last
+        return self._spans(name)
 
     def undeclared(self) -> Iterator[str]:
         """Yield where a schema is missing, with operation and version."""
@@ -156,6 +150,13 @@ class Contract:
                         yield f'{name} at {version}: {where} has no schema'
                 if not any(200 <= code < 400 for code in shape.responses):
                     yield f'{name} at {version}: no status of a success'
+
+    def _span_of(self, name: str) -> tuple[Version, Version | None]:
+        there = [v for v in self.versions if name in self.at(v)]
+        if not there:
+            raise KeyError(name)
+        last = None if there[-1] == self.versions[-1] else there[-1]
+        return there[0], last
 
     def _shapes_at(self, version: Version) -> Mapping[str, Shape]:
         found = {}
