@@ -35,8 +35,10 @@ def record(
     :raises oslo_db.exception.DBDuplicateEntry: it was recorded before
     """
     answered = objects.Answered(content=serializer.to_wire(answer, spoken))
+    # Who does not speak it never looks into this table.
+    readers = spoken if spoken and answered.obj_name() in spoken else None
     session.add(
-        models.Call(id=call, answered=serializer.to_wire(answered, spoken))
+        models.Call(id=call, answered=serializer.to_wire(answered, readers))
     )
     session.flush()
 

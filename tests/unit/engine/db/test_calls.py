@@ -17,7 +17,7 @@ from tests.unit.engine import asks, fleet
 from vobjects import serializer
 from vobjects.clustering import context, errors
 from vobjects.clustering.requests import actions, clusters, profiles
-from vobjects.manifest import own
+from vobjects.manifest import Manifest, own
 from vobjects.rpc import objects, server
 
 
@@ -85,6 +85,18 @@ def test_second_engine_answers_what_the_first_has_done(
     assert other.call(request, 'a').action == first.action
     with pytest.raises(oslo_messaging.ExpectedException):
         other.call(request, 'b')
+
+
+def test_what_changes_is_done_beside_engines_that_do_not_remember(
+    any_world: fleet.World,
+) -> None:
+    known = Manifest({n: v for n, v in own().items() if n != 'Answered'})
+    endpoint = Endpoint(any_world.engine(cap=lambda: known))
+    cluster = asks.cluster(endpoint.engine, 1)
+
+    first = endpoint.call(scale_out(cluster), 'a')
+
+    assert endpoint.call(scale_out(cluster), 'a').action == first.action
 
 
 def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
