@@ -22,6 +22,7 @@ from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
 from vobjects.testing.upgrade.running import Report, run
 from vobjects.testing.upgrade.steps import Process, Step, Terms
+from vobjects.testing.upgrade.tree import tree
 
 __all__ = [
     'Fleet',
@@ -34,4 +35,5 @@ __all__ = [
     'check',
     'draw',
     'run',
+    'tree',
 ]

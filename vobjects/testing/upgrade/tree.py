@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from vobjects.testing.upgrade.running import Line, Report
 
 #: Characters of what an error says, and how many of its lines.
-WIDTH = 300
+WIDTH = 1200
 LINES = 12
 
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An older revision of this repository beside today's code, both real."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import pytest
+
+from tests.functional.harness import Kind
+from tests.upgrade import service
+from vobjects.testing import upgrade
+from vobjects.testing.upgrade import revisions
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+#: Clusters had no receivers then, and engines remembered no calls.
+WITHOUT = 'engine/handlers/receivers.py'
+
+#: Both engines are replaced, one goes back for a while; then the APIs.
+STEPS = (
+    upgrade.Step('move', 'engine-1', service.NEW, number=1),
+    upgrade.Step('pause', 'engine-2', seconds=0.5, number=2),
+    upgrade.Step('move', 'api-1', service.NEW, number=3),
+    upgrade.Step('move', 'engine-2', service.NEW, number=4),
+    upgrade.Step('move', 'engine-1', service.REAL, number=5),
+)
+
+
+@pytest.fixture(scope='module')
+def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
+    """The revision, installed.
+
+    Where the history does not have it the test is skipped; it fails where CI
+    is set, which has to clone all of it.
+    """
+    try:
+        commit = revisions.before(ROOT, WITHOUT)
+    except revisions.RevisionError as error:
+        if os.environ.get('CI'):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+    return revisions.environment(ROOT, commit)
+
+
+def test_upgrade_from_real_old_code_under_load(
+    old: revisions.Environment, tmp_path: pathlib.Path
+) -> None:
+    terms = service.terms(service.REAL)
+    plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
+    opens = service.opens(Kind('embedded', 'sqlite'), tmp_path, old)
+
+    report = upgrade.run(plan, opens)
+
+    assert report.failed is None, upgrade.tree(report)
