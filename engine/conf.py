@@ -273,6 +273,63 @@ HOOKS_OPTIONS = [
     ),
 ]
 
+HEALTH = cfg.OptGroup(
+    'health_manager',
+    'Looking after the nodes of clusters with a health policy.',
+)
+
+HEALTH_OPTIONS = [
+    cfg.IntOpt(
+        'workers',
+        default=4,
+        min=0,
+        max=1024,
+        help='Clusters that one engine process looks at at the same time; 0:'
+        ' it leaves them to others.',
+    ),
+    cfg.IntOpt(
+        'probes',
+        default=16,
+        min=1,
+        max=1024,
+        help='Nodes of one cluster that are looked at at the same time.',
+    ),
+    cfg.IntOpt(
+        'interval_min',
+        default=60,
+        min=1,
+        help='The shortest interval that a health policy may ask for, in'
+        ' seconds.',
+    ),
+    cfg.FloatOpt(
+        'events_interval',
+        default=5.0,
+        min=0.1,
+        help='Seconds between two looks at what the cloud has told of the'
+        ' servers of a cluster, with LIFECYCLE_EVENTS.',
+    ),
+    cfg.FloatOpt(
+        'poll_url_timeout',
+        default=5.0,
+        min=0.1,
+        help='Seconds within which the URL of a node has to answer, with'
+        ' NODE_STATUS_POLL_URL.',
+    ),
+    cfg.IntOpt(
+        'poll_url_max_size',
+        default=65536,
+        min=1,
+        help='Bytes of the answer that are read.',
+    ),
+    cfg.ListOpt(
+        'forbidden_networks',
+        default=['169.254.0.0/16', 'fe80::/10'],
+        help='Networks in which no URL of a node is called, whoever asks:'
+        ' here belong those that engines can reach and users must not. By'
+        ' default those where clouds keep the credentials of their servers.',
+    ),
+]
+
 EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')
 
 EVENTS_OPTIONS = [
@@ -315,6 +372,7 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     return [
         (ENGINE, ENGINE_OPTIONS),
         (EVENTS, EVENTS_OPTIONS),
+        (HEALTH, HEALTH_OPTIONS),
         (QUEUES, QUEUES_OPTIONS),
         (HOOKS, HOOKS_OPTIONS),
         (delegations.RECEIVERS, delegations.OPTIONS),

@@ -10,23 +10,16 @@ Senlin's message, and the cluster's ID besides::
 
 from __future__ import annotations
 
-import ipaddress
-import socket
-import threading
-import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import requests
 from oslo_config import cfg
 
+from engine import outgoing
 from engine.db import models
 from engine.queues import base as queues
 from vobjects.clustering import consts
-
-#: Webhooks of one process that are being called: one that sends its answer
-#: byte by byte keeps a thread, and those must not become ever more.
-_CALLS = threading.BoundedSemaphore(64)
 
 
 class HookError(Exception):
@@ -67,7 +60,6 @@ def tell(
 
 def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
     seconds = conf.hooks.webhook_timeout
-    _refuse_forbidden(conf, url)
 
     def call() -> int:
         with requests.post(
@@ -80,7 +72,12 @@ def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
             return answer.status_code
 
     try:
-        status = _within(seconds, call)
+        outgoing.refuse_forbidden(
+            conf.hooks.forbidden_networks, url, 'the webhook'
+        )
+        status = outgoing.within(seconds, call, 'the webhook')
+    except outgoing.OutgoingError as error:
+        raise HookError(str(error)) from error
     except requests.RequestException as error:
         # Its text would show what answers in the engine's network.
         raise HookError(
@@ -88,51 +85,3 @@ def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
         ) from error
     if status not in range(200, 300):
         raise HookError(f'the webhook answered {status}')
-
-
-def _refuse_forbidden(conf: cfg.ConfigOpts, url: str) -> None:
-    """Refuse to call where operators do not want anything to be called."""
-    host = urllib.parse.urlsplit(url).hostname or ''
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise HookError('the host of the webhook is unknown') from None
-    forbidden = [
-        ipaddress.ip_network(network)
-        for network in conf.hooks.forbidden_networks
-    ]
-    for *_, address in found:
-        ip = ipaddress.ip_address(str(address[0]).partition('%')[0])
-        if any(ip in network for network in forbidden):
-            raise HookError('the webhook is in a forbidden network')
-
-
-def _within(seconds: float, call: Callable[[], int]) -> int:
-    """Return what a call returns, and wait no longer than it may take.
-
-    A timeout of requests is for each read: an answer that comes byte by byte
-    would keep the caller for as long as its sender likes.
-
-    :raises HookError: it took too long
-    """
-    if not _CALLS.acquire(blocking=False):
-        raise HookError('too many webhooks are being called')
-    results: list[int] = []
-    errors: list[Exception] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except Exception as error:  # noqa: BLE001 - raised where it is awaited
-            errors.append(error)
-        finally:
-            _CALLS.release()
-
-    thread = threading.Thread(target=run, name='webhook', daemon=True)
-    thread.start()
-    thread.join(seconds)
-    for error in list(errors):
-        raise error
-    if not results:
-        raise HookError(f'the webhook did not answer within {seconds} seconds')
-    return results[0]

@@ -38,6 +38,7 @@ from engine.handlers import (
     receivers,
 )
 from engine.handlers import services as service_handlers
+from engine.health import manager as health
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
@@ -136,6 +137,7 @@ class Engine:
             observer=self.runtime.metrics,
         )
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
+        self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
             self.runtime,
             ledger,
@@ -163,12 +165,14 @@ class Engine:
         self.purger.start()
         self.revoker.start()
         self.scheduler.start()
+        self.health.start()
         LOG.info('Engine %s serves', self.worker.id)
 
     def stop(self) -> None:
         """Finish what is under way, as far as the time allows, and leave."""
         LOG.info('Engine %s stops', self.worker.id)
         self.worker.stop_consuming()
+        self.health.stop(self.conf.engine.stop_timeout)
         self.scheduler.stop(self.conf.engine.stop_timeout)
         self.revoker.stop()
         self.purger.stop()

@@ -83,7 +83,7 @@ def attach(job: work.Work) -> None:
         following.note(session, changes)
         session.add(case.binding)
         session.flush()
-        kind.bound(session, attached)
+        kind.bound(session, attached, job.run.conf)
         job.succeed(session, 'Policy attached.')
 
     try:
@@ -242,7 +242,9 @@ def change(job: work.Work) -> None:
         binding.enabled = enabled
         following.note(session, changes)
         case.kind.bound(
-            session, dataclasses.replace(case.attached, binding=binding)
+            session,
+            dataclasses.replace(case.attached, binding=binding),
+            job.run.conf,
         )
         job.succeed(session, 'Policy updated.')
 
@@ -305,6 +307,7 @@ def _case(
 ) -> _Case:
     kind = job.run.policy_types.get(policy.type)
     target = base.Target(
+        conf=job.run.conf,
         cloud=job.run.provider,
         cluster=cluster,
         profile=session.get_one(models.Profile, cluster.profile_id),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
+from engine.actions import checks, work
 from engine.actions import clusters as steps
-from engine.actions import work
 from engine.db import actions, models, nodes
 from vobjects.clustering.requests import nodes as requests
 
@@ -27,18 +27,23 @@ def checked(job: work.Work, session: orm.Session) -> None:
 def recover(job: work.Work, session: orm.Session) -> None:
     """Look whether the nodes are well first, if asked to."""
     steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
-    checks = _checks(job, session) if work.given(job.request, 'check') else []
-    steps.wait(job, session, checks, repair)
+    looks = _checks(job, session) if work.given(job.request, 'check') else []
+    steps.wait(job, session, looks, repair)
 
 
 def repair(job: work.Work, session: orm.Session) -> None:
-    """Recover the nodes that are not well."""
+    """Recover the nodes that are not well, as a policy or the user says."""
     request = job.request
     given = {
         name: value
         for name in ('operation', 'operation_params')
         if (value := work.given(request, name)) is not None
     }
+    if 'operation' not in given:
+        given = {
+            **(checks.decided(job, 'health').get('request') or {}),
+            **given,
+        }
     children = [
         job.child(
             'NODE_RECOVER',

@@ -17,6 +17,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from oslo_config import cfg
 from sqlalchemy import orm
 
 from engine import plugins
@@ -77,6 +78,7 @@ class Target:
     :ivar properties: of the policy's spec, with every default
     """
 
+    conf: cfg.ConfigOpts
     cloud: providers.Provider
     cluster: models.Cluster
     profile: models.Profile
@@ -154,7 +156,9 @@ class PolicyType:
         found: Mapping[str, Any] = (data.get(self.label) or {}).get('data', {})
         return found
 
-    def bound(self, session: orm.Session, attached: Attached) -> None:
+    def bound(
+        self, session: orm.Session, attached: Attached, conf: cfg.ConfigOpts
+    ) -> None:
         """Take note of a cluster that was attached, enabled or disabled."""
 
     def unbound(self, session: orm.Session, attached: Attached) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from oslo_config import cfg
 from sqlalchemy import orm
 
 from engine.db import clusters, models
@@ -227,7 +228,12 @@ class LoadBalancingPolicy(base.PolicyType):
                 timeout=target.properties['lb_status_timeout'],
             )
 
-    def bound(self, session: orm.Session, attached: base.Attached) -> None:
+    def bound(
+        self,
+        session: orm.Session,
+        attached: base.Attached,
+        conf: cfg.ConfigOpts,
+    ) -> None:
         """Tell the cluster its address."""
         own = self.unwrapped(attached.binding.data)
         _announce(session, attached, {'vip_address': own['vip_address']})

@@ -153,6 +153,13 @@ class ProfileType(Protocol):
     def check(self, provider: providers.Provider, node: NodeView) -> str:
         """Return '' if the object is well, else what is wrong with it."""
 
+    def failed(self, provider: providers.Provider, node: NodeView) -> str:
+        """Return why the object works no more.
+
+        :returns: '' also if users may have wanted it so, or if it is on its
+            way, which :meth:`check` calls not well
+        """
+
     def recover(
         self,
         provider: providers.Provider,

@@ -148,6 +148,10 @@ class DockerContainer:
             return f'its container {container.id} is {container.status}'
         return ''
 
+    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
+        """Return why the object works no more; '': it does."""
+        return self.check(provider, node)
+
     def recover(
         self,
         provider: providers.Provider,

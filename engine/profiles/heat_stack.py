@@ -134,6 +134,10 @@ class HeatStack:
         reason = f': {stack.reason}' if stack.reason else ''
         return f'its stack {stack.id} is {stack.status}{reason}'
 
+    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
+        """Return why the object works no more; '': it does."""
+        return self.check(provider, node)
+
     def recover(
         self,
         provider: providers.Provider,

@@ -197,6 +197,10 @@ VNIC_TYPES = ('normal', 'direct', 'macvtap')
 REBOOTS = ('SOFT', 'HARD')
 
 
+#: Statuses of a server that works no more.
+FAILED = ('ERROR', 'SHUTOFF', 'DELETED')
+
+
 class NovaServer:
     """See :class:`engine.profiles.base.ProfileType`."""
 
@@ -280,6 +284,18 @@ class NovaServer:
         except providers.ServerNotFound:
             return f'its server {node.physical_id} is gone'
         if server.status != 'ACTIVE':
+            return f'its server {server.id} is {server.status}'
+        return ''
+
+    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
+        """Return why the server works no more; '': it does, or may again."""
+        if not node.physical_id:
+            return 'it has no server'
+        try:
+            server = provider.servers.get(node.physical_id)
+        except providers.ServerNotFound:
+            return f'its server {node.physical_id} is gone'
+        if server.status in FAILED:
             return f'its server {server.id} is {server.status}'
         return ''
 

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import http.server
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+
+from engine import conf as engine_conf
+from engine.health import urls
+from engine.policies import health
+
+HEALTHY = 'status: (ok|fine)'
+
+
+class Node(http.server.BaseHTTPRequestHandler):
+    """What a node serves, by path."""
+
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.path == '/slow':
+            time.sleep(3)
+        self.send_response(302 if self.path == '/moved' else 200)
+        if self.path == '/moved':
+            self.send_header('Location', '/well')
+        self.end_headers()
+        text = {
+            '/well': 'status: fine',
+            '/second': 'status: ok' if self.asked.count('/second') > 1 else '',
+            '/long': 'x' * 100_000 + 'status: ok',
+            '/evil': 'a' * 60 + '!',
+        }.get(self.path, 'status: bad')
+        try:
+            self.wfile.write(text.encode())
+        except BrokenPipeError:
+            return
+
+    def log_message(self, *arguments: Any) -> None:
+        """Keep it to ourselves."""
+
+
+@pytest.fixture
+def served() -> Iterator[str]:
+    Node.asked = []
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Node)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f'http://127.0.0.1:{server.server_port}'
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def conf() -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    conf.set_override('poll_url_timeout', 30.0, 'health_manager')
+    return conf
+
+
+def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:
+    mode = {
+        'options': {
+            'poll_url': url,
+            'poll_url_healthy_response': HEALTHY,
+            'poll_url_retry_interval': 0,
+            **options,
+        }
+    }
+    return urls.trouble(
+        conf, health.options_of(mode), 'well', threading.Event()
+    )
+
+
+def test_answer_says_whether_a_node_is_well(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    assert ask(conf, f'{served}/{{nodename}}') == ''
+    assert 'does not say' in ask(conf, f'{served}/bad')
+    assert Node.asked == ['/well', *['/bad'] * 3]
+    assert 'does not say' in ask(conf, f'{served}/moved')
+    assert ask(conf, f'{served}/bad', poll_url_healthy_response='') == ''
+
+
+def test_node_that_is_well_the_second_time_is_well(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    assert ask(conf, f'{served}/second') == ''
+    assert Node.asked == ['/second'] * 2
+
+
+def test_only_the_beginning_of_an_answer_is_read(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    assert ask(conf, f'{served}/long')
+    conf.set_override('poll_url_max_size', 200_000, 'health_manager')
+    assert ask(conf, f'{served}/long') == ''
+
+
+def test_pattern_that_takes_forever_tells_nothing(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    with pytest.raises(urls.UnclearError, match='not understood'):
+        ask(conf, f'{served}/evil', poll_url_healthy_response='(a|aa)+$')
+
+
+def test_node_that_does_not_answer_is_sick_if_so_wanted(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    conf.set_override('poll_url_timeout', 0.3, 'health_manager')
+    for url in ('http://127.0.0.1:1/', f'{served}/slow'):
+        assert 'did not answer' in ask(conf, url)
+        well = ask(conf, url, poll_url_conn_error_as_unhealthy=False)
+        assert well == ''
+
+
+def test_forbidden_network_is_not_asked(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    conf.set_override('forbidden_networks', ['127.0.0.0/8'], 'health_manager')
+    assert 'forbidden' in ask(conf, f'{served}/well')
+    assert Node.asked == []
+
+
+def test_engine_that_stops_tries_nothing_again(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    stopping = threading.Event()
+    stopping.set()
+    options = health.options_of(
+        {
+            'options': {
+                'poll_url': f'{served}/bad',
+                'poll_url_healthy_response': 'x',
+            }
+        }
+    )
+    with pytest.raises(urls.UnclearError, match='stops'):
+        urls.trouble(conf, options, 'n', stopping)
+    assert Node.asked == ['/bad']

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What health policies can say, and what clusters cannot have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.db import health, models
+from tests.unit.engine import asks, fleet
+from tests.unit.engine.policies.attaching import (
+    attach,
+    detach,
+    enable,
+    policy,
+    scale,
+)
+from vobjects.clustering import errors
+from vobjects.clustering.requests import clusters
+
+
+def spec(*modes: Any, **recovery: Any) -> dict[str, Any]:
+    """Return properties with modes of detection, by name or in full."""
+    return {
+        'detection': {
+            'detection_modes': [
+                {'type': mode} if isinstance(mode, str) else mode
+                for mode in modes
+            ]
+        },
+        'recovery': recovery,
+    }
+
+
+def url(**options: Any) -> dict[str, Any]:
+    return {
+        'type': 'NODE_STATUS_POLL_URL',
+        'options': {'poll_url': 'http://{nodename}/', **options},
+    }
+
+
+@pytest.mark.parametrize(
+    ('properties', 'says'),
+    [
+        (spec(), 'at least one'),
+        (spec('LIFECYCLE_EVENTS', 'NODE_STATUS_POLLING'), 'stands alone'),
+        (spec('NODE_STATUS_POLLING', 'NODE_STATUS_POLLING'), 'Duplicate'),
+        (spec('NODE_STATUS_POLL_URL'), 'need a poll_url'),
+        (spec(url(poll_url='ftp://x')), 'need a poll_url'),
+        (spec(url(poll_url='http://x:99999')), 'need a poll_url'),
+        (spec(url(poll_url_healthy_response='(')), 'no pattern'),
+        (spec(url(poll_url_healthy_response='x' * 1001)), 'longer than'),
+        (spec(url(poll_url_retry_limit=101)), 'from 0 to 100'),
+        (spec(url(poll_url_retry_interval=-1)), 'from 0 to 3600'),
+        (
+            spec(
+                'NODE_STATUS_POLLING',
+                actions=[{'name': 'REBOOT'}, {'name': 'REBUILD'}],
+            ),
+            'Only one',
+        ),
+        (
+            spec(
+                'NODE_STATUS_POLLING',
+                actions=[{'name': 'REBOOT', 'params': {'type': 'KICK'}}],
+            ),
+            'must be one of SOFT, HARD',
+        ),
+        (
+            spec(
+                'NODE_STATUS_POLLING',
+                actions=[{'name': 'RECREATE', 'params': {'colour': 'red'}}],
+            ),
+            "no parameter 'colour'",
+        ),
+        (spec('NODE_STATUS_POLLING', node_delete_timeout=-1), 'must be >= 0'),
+    ],
+)
+def test_spec_of_two_minds_is_refused(
+    world: fleet.World, properties: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(errors.InvalidSpec, match=says):
+        policy(world.engine(), 'health', **properties)
+
+
+def refusal(engine: fleet.Engine, **properties: Any) -> str:
+    policy(engine, 'health', version='1.2', **properties)
+    action = attach(engine)
+    assert action.status == 'FAILED'
+    return str(action.status_reason)
+
+
+def test_what_the_cloud_cannot_do_is_refused(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    engine.run.provider.lifecycle = None
+    assert 'tells nothing' in refusal(engine, **spec('LIFECYCLE_EVENTS'))
+
+
+def test_fencing_without_recreation_is_refused(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    properties = spec(
+        'NODE_STATUS_POLLING',
+        actions=[{'name': 'REBOOT'}],
+        fencing=['COMPUTE'],
+    )
+    assert 'fencing: only' in refusal(engine, **properties)
+
+
+def test_interval_below_what_is_configured_is_refused(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    properties = spec('NODE_STATUS_POLLING')
+    properties['detection']['interval'] = 59
+    assert 'interval_min of 60' in refusal(engine, **properties)
+    assert world.rows(health.Registered) == []
+
+
+def test_cluster_is_registered_while_it_is_attached_and_enabled(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 1)
+    policy(engine, 'health', **spec('NODE_STATUS_POLLING'))
+    assert attach(engine).status == 'SUCCEEDED'
+    (row,) = any_world.rows(health.Registered)
+    assert (row.enabled, row.interval, row.owner) == (True, 60, None)
+    (binding,) = any_world.rows(models.ClusterPolicy)
+    assert binding.data['HealthPolicy']['data']['interval'] == 60
+    enable(engine, on=False)
+    assert not any_world.rows(health.Registered)[0].enabled
+    enable(engine, on=True)
+    assert any_world.rows(health.Registered)[0].enabled
+    detach(engine)
+    assert any_world.rows(health.Registered) == []
+    attach(engine)
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
+    engine.work()
+    assert any_world.rows(health.Registered) == []
+
+
+def test_cluster_is_recovered_as_its_policy_says(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 2)
+    properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])
+    policy(engine, 'health', **properties)
+    attach(engine)
+
+    def stop(session: Any) -> None:
+        for server in session.query(models.SimulatedServer):
+            server.status = 'SHUTOFF'
+
+    world.database.write(stop)
+    world.cloud.servers.calls.clear()  # type: ignore[attr-defined]
+    action = scale(engine, clusters.ClusterRecoverRequest, check=True)
+    assert action.status == 'SUCCEEDED'
+    assert action.data['health']['recover_action'] == [
+        {'name': 'REBUILD', 'params': None}
+    ]
+    assert world.cloud.servers.calls == [  # type: ignore[attr-defined]
+        'rebuild',
+        'rebuild',
+    ]
