@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import checks, following, hosts, work
+from engine.actions import checks, following, hosts, stopping, work
 from engine.db import actions, clock, clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -106,7 +106,7 @@ def delete(job: work.Work) -> None:
 
     def mark(
         session: orm.Session,
-    ) -> tuple[profiles.NodeView, models.Profile] | None:
+    ) -> tuple[profiles.NodeView, models.Profile, bool] | None:
         node = nodes.get(session, job.action.target)
         if node is None:
             job.succeed(session, 'The node was gone already.')
@@ -119,15 +119,22 @@ def delete(job: work.Work) -> None:
             checks.conclude(job, session, 'Node left its cluster.')
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
-        return hosts.view(session, node), _profile_in(session, node.profile_id)
+        return (
+            hosts.view(session, node),
+            _profile_in(session, node.profile_id),
+            stopping.is_wanted(job, session, node),
+        )
 
     begun = job.write(mark)
     if begun is None:
         return
-    view, profile = begun
+    view, profile, is_stopped_first = begun
     kind = job.run.profile_types.get(profile.type)
     try:
-        kind.delete(cloud_of(job, view, profile), view)
+        cloud = cloud_of(job, view, profile)
+        if is_stopped_first:
+            stopping.stop(kind, cloud, view)
+        kind.delete(cloud, view)
     except providers.ProviderError as error:
         fail(job, str(error))
         return

@@ -58,7 +58,14 @@ class CrashError(BaseException):
 class FragileServers:
     """The simulated servers, with engines that die around an operation."""
 
-    OPERATIONS = ('create', 'update', 'delete', 'reboot', 'rebuild')
+    OPERATIONS = (
+        'create',
+        'update',
+        'delete',
+        'reboot',
+        'rebuild',
+        'operate',
+    )
 
     def __init__(self, inner: providers.Servers) -> None:
         self._inner = inner

@@ -206,3 +206,40 @@ def test_recreation_that_cannot_remove_the_server(
     engine.work()
     assert any_world.count(models.SimulatedServer) == insists
     any_world.assert_at_rest()
+
+
+@pytest.mark.parametrize(
+    ('value', 'calls'),
+    [(True, ['operate', 'delete']), ('True', ['operate', 'delete'])]
+    + [(value, ['delete']) for value in (False, 'False', None, [1])],
+)
+def test_node_is_stopped_before_its_cluster_deletes_it(
+    world: fleet.World, value: object, calls: list[str]
+) -> None:
+    engine = world.engine()
+    config = {'cluster.stop_node_before_delete': value}
+    asks.cluster(engine, 2, config=config)
+    servers = world.cloud.servers
+    servers.calls.clear()
+    engine.ask(clusters.ClusterScaleInRequest(identity='c'))
+    engine.work()
+    assert servers.calls == calls
+    first = asks.show_cluster(engine, 'c').nodes[0]
+    servers.calls.clear()
+    engine.ask(nodes.NodeDeleteRequest(identity=first))
+    engine.work()
+    assert servers.calls == ['delete']  # a user asked for this and no more
+    world.assert_at_rest()
+
+
+def test_node_that_cannot_be_stopped_is_deleted(world: fleet.World) -> None:
+    engine = world.engine()
+    config = {'cluster.stop_node_before_delete': True}
+    asks.cluster(engine, 1, config=config)
+    world.database.write(
+        lambda session: session.query(models.SimulatedServer).delete()
+    )
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
+    engine.work()
+    assert world.count(models.Cluster) == 0
+    world.assert_at_rest()

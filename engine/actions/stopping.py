@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stopping a node before its cluster deletes it, as its config may ask."""
+
+from __future__ import annotations
+
+import logging
+
+from oslo_utils import strutils
+from sqlalchemy import orm
+
+from engine.actions import work
+from engine.db import clusters, models
+from engine.profiles import base as profiles
+from engine.providers import base as providers
+from vobjects.clustering import consts
+
+LOG = logging.getLogger(__name__)
+
+#: The key of a cluster's config.
+CONFIG = 'cluster.stop_node_before_delete'
+
+
+def is_wanted(job: work.Work, session: orm.Session, node: models.Node) -> bool:
+    """Tell whether a node is to be stopped that an action deletes.
+
+    Users who delete a node itself do not want its cluster's way.
+    """
+    if job.action.cause == consts.CAUSE_REQUEST or node.cluster_id is None:
+        return False
+    cluster = clusters.get(session, node.cluster_id)
+    return cluster is not None and bool(
+        strutils.bool_from_string(cluster.config.get(CONFIG))
+    )
+
+
+def stop(
+    kind: profiles.ProfileType,
+    cloud: providers.Provider,
+    view: profiles.NodeView,
+) -> None:
+    """Stop an object, if it can be stopped: it goes in any case."""
+    if 'stop' not in kind.operations:
+        return
+    try:
+        kind.operate(cloud, view, 'stop', {})
+    except providers.ProviderError as error:
+        LOG.warning('Node %s is deleted without a stop: %s', view.id, error)
