@@ -16,9 +16,8 @@ from oslo_config import cfg
 from oslo_middleware import healthcheck
 from oslo_middleware.healthcheck import opts, pluginbase
 
-from api import errors
+from api import inputs
 from vobjects import exceptions
-from vobjects.microversions.policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -85,10 +84,7 @@ class Page:
     ) -> Iterable[bytes]:
         if environ.get('PATH_INFO') != PATH:
             return self.app(environ, start_response)
-        environ[ROUTE] = PATH
-        method = environ['REQUEST_METHOD']
-        if method not in ('GET', 'HEAD'):
-            raise errors.MethodNotAllowed(method, PATH, 'GET, HEAD')
+        inputs.only_read(environ, PATH)
         answer: Iterable[bytes] = self._checks(environ, start_response)
         return answer
 

@@ -13,6 +13,7 @@ from api import errors
 from vobjects import exceptions
 from vobjects.microversions import body
 from vobjects.microversions import errors as input_errors
+from vobjects.microversions.policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -47,6 +48,18 @@ def path(environ: WSGIEnvironment) -> str:
         raise errors.MalformedPath(
             f'The path {exceptions.cut(raw)} is not percent-encoded UTF-8.'
         ) from None
+
+
+def only_read(environ: WSGIEnvironment, page: str) -> None:
+    """Note which page is asked for, and refuse all but reading it.
+
+    :param page: its path
+    :raises api.errors.MethodNotAllowed: a method that is not GET or HEAD
+    """
+    environ[ROUTE] = page
+    method = environ['REQUEST_METHOD']
+    if method not in ('GET', 'HEAD'):
+        raise errors.MethodNotAllowed(method, page, 'GET, HEAD')
 
 
 def check_identity(name: str, text: str) -> None:

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 
 from api import conf as api_conf
-from api import context, errors, policy
+from api import context, errors, inputs, policy
 from vobjects import exceptions
-from vobjects.microversions.policy import ROUTE, Maximum
+from vobjects.microversions.policy import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -79,10 +79,7 @@ class Page:
     ) -> Iterable[bytes]:
         if environ.get('PATH_INFO') != PATH:
             return self.app(environ, start_response)
-        environ[ROUTE] = PATH
-        method = environ['REQUEST_METHOD']
-        if method not in ('GET', 'HEAD'):
-            raise errors.MethodNotAllowed(method, PATH, 'GET, HEAD')
+        inputs.only_read(environ, PATH)
         self._may(environ)
         media_type, content = self._usage.text(self._minor())
         headers = [
@@ -90,7 +87,7 @@ class Page:
             ('Content-Length', str(len(content))),
         ]
         start_response('200 OK', headers)
-        return [] if method == 'HEAD' else [content]
+        return [] if environ['REQUEST_METHOD'] == 'HEAD' else [content]
 
     def _minor(self) -> int:
         try:

@@ -13,9 +13,8 @@ import importlib.resources
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from api import context, errors, policy
+from api import context, inputs, policy
 from vobjects.codec.text import dumps
-from vobjects.microversions.policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -88,14 +87,11 @@ class Pages:
         served = self._files.get(path)
         if served is None and path != FLEET:
             return self.app(environ, start_response)
-        environ[ROUTE] = path
-        method = environ['REQUEST_METHOD']
-        if method not in ('GET', 'HEAD'):
-            raise errors.MethodNotAllowed(method, path, 'GET, HEAD')
+        inputs.only_read(environ, path)
         if served is None:
             served = self._fleet_for(environ)
         start_response('200 OK', [*served.headers])
-        return [] if method == 'HEAD' else [served.content]
+        return [] if environ['REQUEST_METHOD'] == 'HEAD' else [served.content]
 
     def _fleet_for(self, environ: WSGIEnvironment) -> _File:
         self._may_see(environ)

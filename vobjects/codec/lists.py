@@ -36,13 +36,9 @@ def read_list(text: bytes, context: Any) -> Any:
     :param text: JSON in UTF-8
     :returns: None where the text is another, or has to be read as a whole
     """
-    found = _name_in(text)
-    if found is None:
+    form = _form_in(_name_in(text))
+    if form is None:
         return None
-    cls = _newest(found[1].decode())
-    if cls is None:
-        return None
-    form = compiled(cls)
     # False: it has been looked at, and is no such type.
     reader: ListReader | bool | None = form.list_reader
     if reader is None or (
@@ -60,19 +56,21 @@ def read_items(text: bytes, context: Any) -> list[Any] | None:
     :param text: JSON in UTF-8
     :returns: None where the text is another, or has to be read as a whole
     """
-    found = _name_of_items_in(text)
-    if found is None:
+    form = _form_in(_name_of_items_in(text))
+    if form is None:
         return None
-    cls = _newest(found[1].decode())
-    if cls is None:
-        return None
-    form = compiled(cls)
     reader: ItemsReader | bool | None = form.items_reader
     if reader is None:
         reader = form.items_reader = _items_reader(form) or False
     if not isinstance(reader, ItemsReader) or not reader.is_allowed():
         return None
     return reader.read(text, context)
+
+
+def _form_in(found: re.Match[bytes] | None) -> Compiled | None:
+    """Return the form of the type that a text names; None: of none."""
+    cls = _newest(found[1].decode()) if found is not None else None
+    return compiled(cls) if cls is not None else None
 
 
 class Items:
