@@ -330,6 +330,28 @@ HEALTH_OPTIONS = [
     ),
 ]
 
+DOCKER = cfg.OptGroup(
+    'provider_docker',
+    'Containers on nodes of other kinds, whose Docker daemons answer to'
+    ' engines.',
+)
+
+DOCKER_OPTIONS = [
+    cfg.FloatOpt(
+        'timeout',
+        default=60.0,
+        min=0.1,
+        help='Seconds that a request to a Docker daemon may take.',
+    ),
+    cfg.ListOpt(
+        'forbidden_networks',
+        default=['127.0.0.0/8', '::1/128', '169.254.0.0/16', 'fe80::/10'],
+        help='Networks in which no daemon is spoken to: users choose the'
+        ' address of a host, by an output of their stack. Here belong those'
+        ' that engines can reach and users must not.',
+    ),
+]
+
 EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')
 
 EVENTS_OPTIONS = [
@@ -378,4 +400,5 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         (delegations.RECEIVERS, delegations.OPTIONS),
         (SIMULATED, SIMULATED_OPTIONS),
         (openstack_conf.GROUP, openstack_conf.OPTIONS),
+        (DOCKER, DOCKER_OPTIONS),
     ]

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx configuration, and three directives.
+"""Sphinx configuration, and four directives.
 
 ``.. microversions::`` lists what each microversion of the clustering API
 brought, from the code that serves it; ``.. lock-rules::`` the rules of the
-schema lock; ``.. api-reference::`` is the table of ``api_reference.yaml``.
+schema lock; ``.. api-reference::`` is the table of ``api_reference.yaml``;
+``.. profile-type::`` is the schema of a type of profiles.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import pathlib
 from typing import Any
 
@@ -18,6 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from api import contract
+from engine.profiles import base, schema
 from vobjects.contract import history
 from vobjects.lock import rules
 
@@ -99,9 +102,52 @@ class ApiReference(SphinxDirective):
         return self.parse_text_to_nodes('\n'.join(lines))
 
 
+class ProfileType(SphinxDirective):
+    """The properties and the operations of a profile type."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return two lists."""
+        kind = base.Registry.load().get(self.arguments[0])
+        lines = [
+            'Properties; what is *updatable* can be changed in place:',
+            '',
+        ]
+        lines += self._listed(kind.properties, '')
+        lines += ['Operations:', '']
+        for name, operation in kind.operations.items():
+            lines += [f'``{name}``', f'    {operation.description}', '']
+            lines += self._listed(operation.parameters, '', '    ')
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+    def _listed(
+        self, properties: schema.Schema, path: str, indent: str = ''
+    ) -> list[str]:
+        lines = []
+        for name, prop in properties.items():
+            words = [prop.type]
+            words += ['required'] if prop.required else []
+            words += ['updatable'] if prop.updatable else []
+            if prop.default not in (None, '', {}):
+                words.append(f'by default ``{json.dumps(prop.default)}``')
+            lines += [
+                f'{indent}``{path}{name}`` (*{words[0]}*'
+                + ''.join(f', {word}' for word in words[1:])
+                + ')',
+                f'{indent}    {prop.description}',
+                '',
+            ]
+            keys = prop.keys or (prop.items and prop.items.keys) or {}
+            step = '[].' if prop.items else '.'
+            lines += self._listed(keys, f'{path}{name}{step}', indent)
+        return lines
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive('microversions', Microversions)
     app.add_directive('lock-rules', LockRules)
     app.add_directive('api-reference', ApiReference)
+    app.add_directive('profile-type', ProfileType)
     return {'parallel_read_safe': True}

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import ipaddress
 import logging
+import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from oslo_config import cfg
 
 from engine.providers import base
 from vobjects import exceptions
@@ -24,14 +28,29 @@ LABEL = 'vobjects.node'
 STOP_WITHIN = 10
 
 
+class ConfigError(exceptions.VobjectsError):
+    """A bad value of ``[provider_docker]``."""
+
+
 class Containers:
     """See :class:`engine.providers.base.Containers`.
 
-    :param timeout: seconds that a request may take
+    :param conf: ``[provider_docker]``
+    :raises ConfigError: a forbidden network is none
     """
 
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        options = conf.provider_docker
+        self._timeout = options.timeout
+        try:
+            self._forbidden = [
+                ipaddress.ip_network(text)
+                for text in options.forbidden_networks
+            ]
+        except ValueError as error:
+            raise ConfigError(
+                f'[provider_docker] forbidden_networks: {error}'
+            ) from None
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
@@ -108,6 +127,14 @@ class Containers:
         :raises engine.providers.base.ProviderError: with the host's status
             and message
         """
+        address = urllib.parse.urlsplit(host).hostname or ''
+        if any(
+            ipaddress.ip_address(address) in one for one in self._forbidden
+        ):
+            raise base.ProviderError(
+                f'could not {what}: the address {address} of its host is in a'
+                ' forbidden network'
+            )
         try:
             docker: Any = importlib.import_module('docker')
         except ImportError:

@@ -36,6 +36,8 @@ def rest(
             'poll_interval': 0.1,
             'retry_delay': 0.1,
         },
+        # The daemon of the test is on this machine.
+        'provider_docker': {'forbidden_networks': ''},
     }
     directory = tmp_path_factory.mktemp('openstack')
     with harness.deployed(KIND, directory, settings) as deployment:
@@ -65,6 +67,22 @@ def server_profile(rest: Rest, flavor: str) -> str:
     )
 
 
+def balancing_policy(rest: Rest) -> str:
+    spec = {
+        'type': 'senlin.policy.loadbalance',
+        'version': '1.3',
+        'properties': {
+            'pool': {'subnet': 'private-subnet'},
+            'vip': {'subnet': 'private-subnet'},
+            'health_monitor': {'type': 'PING'},
+            'lb_status_timeout': 600,
+        },
+    }
+    body = {'policy': {'name': unique('policy'), 'spec': spec}}
+    response = rest.expect(201, 'POST', '/v1/policies', body)
+    return str(response.json()['policy']['id'])
+
+
 def updated(rest: Rest, cluster: str, profile_id: str) -> None:
     body = {'cluster': {'profile_id': profile_id}}
     path = f'/v1/clusters/{cluster}'
@@ -92,10 +110,18 @@ def test_cluster_of_servers_lives_in_the_cloud(
     assert list(shown['details']['addresses']) == ['private']
     assert len(cloud.ports) == len(cloud.floating_ips) == 3
 
+    policy = balancing_policy(rest)
+    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=policy))
     rest.succeeded(
         rest.act(cluster, 'resize', adjustment_type='EXACT_CAPACITY', number=4)
     )
     assert len(cloud.servers) == len(cloud.ports) == 4
+    members = cloud.balancing['members'].values()
+    assert {one['address'] for one in members} == {
+        port['fixed_ips'][0]['ip_address'] for port in cloud.ports.values()
+    }
+    rest.succeeded(rest.act(cluster, 'policy_detach', policy_id=policy))
+    assert not any(cloud.balancing.values())
 
     killed = nodes[1]['physical_id']
     with cloud.lock:

@@ -53,4 +53,4 @@ def load(
         )
     from engine.providers.openstack import connection, provider
 
-    return provider.OpenStackProvider(connection.Cloud.configured(conf))
+    return provider.OpenStackProvider(conf, connection.Cloud.configured(conf))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from oslo_config import cfg
+
 from engine.providers import balancing, base, docker, lifecycle, placing
 from engine.providers.openstack import (
     connection,
@@ -16,13 +18,12 @@ from engine.providers.openstack import (
 class OpenStackProvider:
     """See :class:`engine.providers.base.Provider`."""
 
-    def __init__(self, cloud: connection.Cloud) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, cloud: connection.Cloud) -> None:
+        self._conf = conf
         self._cloud = cloud
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
-        self.containers: base.Containers = docker.Containers(
-            timeout=cloud.options.request_timeout
-        )
+        self.containers: base.Containers = docker.Containers(conf)
         self.server_groups: placing.ServerGroups | None = (
             placement.ServerGroups(cloud)
         )
@@ -38,4 +39,4 @@ class OpenStackProvider:
         """Return another region of the same cloud."""
         if name not in self._cloud.regions():
             raise base.ProviderError(f'there is no region {name}')
-        return OpenStackProvider(self._cloud.in_region(name))
+        return OpenStackProvider(self._conf, self._cloud.in_region(name))

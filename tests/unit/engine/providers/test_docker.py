@@ -5,7 +5,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from oslo_config import cfg
 
+from engine import conf as engine_conf
 from engine.providers import base, docker
 from tests.cloud import docker as fake
 
@@ -21,9 +23,29 @@ def host(daemon: fake.Daemon) -> str:
     return f'tcp://127.0.0.1:{daemon.port}'
 
 
+def configured(*forbidden: str) -> docker.Containers:
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    conf.set_override('forbidden_networks', forbidden, 'provider_docker')
+    return docker.Containers(conf)
+
+
 @pytest.fixture
 def containers() -> docker.Containers:
-    return docker.Containers(timeout=60)
+    return configured()
+
+
+def test_host_in_a_forbidden_network_is_not_spoken_to(
+    daemon: fake.Daemon, host: str
+) -> None:
+    containers = configured('127.0.0.0/8', '::1/128')
+    for url in (host, f'tcp://[::1]:{daemon.port}'):
+        with pytest.raises(base.ProviderError, match='forbidden network'):
+            containers.create(url, 'key', 'web', {'image': 'nginx'})
+    assert daemon.containers == {}
+    with pytest.raises(docker.ConfigError, match='nonsense'):
+        configured('nonsense')
 
 
 def test_container_is_run_found_and_removed(
