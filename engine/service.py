@@ -182,7 +182,7 @@ class Engine:
         self.database.close()
 
     def _cap(self) -> Manifest:
-        return self.worker.membership.current().cap(topics.ENGINE)
+        return self.worker.membership.known().cap(topics.ENGINE)
 
     def _is_first(self) -> bool:
         view = self.worker.membership.current()

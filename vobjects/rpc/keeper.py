@@ -4,18 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from vobjects.rpc import ledger, objects
-from vobjects.rpc.fleet import View
+from vobjects.rpc import objects
+from vobjects.rpc.ledger import Ledger
 from vobjects.rpc.server import handles
-
-
-class KeptLedger(ledger.Ledger, Protocol):
-    """A ledger that can also be read without reporting to it."""
-
-    def get(self) -> View:
-        """Return the whole ledger."""
 
 
 class Keeper:
@@ -25,7 +18,7 @@ class Keeper:
     :param announce: called when somebody else's doing changed it
     """
 
-    def __init__(self, kept: KeptLedger, announce: Callable[[], None]) -> None:
+    def __init__(self, kept: Ledger, announce: Callable[[], None]) -> None:
         self._ledger = kept
         self._announce = announce
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the live processes are recorded: a protocol of four methods.
+"""Where the live processes are recorded: a protocol of five methods.
 
 An engine keeps the ledger in its database; an API process, which has none,
 asks an engine (:class:`vobjects.rpc.membership.RemoteLedger`).
@@ -22,6 +22,9 @@ class Ledger(Protocol):
         the record, raises the generation in the same transaction; so a view
         of that generation or a later one contains the change.
         """
+
+    def get(self) -> View:
+        """Return the whole ledger, and record nothing."""
 
     def leave(self, member_id: str) -> None:
         """Forget a member and raise the generation, if it was there."""

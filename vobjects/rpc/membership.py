@@ -101,6 +101,19 @@ class Membership:
             return self._view
         return self.refresh(not_before=time.monotonic())
 
+    def known(self) -> View:
+        """Return a view whose lease holds, or what the ledger says now.
+
+        Nothing is reported: whoever is in the middle of a transaction must
+        not wait for another one that waits for theirs to end.
+
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        """
+        view = self._view
+        if view is not None and self.age < self.period * LEASE_PERIODS:
+            return view
+        return dataclasses.replace(self._ledger.get(), pinned=self._pinned)
+
     def refresh(self, not_before: float | None = None) -> View:
         """Report to the ledger now, and return what it answers.
 

@@ -17,7 +17,8 @@ from vobjects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import notices, server, transport
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.keeper import Keeper, KeptLedger
+from vobjects.rpc.keeper import Keeper
+from vobjects.rpc.ledger import Ledger
 from vobjects.rpc.membership import Membership
 
 
@@ -54,7 +55,7 @@ class Worker:
         host: str,
         release: str,
         speaks: Manifest,
-        kept: KeptLedger,
+        kept: Ledger,
         services: Iterable[object],
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,

@@ -15,6 +15,7 @@ from oslo_config import cfg
 
 from engine import service
 from engine.db import database
+from engine.db import services as services_db
 from tests.unit.engine import fleet
 from tests.unit.engine.conftest import configuration
 from vobjects import manifest
@@ -92,3 +93,17 @@ def test_database_that_is_behind_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(service.SchemaError, match='vobjects db expand'):
         service.check_schema(target)
     target.close()
+
+
+def test_cap_is_known_inside_a_transaction_after_the_lease(
+    bus: cfg.ConfigOpts,
+) -> None:
+    """A heartbeat would wait there for the transaction that waits for it."""
+    engine = service.Engine(bus)
+    reported = engine.worker.membership.me
+    fleet_ledger = services_db.DatabaseLedger(engine.database)
+    fleet_ledger.report(reported)
+
+    with engine.database.writer():
+        assert engine.runtime.cap() == reported.manifest
+    engine.database.close()

@@ -48,6 +48,10 @@ class MemoryLedger:
             self.members[member.id] = member
             return View(self.generation, tuple(self.members.values()))
 
+    def get(self) -> View:
+        with self.lock:
+            return View(self.generation, tuple(self.members.values()))
+
     def leave(self, member_id: str) -> None:
         with self.lock:
             if self.members.pop(member_id, None):
@@ -243,3 +247,21 @@ def test_on_view_hears_each_generation_once(ledger: MemoryLedger) -> None:
     ledger.report(dataclasses.replace(me, id='b'))
     membership.refresh()
     assert heard == [1, 2]
+
+
+def test_known_view_is_read_without_a_report_when_the_lease_is_over(
+    fleet: Fleet, ledger: MemoryLedger
+) -> None:
+    one, other = fleet.add(NEW), fleet.add(OLD)
+    one.refresh()
+    one.period = 0.0  # a lease that is over at once
+    other.refresh()
+    reports = ledger.reports
+
+    assert one.known().cap('workers') == OLD
+    assert ledger.reports == reports
+
+    one.period = LONG
+    ledger.leave(other.me.id)
+    assert one.known().cap('workers') == NEW
+    assert one.known() is one.view
