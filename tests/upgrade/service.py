@@ -36,9 +36,12 @@ NEW = 'new'
 #: Real code of earlier; only where it is given.
 REAL = 'real'
 
-#: Seconds: [fleet] heartbeat_interval. Some pauses are longer than what an
-#: engine is taken for dead after.
-HEARTBEAT = 1.0
+#: Seconds: [fleet] heartbeat_interval.
+HEARTBEAT = 3.0
+
+#: Seconds, at least and at most, that an engine is frozen for: less than a
+#: lease, because it may have the one lock that an SQLite file has.
+PAUSES = (0.5, 2.5)
 
 APIS = frozenset({'api-1', 'api-2'})
 
@@ -63,7 +66,7 @@ def terms(*older: str) -> upgrade.Terms:
             upgrade.Process('api-2', releases, 'api', only_moved),
         ),
         redeliver=True,
-        pauses=(0.5, 3.0),
+        pauses=PAUSES,
     )
 
 
