@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import pathlib
 
@@ -29,16 +30,21 @@ def shipped_lock() -> Lock:
     return shipped.lock_of('clustering')
 
 
+@functools.cache
+def shipped_cells() -> dict[tuple[str, Version], Cell]:
+    """Return the cells of the shipped lock; each test looks at one."""
+    return {
+        (cell.release, cell.microversion): cell
+        for cell in matrix.matrix(shipped_lock(), MICROVERSIONS)
+    }
+
+
 @pytest.mark.parametrize('microversion', MICROVERSIONS, ids=str)
 @pytest.mark.parametrize('release', shipped_lock().releases)
 def test_microversion_is_served_beside_a_release_or_not_offered(
     release: str, microversion: Version
 ) -> None:
-    found = {
-        (cell.release, cell.microversion): cell
-        for cell in matrix.matrix(shipped_lock(), MICROVERSIONS)
-    }
-    cell = found[release, microversion]
+    cell = shipped_cells()[release, microversion]
     assert cell.outcome != 'broken', cell.notes
     assert cell.notes if cell.outcome == 'refused' else cell.requests > 10
 

@@ -9,8 +9,17 @@ import sys
 
 from tests.unit.vobjects.cli.test_lock import FIRST, SECOND
 
-#: schemathesis has a plug-in that takes a second to load.
-QUIET = ('pytest', '-q', *('-p', 'no:cacheprovider', '-p', 'no:schemathesis'))
+#: Plug-ins of others, some of which take a second to load.
+OTHERS = (
+    'anyio',
+    'cacheprovider',
+    'hypothesispytest',
+    'schemathesis',
+    'timeout',
+    'xdist',
+    'xdist.looponfail',
+)
+QUIET = ('pytest', '-q', *(word for n in OTHERS for word in ('-p', f'no:{n}')))
 
 
 def run(directory: pathlib.Path, *words: str) -> str:
