@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The endpoints of the route table, as parameters of tests.
 
-A new endpoint is tested as soon as it is in the table.
+A new endpoint is tested as soon as it is in the table. What is tried at each
+of them is tried in one test: a test for each attempt would take longer to
+begin and to end than the attempt itself.
 """
 
 from __future__ import annotations
