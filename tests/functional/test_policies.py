@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies that act: batches, health, placement, load balancers."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import http.server
+import json
+import pathlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.processes import wait_for
+from tests.functional.rest import SPEC, Rest, unique
+
+#: What processes say when others die.
+SAYS = r'AMQP|amqp|onnection|is to be recovered'
+
+
+def attach(
+    rest: Rest,
+    cluster: str,
+    kind: str,
+    version: str = '1.0',
+    **properties: Any,
+) -> str:
+    """Give a cluster a policy, and return its ID."""
+    spec = {
+        'type': f'senlin.policy.{kind}',
+        'version': version,
+        'properties': properties,
+    }
+    body = {'policy': {'name': unique('policy'), 'spec': spec}}
+    made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
+    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=made['id']))
+    return str(made['id'])
+
+
+# Batches and health
+
+
+class Site:
+    """What the nodes of a cluster serve: whether they are well."""
+
+    def __init__(self) -> None:
+        self.url = ''
+        self.sick: set[str] = set()
+
+
+@contextlib.contextmanager
+def served() -> Iterator[Site]:
+    site = Site()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name = self.path.rpartition('/')[2]
+            text = 'sick' if name in site.sick else 'well'
+            self.send_response(200)
+            self.send_header('Content-Length', str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *arguments: Any) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+    site.url = f'http://127.0.0.1:{server.server_port}/{{nodename}}'
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def cared_for(
+    rest: Rest, profile: str, mode: dict[str, Any], operation: str
+) -> str:
+    """Return a cluster of 2 with a health policy."""
+    cluster = rest.create_cluster(profile, 2)
+    attach(
+        rest,
+        cluster,
+        'health',
+        '1.1',
+        detection={
+            'interval': 1,
+            'node_update_timeout': 1,
+            'detection_modes': [mode],
+        },
+        recovery={'actions': [{'name': operation}]},
+    )
+    return cluster
+
+
+def first_node(rest: Rest, cluster: str) -> Any:
+    node = rest.get(f'/v1/clusters/{cluster}')['nodes'][0]
+    return rest.get(f'/v1/nodes/{node}')
+
+
+def stop(rest: Rest, node: str) -> None:
+    """Have a node's server stop, as if it had failed."""
+    path = f'/v1/nodes/{node}/ops'
+    answer = rest.expect(202, 'POST', path, {'stop': {}})
+    rest.succeeded(answer.json()['action'])
+
+
+def wait_until_recovered(rest: Rest, node: str, *, times: int = 1) -> None:
+    """Wait until a node has been recovered because of its policy."""
+
+    def looks() -> bool:
+        found = rest.get(f'/v1/actions?target={node}&action=NODE_RECOVER')
+        done = [one for one in found if one['status'] == 'SUCCEEDED']
+        return len(done) >= times
+
+    wait_for(f'node {node} was recovered', looks)
+
+
+@pytest.mark.parametrize('kind', KINDS[:2])
+def test_batches_and_health_go_on_though_their_engine_is_killed(
+    kind: Kind, tmp_path: pathlib.Path
+) -> None:
+    settings = {
+        'fleet': {'heartbeat_interval': 3},
+        'health_manager': {'interval_min': 1, 'events_interval': 1},
+    }
+    with (
+        served() as site,
+        deployed(kind, tmp_path, settings, allowed=SAYS) as deployment,
+        deployment.rest() as rest,
+    ):
+        first = deployment.start_engine('first')
+        deployment.start_api()
+        profile = rest.create_profile()
+        polled = cared_for(
+            rest, profile, {'type': 'NODE_STATUS_POLLING'}, 'REBOOT'
+        )
+        heard = cared_for(
+            rest, profile, {'type': 'LIFECYCLE_EVENTS'}, 'REBUILD'
+        )
+        options = {
+            'poll_url': site.url,
+            'poll_url_healthy_response': '^well$',
+            'poll_url_retry_limit': 1,
+        }
+        mode = {'type': 'NODE_STATUS_POLL_URL', 'options': options}
+        asked = cared_for(rest, profile, mode, 'RECREATE')
+        sick = first_node(rest, polled)['id']
+        stop(rest, sick)
+        wait_until_recovered(rest, sick)
+
+        updated = rest.create_cluster(profile, 5)
+        attach(rest, updated, 'batch', max_batch_size=2, pause_time=4)
+        action = (
+            rest.expect(
+                202,
+                'PATCH',
+                f'/v1/clusters/{updated}',
+                {'cluster': {'profile_id': larger(rest)}},
+            )
+            .headers['Location']
+            .rpartition('/')[2]
+        )
+        wait_for(
+            'the update pauses',
+            lambda: (
+                rest.get(f'/v1/actions/{action}')['status_reason'] or ''
+            ).startswith('Pauses'),
+        )
+        second = deployment.start_engine('second')
+        first.process.send(signal.SIGKILL)
+        first.process.wait()
+        deployment.group.forget(first.process)
+        wait_for(
+            'the death is noticed',
+            lambda: deployment.engine_ids() == {second.id},
+        )
+
+        done = rest.succeeded(action)
+        plan = done['data']['update']['plan']
+        assert [len(batch) for batch in plan] == [2, 2, 1]
+        flavors = [
+            json.loads(row.properties)['flavor']
+            for row in servers_of(deployment, updated)
+        ]
+        assert flavors == ['m1.large'] * 5
+
+        stop(rest, sick)
+        wait_until_recovered(rest, sick, times=2)
+        told = first_node(rest, heard)['id']
+        stop(rest, told)
+        wait_until_recovered(rest, told)
+        before = first_node(rest, asked)
+        site.sick.add(before['name'])
+        wait_until_recovered(rest, before['id'])
+        site.sick.clear()
+        after = rest.get(f'/v1/nodes/{before["id"]}')
+        assert after['physical_id'] != before['physical_id']
+        for cluster in (polled, heard, asked, updated):
+            wait_for(
+                'the cluster can be deleted',
+                lambda cluster=cluster: (
+                    rest.ask('DELETE', f'/v1/clusters/{cluster}').status_code
+                    in (202, 404)
+                ),
+            )
+            wait_for(
+                'the cluster is gone',
+                lambda cluster=cluster: (
+                    rest.ask('GET', f'/v1/clusters/{cluster}').status_code
+                    == 404
+                ),
+            )
+        assert deployment.rows('SELECT * FROM health_registry') == []
+
+
+def larger(rest: Rest) -> str:
+    """Return a profile of larger servers."""
+    properties = {**SPEC['properties'], 'flavor': 'm1.large'}
+    spec = {**SPEC, 'properties': properties}
+    body = {'profile': {'name': unique('profile'), 'spec': spec}}
+    made = rest.expect(201, 'POST', '/v1/profiles', body)
+    return str(made.json()['profile']['id'])
+
+
+# Placement and load balancers
+
+
+def servers_of(service: Deployment, cluster: str) -> list[Any]:
+    return service.rows(
+        'SELECT s.* FROM simulated_servers s'
+        ' JOIN nodes n ON n.id = s.node_id WHERE n.cluster_id = :cluster',
+        cluster=cluster,
+    )
+
+
+def members_of(service: Deployment, pool: str) -> set[str]:
+    found = service.rows(
+        "SELECT name FROM simulated_parts WHERE kind = 'member'"
+        ' AND owner = :pool',
+        pool=pool,
+    )
+    return {row.name for row in found}
+
+
+def test_nodes_are_placed_and_served(
+    service: Deployment, rest: Rest, profile: str
+) -> None:
+    cluster = rest.create_cluster(profile, 0)
+    attach(
+        rest,
+        cluster,
+        'zone_placement',
+        zones=[{'name': 'nova', 'weight': 2}, {'name': 'nova-2', 'weight': 1}],
+    )
+    attach(rest, cluster, 'region_placement', regions=[{'name': 'RegionTwo'}])
+    attach(
+        rest, cluster, 'affinity', servergroup={'policies': 'soft-affinity'}
+    )
+    balancing = attach(
+        rest,
+        cluster,
+        'loadbalance',
+        '1.3',
+        pool={'subnet': 'private-subnet'},
+        vip={'subnet': 'public-subnet'},
+    )
+    bound = rest.get(f'/v1/clusters/{cluster}/policies/{balancing}')
+    pool = bound['data']['LoadBalancingPolicy']['data']['pool']
+    shown = rest.get(f'/v1/clusters/{cluster}')
+    assert balancing in shown['data']['loadbalancers']
+
+    scaled = rest.succeeded(rest.act(cluster, 'scale_out', count=6))
+    assert scaled['data']['creation'] == {
+        'count': 6,
+        'regions': {'RegionTwo': 6},
+        'zones': {'nova': 4, 'nova-2': 2},
+    }
+    for size, zones in (
+        (6, {'nova': 4, 'nova-2': 2}),
+        (3, {'nova': 2, 'nova-2': 1}),
+    ):
+        servers = servers_of(service, cluster)
+        assert collections.Counter(row.zone for row in servers) == zones
+        assert {row.region for row in servers} == {'RegionTwo'}
+        assert len({row.host for row in servers}) == 1
+        assert members_of(service, pool) == {row.id for row in servers}
+        assert len(servers) == size
+        rest.succeeded(
+            rest.act(
+                cluster,
+                'resize',
+                adjustment_type='EXACT_CAPACITY',
+                number=3,
+            )
+        )
+    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    assert members_of(service, pool) == set()
+    left = service.rows(
+        'SELECT * FROM simulated_parts WHERE name LIKE :key',
+        key=f'%{cluster}%',
+    )
+    assert left == []
