@@ -90,8 +90,10 @@ _RULES = (
     ('nodes:delete', MEMBER, 'Delete a node.'),
     ('nodes:action', MEMBER, 'Check or recover a node.'),
     ('nodes:operation', MEMBER, 'Operate on a node.'),
-    ('nodes:adopt', MEMBER, 'Make a node of what the cloud has already.'),
-    ('nodes:adopt-preview', MEMBER, 'Show what would be adopted.'),
+    # Engines reach clouds with an account of theirs: nobody knows whether
+    # what is adopted is the caller's.
+    ('nodes:adopt', IS_ADMIN, 'Make a node of what the cloud has already.'),
+    ('nodes:adopt-preview', IS_ADMIN, 'Show what would be adopted.'),
     ('actions:index', READER, 'List actions.'),
     ('actions:get', READER, 'Show an action.'),
     ('actions:update', MEMBER, 'Cancel an action.'),

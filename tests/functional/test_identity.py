@@ -286,50 +286,6 @@ def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
             admin.refused(404, 'DELETE', path)
 
 
-def test_references_to_another_projects_resources_lead_nowhere(
-    as_: As,
-) -> None:
-    owner, other = as_('web-member'), as_('shop-member')
-    have = _one_of_each(owner)
-    ids = {name: path.rpartition('/')[2] for name, path in have.items()}
-    profile = other.create_profile()
-    cluster = other.create_cluster(profile, 0)
-    for status, path, body in (
-        (400, '/v1/clusters', {'cluster': {'profile_id': ids['profiles']}}),
-        (400, '/v1/nodes', {'node': {'profile_id': ids['profiles']}}),
-        (
-            400,
-            '/v1/nodes',
-            {'node': {'profile_id': profile, 'cluster_id': ids['clusters']}},
-        ),
-        (
-            400,
-            f'/v1/clusters/{cluster}/actions',
-            {'policy_attach': {'policy_id': ids['policies']}},
-        ),
-        (
-            400,
-            f'/v1/clusters/{cluster}/actions',
-            {'add_nodes': {'nodes': [ids['nodes']]}},
-        ),
-        (
-            400,
-            '/v1/receivers',
-            {
-                'receiver': {
-                    'type': 'webhook',
-                    'cluster_id': ids['clusters'],
-                    'action': 'CLUSTER_SCALE_OUT',
-                }
-            },
-        ),
-    ):
-        ((_, content),) = body.items()
-        if not path.endswith('/actions'):
-            content['name'] = unique('n')
-        other.refused(status, 'POST', path, body)
-
-
 def _one_of_each(rest: Rest) -> dict[str, str]:
     """Return the paths of new resources, by what they are."""
     policy = rest.expect(

@@ -60,12 +60,19 @@ def service(
     directory = tmp_path_factory.mktemp('service')
     users = directory / 'users'
     _write_users(users)
+    rules = directory / 'policy.yaml'
+    # By default they are for admins.
+    rules.write_text(
+        'nodes:adopt: rule:member_or_above\n'
+        'nodes:adopt-preview: rule:member_or_above\n'
+    )
     settings = {
         'api': {
             'auth_strategy': 'http_basic',
             'http_basic_projects': f'{OWNER}:web,{OTHER}:shop',
         },
         'oslo_middleware': {'http_basic_auth_user_file': users},
+        'oslo_policy': {'policy_file': rules},
     }
     kind = harness.Kind('embedded', 'sqlite')
     with harness.deployed(kind, directory, settings) as deployment:
