@@ -32,6 +32,7 @@ VALUES: dict[str, Any] = {
     'identity': NOBODY,
     'path': 'name',
     'status': 'CANCELLED',
+    'lifecycle_action_token': NOBODY,
 }
 
 #: Those that depend on the resource.
