@@ -16,6 +16,7 @@
     advice.py       the line to write
     place.py        where in the source a type and a field are
     samples.py      filled instances of any type
+    sending.py      how services convert by hand, and send
     report/         findings as text, JSON, SARIF, JUnit, annotations
     edit.py         update, release
     collapse.py     unreleased versions merged into one, in the source

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from vobjects.lock import registries, sending
 from vobjects.lock.changes import Change
 from vobjects.lock.model import FieldShape, Kind, TypeShape, order
 from vobjects.lock.rules import Rule
@@ -80,19 +81,35 @@ def _by_hand(change: Change) -> Iterator[str]:
             '  # a minor version of oslo.versionedobjects removes nothing'
         )
         return
-    yield 'def obj_make_compatible(self, primitive, target_version):'
-    yield '    super().obj_make_compatible(primitive, target_version)'
+    ironic = _method(change) == sending.IRONIC
+    if ironic:
+        yield 'def _convert_to_version(self, target_version, remove_...=True):'
+        yield '    super()._convert_to_version(target_version, remove_...)'
+    else:
+        yield 'def obj_make_compatible(self, primitive, target_version):'
+        yield '    super().obj_make_compatible(primitive, target_version)'
     numbers = ', '.join(map(str, order(version)))
     yield (
         '    if versionutils.convert_version_to_tuple(target_version) <'
         f' ({numbers}):'
     )
     if change.what == 'added':
-        yield f"        primitive.pop('{change.field}', None)"
+        if ironic:
+            yield f"        delattr(self, '{change.field}')  # if it is set"
+        else:
+            yield f"        primitive.pop('{change.field}', None)"
         if not change.after.optional:
             yield f"'{change.field}': {_optional(change)},"
     else:
-        yield f"        ...  # primitive['{change.field}'] as it was"
+        held = f'self.{change.field}'
+        if not ironic:
+            held = f"primitive['{change.field}']"
+        yield f'        ...  # {held} as it was'
+
+
+def _method(change: Change) -> str:
+    """Return in which method the type's class converts by hand."""
+    return sending.method_of(registries.newest(change.old.name))
 
 
 def _of_type(change: Change) -> Iterator[str]:
@@ -106,7 +123,7 @@ def _of_type(change: Change) -> Iterator[str]:
     elif change.what == 'microversion':
         yield _mapped(old)
     elif change.what == 'conversion':
-        yield 'write obj_make_compatible again, or declare what it did'
+        yield f'write {_method(change)} again, or declare what it did'
     elif change.what == 'methods':
         yield f"VERSION = '{next_version(change)}'"
     else:

@@ -142,7 +142,7 @@ def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
 def _covered(change: Change, breaks: Mapping[Order, str]) -> str:
     """Return which conversion makes a change work.
 
-    ``obj_make_compatible`` converts down only, and only its author knows
+    What is written by hand converts down only, and only its author knows
     what: the laws of :mod:`vobjects.testing` look whether it does.
     """
     for conversion in change.conversions:
@@ -150,7 +150,7 @@ def _covered(change: Change, breaks: Mapping[Order, str]) -> str:
             return str(conversion)
     by_hand = BY_HAND in change.conversions
     if by_hand and not breaks.keys() & {'backward', 'stored'}:
-        return 'obj_make_compatible'
+        return str(BY_HAND)
     return ''
 
 

@@ -8,14 +8,14 @@ only; what it was before is what earlier locks have recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vobjects import base  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions, history
-from vobjects.lock import notation, registries
+from vobjects.lock import notation, registries, sending
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
     BY_HAND,
@@ -181,8 +181,14 @@ _INHERITED = (
 
 def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
     """Tell whether the class or a parent in its service converts by hand."""
-    found: Callable[..., Any] = cls.obj_make_compatible
-    return () if found in _INHERITED else (BY_HAND,)
+    method = sending.method_of(cls)
+    if method == sending.USUAL:
+        inherited: tuple[Any, ...] = _INHERITED
+    else:
+        # The parent that has it first converts nothing.
+        parents = [one for one in cls.__mro__ if method in vars(one)]
+        inherited = (vars(parents[-1])[method],)
+    return () if getattr(cls, method) in inherited else (BY_HAND,)
 
 
 def _declared(

@@ -6,10 +6,11 @@ there: it may use oslo.versionedobjects and nothing of this package, so that
 the release needs nothing of ours. Requests are lines of JSON on standard
 input, answers lines on standard output::
 
-    exchange.py REGISTRIES SAMPLES IMPORT...
+    exchange.py REGISTRIES SAMPLES SENDING IMPORT...
 
-The first two are the files of :mod:`vobjects.lock.registries`, which knows
-the classes, and of :mod:`vobjects.lock.samples`, which fills objects.
+The first are the files of :mod:`vobjects.lock.registries`, which knows the
+classes, of :mod:`vobjects.lock.samples`, which fills objects, and of
+:mod:`vobjects.lock.sending`, which knows how services send them.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-#: Services that tell a peer's version of the object sent, and of nothing
-#: inside of it.
-WITHOUT_MANIFEST = {'neutron'}
-
 
 class Side:
     """Answers requests.
 
     :param registries: the module that knows the classes
     :param samples: the module that fills objects
+    :param sending: the module that knows how services send them
     :param roots: top packages whose types count
     """
 
-    def __init__(self, registries: Any, samples: Any, roots: set[str]) -> None:
+    def __init__(
+        self, registries: Any, samples: Any, sending: Any, roots: set[str]
+    ) -> None:
         self._registries = registries
         self._samples = samples
+        self._sending = sending
         self._all = {
             name: versions[0]
             for name, versions in registries.registered().items()
@@ -101,24 +102,16 @@ class Side:
         self, obj: Any, version: str, manifest: dict[str, str]
     ) -> Any:
         """Return what the service itself would send."""
-        if hasattr(obj, 'convert_to_version'):
-            # Ironic has conversions of its own, which its serializer calls
-            # for the release that is pinned.
-            obj.convert_to_version(version)
-            return obj.obj_to_primitive()
-        cls = type(obj)
-        if cls.__module__.partition('.')[0] in WITHOUT_MANIFEST:
-            return obj.obj_to_primitive(target_version=version)
+        name = obj.obj_name()
         known = {
-            name: self._all[name].VERSION
-            for name in self._below(cls.obj_name(), set())
+            inner: self._all[inner].VERSION
+            for inner in self._below(name, set())
         }
-        spoken = {name: manifest.get(name, known[name]) for name in known}
-        spoken[cls.obj_name()] = version
+        spoken = {inner: manifest.get(inner, known[inner]) for inner in known}
+        spoken[name] = version
         # Nobody converts to what is the same.
-        return obj.obj_to_primitive(
-            target_version=version,
-            version_manifest=None if spoken == known else spoken,
+        return self._sending.primitive(
+            obj, version, None if spoken == known else spoken
         )
 
     def _below(self, name: str, seen: set[str]) -> set[str]:
@@ -182,11 +175,12 @@ def main(argv: list[str]) -> int:
     with contextlib.redirect_stdout(sys.stderr):
         registries = _load('registries', argv[0])
         samples = _load('samples', argv[1])
-        for name in argv[2:]:
+        sending = _load('sending', argv[2])
+        imports = argv[3:]
+        for name in imports:
             registries.load(name)
-        side = Side(
-            registries, samples, set(map(registries.root_of, argv[2:]))
-        )
+        roots = set(map(registries.root_of, imports))
+        side = Side(registries, samples, sending, roots)
         for answer in answers(side, iter(sys.stdin.readline, '')):
             told.write(json.dumps(answer) + '\n')
             told.flush()

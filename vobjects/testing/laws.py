@@ -38,7 +38,7 @@ from vobjects import base, exceptions, manifest  # isort: skip
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.history import Plan
-from vobjects.lock import registries, samples
+from vobjects.lock import registries, samples, sending
 from vobjects.lock.model import (
     BY_HAND,
     Conversion,
@@ -121,7 +121,7 @@ class Case:
             and order(shape.version) <= order(self.cls.VERSION)
         ]
         declared = {one for shape in newer for one in shape.conversions}
-        if 'obj_make_compatible' not in vars(self.cls):
+        if sending.method_of(self.cls) not in vars(self.cls):
             # What a parent converts need not concern this class.
             declared.discard(BY_HAND)
         return frozenset(declared)
@@ -194,10 +194,7 @@ class Case:
         """
         for _attempt in range(len(self.cls.fields) + 1):
             try:
-                return obj.obj_to_primitive(
-                    target_version=self.shape.version,
-                    version_manifest=self.spoken,
-                )
+                return sending.primitive(obj, self.shape.version, self.spoken)
             except exceptions.LossyDowngrade as error:
                 self._refused(obj, error)
             except exceptions.VobjectsError as error:
@@ -205,8 +202,8 @@ class Case:
             except Exception as error:
                 raise self.fail(
                     'downgraded',
-                    f'obj_make_compatible raised {type(error).__name__}:'
-                    f' {error}',
+                    f'{sending.method_of(self.cls)} raised'
+                    f' {type(error).__name__}: {error}',
                 ) from error
         raise self.fail('downgraded', 'it is refused whatever it holds')
 

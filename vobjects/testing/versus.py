@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from vobjects import exceptions
-from vobjects.lock import registries, samples
+from vobjects.lock import registries, samples, sending
 from vobjects.lock.model import order
 from vobjects.testing import exchange
 
@@ -70,6 +70,7 @@ class Environment:
                 str(exchange.__file__),
                 str(registries.__file__),
                 str(samples.__file__),
+                str(sending.__file__),
                 *imports,
             ],
             stdin=subprocess.PIPE,

@@ -14,6 +14,7 @@ from oslo_versionedobjects import base as ovo_base
 from tests.unit.vobjects.lock.types import (
     TODAY,
     checked,
+    ironic,
     locked,
     ours,
     plain,
@@ -341,7 +342,7 @@ def test_acceptance_of_nothing_is_named() -> None:
                 x=fields.StringField(nullable=True),
                 body={'obj_make_compatible': by_hand},
             ),
-            'obj_make_compatible',
+            'by-hand',
         ),
     ],
 )
@@ -370,6 +371,34 @@ def test_conversion_by_hand_covers_nothing_that_old_senders_say() -> None:
         ),
     )
     assert 'NOT_NULLABLE_CONVERTED' in {o.rule.id for o in result.failing}
+
+
+def drops_x(self: Any, target: str) -> None:
+    """A conversion as Ironic writes it."""
+
+
+@pytest.mark.parametrize(
+    ('method', 'covered'),
+    [('_convert_to_version', 'by-hand'), ('obj_make_compatible', '')],
+)
+def test_conversion_that_ironic_does_not_call_covers_nothing(
+    method: str, covered: str
+) -> None:
+    lock = locked(*classes(ironic))
+    result = checked(
+        lock,
+        *classes(
+            lambda: ironic(
+                version='1.1',
+                x=fields.StringField(nullable=True),
+                body={method: drops_x},
+            )
+        ),
+    )
+    (found,) = (o for o in result.findings if o.rule.id == 'ADDED_CONVERTED')
+    assert found.covered == covered
+    assert 'def _convert_to_version(' in '\n'.join(found.write)
+    assert "delattr(self, 'x')" in '\n'.join(found.write)
 
 
 def test_edit_of_several_versions_is_one_finding() -> None:

@@ -55,6 +55,37 @@ def plain(
     return made
 
 
+def ironic(
+    version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
+) -> type[ovo_base.VersionedObject]:
+    """Return a registered class that converts as those of Ironic do."""
+
+    def convert_to_version(self: Any, target: str) -> None:
+        self._convert_to_version(target)
+        self.VERSION = target
+
+    parent = type(
+        'IronicObject',
+        (ovo_base.VersionedObject,),
+        {
+            'convert_to_version': convert_to_version,
+            '_convert_to_version': lambda self, target: None,
+        },
+    )
+    made = type(
+        'Thing',
+        (parent,),
+        {
+            'VERSION': version,
+            'fields': fields,
+            '__module__': __name__,
+            **(body or {}),
+        },
+    )
+    ovo_base.VersionedObjectRegistry.register(made)
+    return made
+
+
 def locked(*classes: Any, release: str = '1') -> Lock:
     """Return a lock in which classes are released."""
     code = snapshot.of_classes(classes)

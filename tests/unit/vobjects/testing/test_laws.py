@@ -11,7 +11,7 @@ import pytest
 from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 
-from tests.unit.vobjects.lock.types import TODAY, locked, ours, plain
+from tests.unit.vobjects.lock.types import TODAY, ironic, locked, ours, plain
 from vobjects import base, fields
 from vobjects.history import added, changed, removed, renamed
 from vobjects.lock import edit, snapshot
@@ -113,6 +113,33 @@ def test_conversion_by_hand_that_is_wrong_is_named(
     convert: Convert, said: str
 ) -> None:
     assert said in broken(by_hand(convert))
+
+
+@pytest.mark.parametrize('forgets', [False, True])
+def test_conversion_of_ironic_is_tried_as_ironic_calls_it(
+    forgets: bool,
+) -> None:
+    def convert(self: Any, target: str) -> None:
+        said = self.obj_attr_is_set('b')
+        if said and below(target, (1, 1)) and not forgets:
+            delattr(self, 'b')
+
+    lock = versions(
+        ironic(a=fields.StringField()),
+        ironic(
+            version='1.1',
+            body={
+                '_convert_to_version': convert,
+                'obj_make_compatible': right,
+            },
+            a=fields.StringField(),
+            b=fields.StringField(nullable=True),
+        ),
+    )
+    if forgets:
+        assert "UnknownField: Thing 1.0 has no field 'b'" in broken(lock)
+    else:
+        check(lock)
 
 
 @pytest.mark.parametrize(
