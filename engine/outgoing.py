@@ -10,6 +10,10 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from oslo_config import cfg
+
+from vobjects import exceptions
+
 Result = TypeVar('Result')
 
 #: Calls of one process that are under way: an answer that is sent byte by
@@ -21,10 +25,26 @@ class OutgoingError(Exception):
     """A call was not made, or took too long; the message is for users."""
 
 
+class ConfigError(exceptions.VobjectsError):
+    """A bad value of ``forbidden_networks``."""
+
+
+def check(conf: cfg.ConfigOpts, group: str) -> None:
+    """Refuse ``[group] forbidden_networks`` that are none.
+
+    :raises ConfigError: naming one
+    """
+    try:
+        for network in conf[group].forbidden_networks:
+            ipaddress.ip_network(network)
+    except ValueError as error:
+        raise ConfigError(f'[{group}] forbidden_networks: {error}') from None
+
+
 def refuse_forbidden(networks: Sequence[str], url: str, what: str) -> None:
     """Refuse to call where operators do not want anything to be called.
 
-    :param networks: as CIDR
+    :param networks: as CIDR; see :func:`check`
     :param what: is called, such as ``the webhook``, for messages
     :raises OutgoingError: it is in one of the networks, or nowhere
     """

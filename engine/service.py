@@ -16,7 +16,7 @@ import socket
 from oslo_config import cfg
 
 from engine import conf as engine_conf
-from engine import exporter, purger, reaper, scheduler
+from engine import exporter, outgoing, purger, reaper, scheduler
 from engine.actions import runtime
 from engine.db import calls, database, migrations, phases, services
 from engine.delegations import base as delegations
@@ -87,6 +87,7 @@ class Engine:
     :param speaks: what it understands; None: what it was built with
     :param release: what it says it is; None: this build
     :param host: where it says it runs
+    :raises engine.outgoing.ConfigError: a forbidden network is none
     :raises SchemaError: the database has to be upgraded first
     :raises oslo_db.exception.DBError: the database cannot be reached
     """
@@ -102,6 +103,8 @@ class Engine:
         engine_conf.register(conf)
         rpc_conf.register(conf)
         self.conf = conf
+        for group in ('health_manager', 'hooks'):
+            outgoing.check(conf, group)
         self.database = database.Database(conf)
         check_schema(self.database)
         self.runtime = runtime.Runtime(

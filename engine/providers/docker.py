@@ -17,6 +17,7 @@ from typing import Any
 
 from oslo_config import cfg
 
+from engine import outgoing
 from engine.providers import base
 from vobjects import exceptions
 
@@ -28,29 +29,20 @@ LABEL = 'vobjects.node'
 STOP_WITHIN = 10
 
 
-class ConfigError(exceptions.VobjectsError):
-    """A bad value of ``[provider_docker]``."""
-
-
 class Containers:
     """See :class:`engine.providers.base.Containers`.
 
     :param conf: ``[provider_docker]``
-    :raises ConfigError: a forbidden network is none
+    :raises engine.outgoing.ConfigError: a forbidden network is none
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         options = conf.provider_docker
         self._timeout = options.timeout
-        try:
-            self._forbidden = [
-                ipaddress.ip_network(text)
-                for text in options.forbidden_networks
-            ]
-        except ValueError as error:
-            raise ConfigError(
-                f'[provider_docker] forbidden_networks: {error}'
-            ) from None
+        outgoing.check(conf, 'provider_docker')
+        self._forbidden = [
+            ipaddress.ip_network(text) for text in options.forbidden_networks
+        ]
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]

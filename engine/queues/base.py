@@ -17,10 +17,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
+import stevedore.exception
 from oslo_config import cfg
 from stevedore import driver
 
 from engine.db import database
+from vobjects import exceptions
 
 NAMESPACE = 'vobjects.queues'
 
@@ -96,12 +98,17 @@ class Queues(Protocol):
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Queues:
     """Return the service that ``[queues] driver`` names.
 
-    :raises stevedore.exception.NoMatches: nobody brought one of that name
+    :raises vobjects.exceptions.VobjectsError: nobody brought one of that name
     """
-    manager: driver.DriverManager[Any] = driver.DriverManager(
-        NAMESPACE,
-        conf.queues.driver,
-        invoke_on_load=True,
-        invoke_args=(conf, target),
-    )
+    try:
+        manager: driver.DriverManager[Any] = driver.DriverManager(
+            NAMESPACE,
+            conf.queues.driver,
+            invoke_on_load=True,
+            invoke_args=(conf, target),
+        )
+    except stevedore.exception.NoMatches:
+        raise exceptions.VobjectsError(
+            f'[queues] driver: there is no {conf.queues.driver}'
+        ) from None
     return cast(Queues, manager.driver)

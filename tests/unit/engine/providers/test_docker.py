@@ -8,6 +8,7 @@ import pytest
 from oslo_config import cfg
 
 from engine import conf as engine_conf
+from engine import outgoing
 from engine.providers import base, docker
 from tests.cloud import docker as fake
 
@@ -44,7 +45,7 @@ def test_host_in_a_forbidden_network_is_not_spoken_to(
         with pytest.raises(base.ProviderError, match='forbidden network'):
             containers.create(url, 'key', 'web', {'image': 'nginx'})
     assert daemon.containers == {}
-    with pytest.raises(docker.ConfigError, match='nonsense'):
+    with pytest.raises(outgoing.ConfigError, match='nonsense'):
         configured('nonsense')
 
 

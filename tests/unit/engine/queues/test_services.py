@@ -109,3 +109,9 @@ def test_command_tells_what_fails(
     )
     with pytest.raises(exceptions.VobjectsError, match='could not post'):
         cli.main(['post', 'q', '{}', '--config-file', str(settings)])
+
+
+def test_service_that_nobody_brought_is_told(world: fleet.World) -> None:
+    world.conf.set_override('driver', 'letters', 'queues')
+    with pytest.raises(exceptions.VobjectsError, match='there is no letters'):
+        base.load(world.conf, world.database)
