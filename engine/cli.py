@@ -157,7 +157,7 @@ def _engine_parser() -> argparse.ArgumentParser:
         '--metrics-port',
         metavar='PORT',
         type=_port,
-        help='in place of [engine] metrics_port',
+        help='in place of [engine] metrics_port; 0: any that is free',
     )
     add_config_file(parser)
     return parser

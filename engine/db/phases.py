@@ -106,10 +106,30 @@ def contract(
             raise NotExpandedError
         if not migrations.lacks(connection, phases.contract):
             return
-        older = _older(connection, conf)
-        if older:
-            raise OlderEnginesError(older)
+        _take_leave(connection, conf)
         migrations.upgrade(connection, phases.contract)
+
+
+def _take_leave(
+    connection: sqlalchemy.Connection, conf: cfg.ConfigOpts
+) -> None:
+    """Forget the dead of older releases, and let none of them join.
+
+    :raises OlderEnginesError: some live
+    """
+    # It ends with the transaction, and not the transaction with it.
+    with orm.Session(
+        connection, join_transaction_mode='rollback_only'
+    ) as session:
+        # Nobody joins before the transaction ends.
+        session.get(
+            models.LedgerState, services.STATE_ID, with_for_update=True
+        )
+        living, silent = _older(session, conf)
+        if living:
+            raise OlderEnginesError(living)
+        # One that was only frozen has to join again, and is refused.
+        services.forget(session, [member.id for member in silent])
 
 
 def older_engines(
@@ -119,23 +139,25 @@ def older_engines(
 
     :param conf: with the options of :mod:`vobjects.rpc.conf`
     """
-    with target.engine.connect() as connection:
-        return _older(connection, conf)
+    with target.reader() as session:
+        return _older(session, conf)[0]
 
 
 def _older(
-    connection: sqlalchemy.Connection, conf: cfg.ConfigOpts
-) -> list[fleet.Member]:
-    """Find them, and let no engine join until the transaction ends."""
-    session = orm.Session(connection, join_transaction_mode='rollback_only')
-    session.get(models.LedgerState, services.STATE_ID, with_for_update=True)
+    session: orm.Session, conf: cfg.ConfigOpts
+) -> tuple[list[fleet.Member], list[fleet.Member]]:
+    """Return those that live, and those not heard of for too long."""
     dead_after = conf.fleet.heartbeat_interval * fleet.DEAD_AFTER_PERIODS
     release = importlib.metadata.version('vobjects')
-    return [
+    older = [
         member
         for member in services.view(session).servers(topics.ENGINE)
-        if member.age <= dead_after and not _is_as_new(member.release, release)
+        if not _is_as_new(member.release, release)
     ]
+    return (
+        [member for member in older if member.age <= dead_after],
+        [member for member in older if member.age > dead_after],
+    )
 
 
 def _is_as_new(theirs: str, ours: str) -> bool:

@@ -150,6 +150,9 @@ def test_contract_does_not_wait_for_the_dead(
             )
         )
     phases.contract(target, conf, newer)
+    # It was only asleep: its heartbeat does not make it one of the fleet.
+    with pytest.raises(services.OutdatedError):
+        services.DatabaseLedger(target).report(ENGINE)
 
 
 def test_older_engine_is_not_admitted_after_a_contraction(
