@@ -65,8 +65,7 @@ def refit(job: work.Work, session: orm.Session) -> None:
     members = nodes.of_cluster(session, cluster.id)
     surplus = len(members) - cluster.desired_capacity
     if surplus > 0:
-        leaving = nodes.victims(members, surplus)
-        steps.wait(job, session, steps.deletions(job, leaving), recovered)
+        steps.shrink(job, session, members, surplus, recovered)
     else:
         steps.grow(job, session, cluster, -surplus, recovered)
 

@@ -90,9 +90,13 @@ class Manager:
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout / len(self._threads))
-        self._run.database.write(
-            lambda session: health.release(session, self._owner)
-        )
+        try:
+            self._run.database.write(
+                lambda session: health.release(session, self._owner)
+            )
+        except Exception as error:  # noqa: BLE001 - it is told
+            # What is left is free again when the ledger forgets us.
+            database.report(LOG, error, 'Could not leave clusters to others')
 
     def step(self) -> bool:
         """Look at a cluster that is due in this thread.

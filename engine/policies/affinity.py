@@ -30,7 +30,12 @@ class AffinityPolicy(base.PolicyType):
     }
     priority = 300
     targets = {
-        base.BEFORE: ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
+        base.BEFORE: (
+            'CLUSTER_SCALE_OUT',
+            'CLUSTER_RESIZE',
+            'CLUSTER_RECOVER',
+            'NODE_CREATE',
+        )
     }
     profile_types = ('os.nova.server',)
     label = 'AffinityPolicy'

@@ -31,6 +31,9 @@ def growth(check: base.Check) -> int:
     present = nodes.count_of_cluster(check.session, check.cluster.id)
     if kind == 'CLUSTER_SCALE_IN':
         return -min(int(given(check.request, 'count') or 1), present)
+    if kind == 'CLUSTER_RECOVER':
+        refits = given(check.request, 'check_capacity')
+        return check.cluster.desired_capacity - present if refits else 0
     return _resize(check, present) if kind == 'CLUSTER_RESIZE' else 0
 
 

@@ -30,10 +30,16 @@ class RegionPlacementPolicy(base.PolicyType):
             'CLUSTER_SCALE_OUT',
             'CLUSTER_SCALE_IN',
             'CLUSTER_RESIZE',
+            'CLUSTER_RECOVER',
             'NODE_CREATE',
         )
     }
-    looks = ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
+    looks = (
+        'CLUSTER_SCALE_OUT',
+        'CLUSTER_RESIZE',
+        'CLUSTER_RECOVER',
+        'NODE_CREATE',
+    )
     properties = {
         'regions': Property(
             'List',

@@ -30,10 +30,16 @@ class ZonePlacementPolicy(base.PolicyType):
             'CLUSTER_SCALE_OUT',
             'CLUSTER_SCALE_IN',
             'CLUSTER_RESIZE',
+            'CLUSTER_RECOVER',
             'NODE_CREATE',
         )
     }
-    looks = ('CLUSTER_SCALE_OUT', 'CLUSTER_RESIZE', 'NODE_CREATE')
+    looks = (
+        'CLUSTER_SCALE_OUT',
+        'CLUSTER_RESIZE',
+        'CLUSTER_RECOVER',
+        'NODE_CREATE',
+    )
     profile_types = ('os.nova.server',)
     properties = {
         'zones': Property(

@@ -94,6 +94,29 @@ def test_nodes_go_by_zone_with_and_without_a_deletion_policy(
     world.assert_at_rest()
 
 
+def test_recovery_to_capacity_places_nodes_and_takes_them_away(
+    world: fleet.World, engine: fleet.Engine
+) -> None:
+    policy(engine, 'zone_placement', zones=ZONES)
+    attach(engine)
+    resize(engine, 3)
+    for desired, zones in (
+        (6, {'nova': 4, 'nova-2': 2}),
+        (3, {'nova': 2, 'nova-2': 1}),
+    ):
+
+        def want(session: Any, desired: int = desired) -> None:
+            session.query(models.Cluster).one().desired_capacity = desired
+
+        world.database.write(want)
+        done = scale(
+            engine, clusters.ClusterRecoverRequest, check_capacity=True
+        )
+        assert done.status == 'SUCCEEDED'
+        assert where(world, 'zone') == zones
+    world.assert_at_rest()
+
+
 def test_regions_and_zones_together(
     world: fleet.World, engine: fleet.Engine
 ) -> None:
