@@ -13,6 +13,7 @@ second one.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import logging
 from typing import Any
 
@@ -21,7 +22,7 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.actions import runtime
-from engine.db import find, models, statements
+from engine.db import clock, find, models, statements
 from engine.handlers import common, triggers
 from engine.queues import base as queues
 from vobjects import exceptions
@@ -31,6 +32,9 @@ from vobjects.rpc import server
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
+
+#: No message stays in a queue for longer: Zaqar allows 14 days.
+LONGEST_LIFE = datetime.timedelta(days=15)
 
 #: Claims made for one notification at most: the caller waits for them.
 ROUNDS = 10
@@ -166,17 +170,26 @@ class MessageHandlers(common.Handlers):
     def _forget(
         self, receiver: models.Receiver, message: queues.Message
     ) -> None:
-        """Drop the note of a message that cannot come again."""
+        """Drop the note of a message that cannot come again.
+
+        And those of long ago, whose engine died before it could do so.
+        """
         table = models.ReceivedMessage
-        self.run.database.write(
-            lambda session: statements.change(
+
+        def body(session: orm.Session) -> None:
+            long_ago = clock.now(session) - LONGEST_LIFE
+            statements.change(
                 session,
                 sqlalchemy.delete(table).where(
                     table.receiver_id == receiver.id,
-                    table.message_id == message.id,
+                    sqlalchemy.or_(
+                        table.message_id == message.id,
+                        table.created_at < long_ago,
+                    ),
                 ),
             )
-        )
+
+        self.run.database.write(body)
 
 
 def open_channel(

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 from typing import Any
 
 import pytest
 
-from engine.db import models
+from engine.db import clock, models
 from engine.queues import base as queues
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
@@ -240,3 +241,26 @@ def test_failing_queue_service_is_told_to_the_caller(
     with pytest.raises(errors.Unavailable, match='could not unsubscribe'):
         engine.ask(receivers.ReceiverDeleteRequest(identity='r'))
     assert world.count(models.Receiver) == 1
+
+
+def test_notes_of_long_ago_are_dropped(any_world: fleet.World) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 0)
+    receiver = create(engine)
+
+    def remember(session: Any) -> None:
+        now = clock.now(session)
+        for days in (10, 20):
+            session.add(
+                models.ReceivedMessage(
+                    receiver_id=receiver.id,
+                    message_id=str(days),
+                    created_at=now - datetime.timedelta(days=days),
+                )
+            )
+
+    any_world.database.write(remember)
+    post(engine, receiver, OUT)
+    notify(engine)
+    kept = [row.message_id for row in any_world.rows(models.ReceivedMessage)]
+    assert kept == ['10']
