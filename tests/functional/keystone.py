@@ -259,7 +259,6 @@ def running(
         f'--keystone-group={grp.getgrgid(os.getgid()).gr_name}',
     )
     manage('fernet_setup', *owner)
-    manage('credential_setup', *owner)
     manage(
         'bootstrap',
         f'--bootstrap-password={ADMIN}',

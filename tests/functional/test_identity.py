@@ -357,8 +357,10 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
 
     # Nobody reads in database, answers or logs what it is done with.
     (kept,) = _credentials_of(service, receiver['id'])
+    token = str(rest._session.headers['X-Auth-Token'])
     for text in (kept.sealed, json.dumps(receiver), *_logs(service)):
         assert trust['id'] not in text
+        assert token not in text
     # A colleague may delete it; the trust goes, too.
     as_('web-member').expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
     assert _trusts_of(identity, owner) == []
