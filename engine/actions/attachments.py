@@ -26,9 +26,6 @@ from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
-#: Why a policy cannot be attached or detached.
-REASONS = (base.PolicyRefusal, providers.ProviderError)
-
 #: Key of an action's data: what was planned when it was begun with.
 PLANNED = 'planned'
 
@@ -71,7 +68,7 @@ def attach(job: work.Work) -> None:
             if case.binding.enabled
             else {}
         )
-    except REASONS as error:
+    except following.TROUBLES as error:
         if made:
             _undo(case)
         reason = str(error)
@@ -139,7 +136,7 @@ def _undo(case: _Case) -> None:
     """Remove what was made for an attachment that failed."""
     try:
         case.kind.detach(case.target, case.binding.data)
-    except REASONS as error:
+    except following.TROUBLES as error:
         LOG.warning(
             'Policy %s is not attached to cluster %s, but not all that was'
             ' made for it is gone: %s',
@@ -168,7 +165,7 @@ def detach(job: work.Work) -> None:
         return
     try:
         changes = _release(job, case)
-    except REASONS as error:
+    except following.TROUBLES as error:
         reason = str(error)
         job.write(lambda session: job.fail(session, reason))
         return
@@ -232,7 +229,7 @@ def change(job: work.Work) -> None:
             changes = following.take_in(
                 job.run.provider, case.kind, case.attached, case.members
             )
-        except REASONS as error:
+        except following.TROUBLES as error:
             reason = str(error)
             job.write(lambda session: job.fail(session, reason))
             return
@@ -278,7 +275,7 @@ def releasing(stage: work.Stage) -> work.Stage:
 def _release_and_forget(job: work.Work, case: _Case) -> None:
     try:
         changes = _release(job, case)
-    except REASONS as error:
+    except following.TROUBLES as error:
         if not work.given(job.request, 'force'):
             raise providers.ProviderError(
                 f"Failed in detaching policy '{case.target.policy.name}':"

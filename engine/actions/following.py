@@ -19,6 +19,9 @@ from engine.db import models, nodes
 from engine.policies import base
 from engine.providers import base as providers
 
+#: Why a policy cannot do its part.
+TROUBLES = (base.PolicyRefusal, providers.ProviderError)
+
 #: By the ID of a node: keys of its data with new values; None: no key.
 Changes = dict[str, dict[str, Any]]
 
@@ -69,7 +72,7 @@ def arrived(
                 changes.update(kind.depart(job.run.provider, attached, node))
                 node.data = merged(node.data, changes)
             changes.update(kind.arrive(job.run.provider, attached, node))
-        except providers.ProviderError as error:
+        except TROUBLES as error:
             return News(changes, _trouble(attached, error))
     return News(changes)
 
@@ -85,7 +88,7 @@ def departs(job: work.Work, node_id: str) -> bool:
     for kind, attached in found:
         try:
             changes = kind.depart(job.run.provider, attached, node)
-        except providers.ProviderError as error:
+        except TROUBLES as error:
             _stay(job, node_id, _trouble(attached, error))
             return False
         _note(job, node, changes)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the nodes of a cluster are, and which of them go first."""
+"""Policies that say in which places nodes are, and what they have alike."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import orm
 
@@ -15,10 +16,76 @@ from engine.placements import (
     REGIONS,
     ZONES,
     Place,
+    places,
     spread,
     thin,
 )
 from engine.policies import base, counts
+from engine.providers import base as providers
+from engine.providers import placing
+
+
+class PlacementPolicy(base.PolicyType):
+    """A type of policies that list places with weights.
+
+    :cvar key: :data:`ZONES` or :data:`REGIONS`; the property has that name
+    """
+
+    key: str
+    targets = {
+        base.BEFORE: (
+            'CLUSTER_SCALE_OUT',
+            'CLUSTER_SCALE_IN',
+            'CLUSTER_RESIZE',
+            'CLUSTER_RECOVER',
+            'NODE_CREATE',
+        )
+    }
+    looks = (
+        'CLUSTER_SCALE_OUT',
+        'CLUSTER_RESIZE',
+        'CLUSTER_RECOVER',
+        'NODE_CREATE',
+    )
+
+    def there(self, cloud: placing.Places) -> Iterable[str]:
+        """Return the names of the places that a cloud has."""
+        raise NotImplementedError
+
+    def check_properties(self, properties: Mapping[str, Any]) -> None:
+        """Refuse places that nothing could be in."""
+        self._places(properties)
+
+    def plan(self, target: base.Target) -> dict[str, Any]:
+        """Refuse places that the cloud does not have."""
+        there = self.look(target.cloud, None)
+        known = {place.name for place in self._places(target.properties)}
+        if known - there:
+            raise base.PolicyRefusal(
+                f"The specified {self.key} '{sorted(known - there)}' could"
+                f' not be found: the cloud has {sorted(there)}.'
+            )
+        return {}
+
+    def look(
+        self, cloud: providers.Provider, attached: base.Attached | None
+    ) -> set[str]:
+        """Return the names of the places that there are."""
+        if cloud.places is None:
+            raise base.PolicyRefusal(f'the cloud has no {self.key}')
+        return set(self.there(cloud.places))
+
+    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+        """Decide where nodes are made, or from where they go."""
+        decide(
+            check,
+            self.key,
+            self._places(attached.properties),
+            usable=check.seen.get(attached.policy.id) or (),
+        )
+
+    def _places(self, properties: Mapping[str, Any]) -> list[Place]:
+        return places(properties[self.key], self.key.removesuffix('s'))
 
 
 def decide(

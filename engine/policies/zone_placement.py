@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from engine import placements
-from engine.policies import base, placement
+from engine.policies import placement
 from engine.profiles.schema import Property
-from engine.providers import base as providers
+from engine.providers import placing
 from vobjects.clustering import consts
 
 
-class ZonePlacementPolicy(base.PolicyType):
+class ZonePlacementPolicy(placement.PlacementPolicy):
     """See the module's docstring."""
 
     name = 'senlin.policy.zone_placement'
@@ -25,21 +24,7 @@ class ZonePlacementPolicy(base.PolicyType):
         ]
     }
     priority = 300
-    targets = {
-        base.BEFORE: (
-            'CLUSTER_SCALE_OUT',
-            'CLUSTER_SCALE_IN',
-            'CLUSTER_RESIZE',
-            'CLUSTER_RECOVER',
-            'NODE_CREATE',
-        )
-    }
-    looks = (
-        'CLUSTER_SCALE_OUT',
-        'CLUSTER_RESIZE',
-        'CLUSTER_RECOVER',
-        'NODE_CREATE',
-    )
+    key = placements.ZONES
     profile_types = ('os.nova.server',)
     properties = {
         'zones': Property(
@@ -60,41 +45,6 @@ class ZonePlacementPolicy(base.PolicyType):
         )
     }
 
-    def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse zones that nothing could be in."""
-        placements.places(properties['zones'], 'zone')
-
-    def plan(self, target: base.Target) -> dict[str, Any]:
-        """Refuse zones that the cloud does not have."""
-        known = {
-            place.name
-            for place in placements.places(target.properties['zones'], 'zone')
-        }
-        missing = known - _zones(target.cloud)
-        if missing:
-            raise base.PolicyRefusal(
-                f"The specified name '{sorted(missing)}' could not be found:"
-                f' the cloud has the zones {sorted(_zones(target.cloud))}.'
-            )
-        return {}
-
-    def look(
-        self, cloud: providers.Provider, attached: base.Attached
-    ) -> set[str]:
-        """Return the zones that there are."""
-        return _zones(cloud)
-
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Decide in which zones nodes are made, or go."""
-        placement.decide(
-            check,
-            placements.ZONES,
-            placements.places(attached.properties['zones'], 'zone'),
-            usable=check.seen.get(attached.policy.id) or (),
-        )
-
-
-def _zones(cloud: providers.Provider) -> set[str]:
-    if cloud.places is None:
-        raise base.PolicyRefusal('the cloud has no availability zones')
-    return set(cloud.places.zones())
+    def there(self, cloud: placing.Places) -> Iterable[str]:
+        """Return the names of the zones that a cloud has."""
+        return cloud.zones()
