@@ -3,19 +3,35 @@
 
 from __future__ import annotations
 
+import logging
+
 from sqlalchemy import orm
 
 from engine.actions import checks, departures, work
 from engine.actions import clusters as steps
+from engine.actions import nodes as node_steps
 from engine.db import clusters, models, nodes
+from engine.providers import base as providers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
+
+LOG = logging.getLogger(__name__)
 
 # NODE_JOIN, NODE_LEAVE
 
 
-def join(job: work.Work, session: orm.Session) -> None:
+def join(job: work.Work) -> None:
     """Make a node a member of a cluster."""
+    job.write(lambda session: _join(job, session))
+    _tell(job)
+    job.write(
+        lambda session: job.succeed(
+            session, 'Node successfully joined cluster.'
+        )
+    )
+
+
+def _join(job: work.Work, session: orm.Session) -> None:
     cluster = clusters.lock(session, job.request.cluster_id)
     node = nodes.lock(session, job.action.target)
     if cluster is None or node is None:
@@ -29,11 +45,18 @@ def join(job: work.Work, session: orm.Session) -> None:
         node.index = cluster.next_index
         cluster.next_index += 1
         nodes.set_status(node, node.status, 'Node joined a cluster')
-    job.succeed(session, 'Node successfully joined cluster.')
 
 
-def leave(job: work.Work, session: orm.Session) -> None:
+def leave(job: work.Work) -> None:
     """Make a node a member no more."""
+    job.write(lambda session: _leave(job, session))
+    _tell(job)
+    job.write(
+        lambda session: job.succeed(session, 'Node successfully left cluster.')
+    )
+
+
+def _leave(job: work.Work, session: orm.Session) -> None:
     node = nodes.lock(session, job.action.target)
     if node is None:
         raise errors.ResourceNotFound('The node is gone.')
@@ -41,7 +64,21 @@ def leave(job: work.Work, session: orm.Session) -> None:
         node.cluster_id = None
         node.index = -1
         nodes.set_status(node, node.status, 'Node left its cluster')
-    job.succeed(session, 'Node successfully left cluster.')
+
+
+def _tell(job: work.Work) -> None:
+    """Tell the node's object which cluster it is in, if it can be told.
+
+    Whether it knows or not, the node is where it is.
+    """
+    view, profile = node_steps.begin(job)
+    if not view.physical_id:
+        return
+    kind = job.run.profile_types.get(profile.type)
+    try:
+        kind.tell(node_steps.cloud_of(job, view, profile), view)
+    except providers.ProviderError as error:
+        LOG.warning('Node %s: its object was not told: %s', view.id, error)
 
 
 # CLUSTER_ADD_NODES

@@ -158,10 +158,6 @@ KINDS: dict[str, Kind] = {
     'NODE_CHECK': _node_kind(nodes.check),
     'NODE_RECOVER': _node_kind(nodes.recover),
     'NODE_OPERATION': _node_kind(operations.operate),
-    'NODE_JOIN': _node_kind(
-        following.joining(clusters.in_transaction(members.join)), keep
-    ),
-    'NODE_LEAVE': _departure_kind(
-        following.departing(clusters.in_transaction(members.leave)), keep
-    ),
+    'NODE_JOIN': _node_kind(following.joining(members.join), keep),
+    'NODE_LEAVE': _departure_kind(following.departing(members.leave), keep),
 }

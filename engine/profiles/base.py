@@ -147,6 +147,9 @@ class ProfileType(Protocol):
     ) -> None:
         """Bring the node's object from one spec to another."""
 
+    def tell(self, provider: providers.Provider, node: NodeView) -> None:
+        """Tell the node's object which cluster the node is in now."""
+
     def delete(self, provider: providers.Provider, node: NodeView) -> None:
         """Remove the node's object, whether or not its ID is known."""
 

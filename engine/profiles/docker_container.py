@@ -118,6 +118,9 @@ class DockerContainer:
             host, name = _url(provider, node), _name(node, new)
             provider.containers.rename(host, node.known_id(), name)
 
+    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
+        """Do nothing: a container is told of nothing."""
+
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:

@@ -110,6 +110,9 @@ class HeatStack:
         if old != new:
             provider.stacks.update(node.known_id(), _told(node, new))
 
+    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
+        """Do nothing: Heat would update the stack for a change of its tags."""
+
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:

@@ -251,6 +251,12 @@ class NovaServer:
                 _told(node, new),
             )
 
+    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
+        """Tell the server which cluster its node is in now."""
+        none = dict.fromkeys(base.MEMBERSHIP)
+        told = {**none, **node.membership()}
+        provider.servers.tell(node.known_id(), told)
+
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:

@@ -138,6 +138,12 @@ class Servers(Protocol):
         :raises ServerNotFound: there is none
         """
 
+    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+        """Set keys of a server's metadata, and remove those of None.
+
+        :raises ServerNotFound: there is none
+        """
+
     def delete(
         self,
         server_id: str,

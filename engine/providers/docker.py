@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import ipaddress
 import logging
-import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,9 +38,7 @@ class Containers:
         options = conf.provider_docker
         self._timeout = options.timeout
         outgoing.check(conf, 'provider_docker')
-        self._forbidden = [
-            ipaddress.ip_network(text) for text in options.forbidden_networks
-        ]
+        self._forbidden = options.forbidden_networks
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
@@ -119,14 +115,10 @@ class Containers:
         :raises engine.providers.base.ProviderError: with the host's status
             and message
         """
-        address = urllib.parse.urlsplit(host).hostname or ''
-        if any(
-            ipaddress.ip_address(address) in one for one in self._forbidden
-        ):
-            raise base.ProviderError(
-                f'could not {what}: the address {address} of its host is in a'
-                ' forbidden network'
-            )
+        try:
+            outgoing.refuse_forbidden(self._forbidden, host, 'its host')
+        except outgoing.OutgoingError as error:
+            raise base.ProviderError(f'could not {what}: {error}') from None
         try:
             docker: Any = importlib.import_module('docker')
         except ImportError:

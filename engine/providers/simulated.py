@@ -170,6 +170,17 @@ class SimulatedServers:
             server_id, 'update', name=name, properties=dict(new)
         )
 
+    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+        """Set keys of a server's metadata, and remove those of None."""
+
+        def change(session: orm.Session) -> None:
+            row = self._existing(session, server_id)
+            there = {**(row.properties.get('metadata') or {}), **metadata}
+            kept = {k: v for k, v in there.items() if v is not None}
+            row.properties = {**row.properties, 'metadata': kept}
+
+        self._database.write(change)
+
     def delete(
         self,
         server_id: str,

@@ -116,6 +116,15 @@ class Servers:
             ports.changed(self._cloud, key, server_id, before, after)
         return self.get(server_id)
 
+    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+        """Set keys of a server's metadata, and remove those of None."""
+        server = self._get(server_id)
+        new = {k: v for k, v in metadata.items() if v is not None}
+        with asking.explained(
+            f'change the metadata of server {server_id}', base.ServerNotFound
+        ):
+            self._set_metadata(server, metadata, new)
+
     def delete(
         self,
         server_id: str,

@@ -175,3 +175,40 @@ def test_recover_with_capacity_brings_back_the_number_of_nodes(
     assert len(members(engine, cluster)) == 3 - lost + grown
     assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
     world.assert_at_rest()
+
+
+def test_server_is_told_of_its_cluster_as_its_node_comes_and_goes(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    node = asks.node(engine, name='a', profile_id='p')
+
+    def told() -> Any:
+        (row,) = world.rows(models.SimulatedServer)
+        return row.properties['metadata']
+
+    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
+    engine.work()
+    assert told() == {
+        'cluster_node_id': node,
+        'cluster_id': cluster,
+        'cluster_node_index': '1',
+    }
+    engine.ask(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
+    engine.work()
+    assert told() == {'cluster_node_id': node}
+
+
+def test_node_joins_though_its_server_cannot_be_told(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    node = asks.node(engine, name='a', profile_id='p')
+    world.cloud.servers.delete(asks.show_node(engine, node).physical_id)
+    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
+    engine.work()
+    assert members(engine, cluster) == [node]
+    assert world.statuses('NODE_JOIN') == ['SUCCEEDED']
+    world.assert_at_rest()

@@ -402,3 +402,14 @@ def test_server_that_is_left_stays_and_another_one_is_made(
     provider.servers.release('key')
     assert list(cloud.servers) == [first.id]
     assert len(cloud.ports) == len(cloud.floating_ips) == 1
+
+
+def test_metadata_is_set_and_removed_key_by_key(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = made(provider, metadata={'a': '1', 'b': '2', 'c': '3'})
+    for _again in range(2):
+        provider.servers.tell(server.id, {'a': 'x', 'b': None, 'd': None})
+        assert cloud.servers[server.id]['metadata'] == {'a': 'x', 'c': '3'}
+    with pytest.raises(base.ServerNotFound):
+        provider.servers.tell('none', {'a': 'x'})
