@@ -8,13 +8,16 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
+import oslo_messaging
 import pytest
 
 from vobjects import exceptions
 from vobjects.manifest import Manifest
+from vobjects.rpc import objects
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.membership import Membership
+from vobjects.rpc.membership import Membership, RemoteLedger
 
 OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})
@@ -265,3 +268,41 @@ def test_known_view_is_read_without_a_report_when_the_lease_is_over(
     ledger.leave(other.me.id)
     assert one.known().cap('workers') == NEW
     assert one.known() is one.view
+
+
+def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
+    asked: list[tuple[str, float]] = []
+    hanging = {''}
+
+    class Engines:
+        topic = 'workers'
+
+        def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+            asked.append((server, timeout))
+            if server in hanging:
+                raise oslo_messaging.MessagingTimeout('no answer')
+            up = [
+                dataclasses.replace(
+                    Member(n, 'w', 'h', 'workers', '1', NEW), state=state
+                )
+                for n, state in (('a', 'up'), ('b', 'up'), ('c', 'joining'))
+            ]
+            return objects.resource_of(View(7, tuple(up)))
+
+    remote = RemoteLedger(Engines(), timeout=6)
+    with pytest.raises(exceptions.NoLivePeer):
+        remote.get()
+    assert asked == [('', 6)]
+
+    hanging.clear()
+    remote.get()
+    hanging |= {'', 'a'}
+    asked.clear()
+    assert remote.get().generation == 7
+    assert asked[0] == ('', 2)
+    assert {name for name, _ in asked[1:]} <= {'a', 'b'}
+    assert sum(seconds for _, seconds in asked) <= 6
+
+    hanging.add('b')
+    with pytest.raises(exceptions.NoLivePeer, match='start one'):
+        remote.get()
