@@ -14,7 +14,7 @@ if __name__ == '__main__':
     del sys.argv[1:]
     os.environ['OS_KEYSTONE_CONFIG_FILES'] = file
 
-    from keystone.wsgi import api  # type: ignore[import-not-found]
+    from keystone.wsgi import api
     from werkzeug import serving
 
     serving.run_simple('127.0.0.1', int(port), api.application, threaded=True)

@@ -65,9 +65,9 @@ def test_caller_is_known_before_the_body_is_read(
         def refuse(environ: object) -> None:
             raise errors.Unauthenticated('Test realm="here"')
 
-        return refuse  # type: ignore[return-value]
+        return refuse
 
-    monkeypatch.setitem(context.STRATEGIES, 'none', unknown)  # type: ignore[arg-type]
+    monkeypatch.setitem(context.STRATEGIES, 'none', unknown)
     api = api_with()
     for path in ('/v1/profiles', '/v1/clusters/c/actions'):
         answer = api('POST', path, raw=b'{"no JSON')
