@@ -8,7 +8,8 @@
     connection   how the cloud is reached
     asking       errors in the cloud's words, and waiting that ends
     servers      Nova's servers, with parts of their own in
-                 server_details, server_operations and ports
+                 server_requests, server_details,
+                 server_operations and ports
     stacks       Heat's stacks
     placement    server groups, zones and regions, hypervisors
     octavia      load balancers

@@ -65,6 +65,8 @@ class Cloud:
                 )
             else:
                 region = _from_section(configuration, options)
+            # Here, not by the first threads that need it, each its own.
+            region.get_session()
         except (
             sdk_exceptions.SDKException,
             auth_exceptions.ClientException,
@@ -93,10 +95,11 @@ class Cloud:
             access = session.auth.get_access(session)
             return sorted(
                 {
-                    endpoint['region_id'] or endpoint['region']
+                    name
                     for service in access.service_catalog.catalog
                     for endpoint in service['endpoints']
-                    if endpoint.get('region_id') or endpoint.get('region')
+                    for name in (endpoint.get('region_id'),)
+                    if name
                 }
             )
 

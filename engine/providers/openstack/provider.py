@@ -21,6 +21,7 @@ class OpenStackProvider:
     def __init__(self, conf: cfg.ConfigOpts, cloud: connection.Cloud) -> None:
         self._conf = conf
         self._cloud = cloud
+        self._others: dict[str, OpenStackProvider] = {}
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
         self.containers: base.Containers = docker.Containers(conf)
@@ -37,6 +38,10 @@ class OpenStackProvider:
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""
-        if name not in self._cloud.regions():
-            raise base.ProviderError(f'there is no region {name}')
-        return OpenStackProvider(self._conf, self._cloud.in_region(name))
+        if name not in self._others:
+            if name not in self._cloud.regions():
+                raise base.ProviderError(f'there is no region {name}')
+            other = OpenStackProvider(self._conf, self._cloud.in_region(name))
+            # Another thread may have been faster.
+            self._others.setdefault(name, other)
+        return self._others[name]

@@ -8,13 +8,17 @@ the server is in ERROR, which ends with Nova's own reason.
 
 from __future__ import annotations
 
-import base64
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 from engine.providers import base
-from engine.providers.openstack import asking, ports, server_details
+from engine.providers.openstack import (
+    asking,
+    ports,
+    server_details,
+    server_requests,
+)
 from engine.providers.openstack.connection import Cloud
 from engine.providers.openstack.server_operations import OPERATIONS, Operation
 
@@ -26,9 +30,6 @@ LOG = logging.getLogger(__name__)
 SHOWING, CREATING, WITH_VOLUME_TYPES = '2.46', '2.52', '2.67'
 
 _TASK = 'OS-EXT-STS:task_state'
-
-#: Properties that Nova knows by the same name.
-_SAME = ('availability_zone', 'config_drive', 'key_name', 'personality')
 
 #: Statuses of a server that is gone, or as good as gone.
 _GONE = ('DELETED', 'SOFT_DELETED')
@@ -65,7 +66,7 @@ class Servers:
             answer = asking.checked(
                 self._cloud.compute.get(
                     '/servers/detail',
-                    params={'tags': _tag(key)},
+                    params={'tags': server_requests.tag(key)},
                     microversion=SHOWING,
                 )
             )
@@ -202,7 +203,9 @@ class Servers:
             self.snapshot(server_id, name)
             return self.get(server_id)
         if operation == 'rescue' and parameters.get('image_ref'):
-            image = self._image_id(parameters['image_ref'])
+            image = server_requests.image_id(
+                self._cloud, parameters['image_ref']
+            )
             parameters = {**parameters, 'image_ref': image}
         return self._operate(
             server_id, operation, OPERATIONS[operation], parameters
@@ -238,7 +241,7 @@ class Servers:
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
         """Ask for a server and return its ID."""
-        server = self._wanted(key, name, properties)
+        server = server_requests.wanted(self._cloud, key, name, properties)
         sent: dict[str, Any] = {'server': server}
         if properties.get('scheduler_hints'):
             sent['os:scheduler_hints'] = properties['scheduler_hints']
@@ -253,49 +256,6 @@ class Servers:
         )
         return str(answer.json()['server']['id'])
 
-    def _wanted(
-        self, key: str, name: str, properties: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        auto = properties.get('auto_disk_config', True)
-        wanted: dict[str, Any] = {
-            'name': name,
-            'flavorRef': self._flavor_id(properties['flavor']),
-            'tags': [_tag(key)],
-            'networks': 'auto',
-            'OS-DCF:diskConfig': 'MANUAL' if auto is False else 'AUTO',
-            'metadata': _texts(properties.get('metadata') or {}),
-        }
-        wanted.update(
-            (field, properties[field])
-            for field in _SAME
-            if properties.get(field) is not None
-        )
-        if properties.get('image'):
-            wanted['imageRef'] = self._image_id(properties['image'])
-        if properties.get('admin_pass'):
-            wanted['adminPass'] = properties['admin_pass']
-        if properties.get('user_data'):
-            data = properties['user_data'].encode()
-            wanted['user_data'] = base64.b64encode(data).decode()
-        if properties.get('security_groups'):
-            wanted['security_groups'] = [
-                {'name': group} for group in properties['security_groups']
-            ]
-        if properties.get('block_device_mapping_v2'):
-            wanted['block_device_mapping_v2'] = [
-                {k: v for k, v in device.items() if v is not None}
-                for device in properties['block_device_mapping_v2']
-            ]
-        if properties.get('networks'):
-            # Last: what was refused above leaves no port behind.
-            wanted['networks'] = [
-                {'port': port}
-                for port in ports.made(
-                    self._cloud, key, properties['networks']
-                )
-            ]
-        return wanted
-
     def _give_up(self, key: str, server_id: str | None) -> None:
         """Remove what is there of a server that could not be made."""
         try:
@@ -309,13 +269,13 @@ class Servers:
     # Changing one
 
     def _set_image(self, server: Mapping[str, Any], image: str) -> None:
-        image_id = self._image_id(image)
+        image_id = server_requests.image_id(self._cloud, image)
         if image_id != server_details.image_id(server):
             self._rebuild(server['id'], image_id)
 
     def _set_flavor(self, server: Mapping[str, Any], flavor: str) -> None:
         server_id = server['id']
-        wanted = self._flavor_id(flavor)
+        wanted = server_requests.flavor_id(self._cloud, flavor)
         if wanted != server_details.flavor_id(server):
             self._act(server_id, 'resize', {'flavorRef': wanted})
         elif server['status'] != 'VERIFY_RESIZE':
@@ -343,7 +303,7 @@ class Servers:
     ) -> None:
         path = f'/servers/{server["id"]}/metadata'
         there = server.get('metadata') or {}
-        wanted = _texts(new)
+        wanted = server_requests.texts(new)
         for key in old:
             if key not in wanted and key in there:
                 asking.checked(self._cloud.compute.delete(f'{path}/{key}'))
@@ -355,7 +315,9 @@ class Servers:
     def _rebuild(self, server_id: str, image: str) -> base.Server:
         what = f'rebuild server {server_id}'
         with asking.explained(what, base.ServerNotFound):
-            content = {'imageRef': self._image_id(image)}
+            content = {
+                'imageRef': server_requests.image_id(self._cloud, image)
+            }
             self._act(server_id, 'rebuild', content)
             return self._wait(server_id, '', what)
 
@@ -445,19 +407,6 @@ class Servers:
     def _timeout(self) -> float:
         return float(self._cloud.options.server_timeout)
 
-    def _flavor_id(self, name_or_id: str) -> str:
-        found = self._cloud.compute.find_flavor(
-            name_or_id, ignore_missing=False
-        )
-        return str(found.id)
-
-    def _image_id(self, name_or_id: str) -> str:
-        with asking.explained(f'find the image {name_or_id}'):
-            found = self._cloud.image.find_image(
-                name_or_id, ignore_missing=False
-            )
-            return str(found.id)
-
 
 def _server(server: Mapping[str, Any]) -> base.Server:
     return base.Server(
@@ -475,15 +424,3 @@ def _is_left(server: Mapping[str, Any]) -> bool:
 def _fault(server: Mapping[str, Any]) -> str:
     fault = server.get('fault') or {}
     return f'{fault.get("code", 500)}: {fault.get("message", "no reason")}'
-
-
-def _tag(key: str) -> str:
-    return f'vobjects-{key}'
-
-
-def _texts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return metadata as Nova takes it: of nothing but text."""
-    return {
-        str(key): value if isinstance(value, str) else str(value)
-        for key, value in metadata.items()
-    }

@@ -37,6 +37,7 @@ def test_regions_are_those_of_the_catalogue(
     assert provider.places.regions() == ['RegionOne', 'RegionTwo']
     other = provider.in_region('RegionTwo')
     assert other.servers.find('key') is None
+    assert provider.in_region('RegionTwo') is other
     with pytest.raises(base.ProviderError, match='no region Nowhere'):
         provider.in_region('Nowhere')
 

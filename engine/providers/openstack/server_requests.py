@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Nova is asked for by the properties of a profile."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from engine.providers.openstack import asking, ports
+from engine.providers.openstack.connection import Cloud
+
+#: Properties that Nova knows by the same name.
+_SAME = ('availability_zone', 'config_drive', 'key_name', 'personality')
+
+
+def tag(key: str) -> str:
+    """Return the tag of the server that is made for a key."""
+    return f'vobjects-{key}'
+
+
+def wanted(
+    cloud: Cloud, key: str, name: str, properties: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the server to ask for; its ports are made.
+
+    :raises engine.providers.base.ProviderError: something is not there
+    """
+    auto = properties.get('auto_disk_config', True)
+    found: dict[str, Any] = {
+        'name': name,
+        'flavorRef': flavor_id(cloud, properties['flavor']),
+        'tags': [tag(key)],
+        'networks': 'auto',
+        'OS-DCF:diskConfig': 'MANUAL' if auto is False else 'AUTO',
+        'metadata': texts(properties.get('metadata') or {}),
+    }
+    found.update(
+        (field, properties[field])
+        for field in _SAME
+        if properties.get(field) is not None
+    )
+    if properties.get('image'):
+        found['imageRef'] = image_id(cloud, properties['image'])
+    if properties.get('admin_pass'):
+        found['adminPass'] = properties['admin_pass']
+    if properties.get('user_data'):
+        data = properties['user_data'].encode()
+        found['user_data'] = base64.b64encode(data).decode()
+    if properties.get('security_groups'):
+        found['security_groups'] = [
+            {'name': group} for group in properties['security_groups']
+        ]
+    if properties.get('block_device_mapping_v2'):
+        found['block_device_mapping_v2'] = [
+            {k: v for k, v in device.items() if v is not None}
+            for device in properties['block_device_mapping_v2']
+        ]
+    if properties.get('networks'):
+        # Last: what was refused above leaves no port behind.
+        found['networks'] = [
+            {'port': port}
+            for port in ports.made(cloud, key, properties['networks'])
+        ]
+    return found
+
+
+def flavor_id(cloud: Cloud, name_or_id: str) -> str:
+    """Return the ID of a flavor."""
+    with asking.explained(f'find the flavor {name_or_id}'):
+        found = cloud.compute.find_flavor(name_or_id, ignore_missing=False)
+        return str(found.id)
+
+
+def image_id(cloud: Cloud, name_or_id: str) -> str:
+    """Return the ID of an image."""
+    with asking.explained(f'find the image {name_or_id}'):
+        found = cloud.image.find_image(name_or_id, ignore_missing=False)
+        return str(found.id)
+
+
+def texts(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return metadata as Nova takes it: of nothing but text."""
+    return {
+        str(key): value if isinstance(value, str) else str(value)
+        for key, value in metadata.items()
+    }
