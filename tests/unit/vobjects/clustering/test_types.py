@@ -29,6 +29,7 @@ FINGERPRINTS: dict[str, str] = {
     'ActionGetRequest': '1.0-fec8eb94bf751460d2dcb5bf892235e9',
     'ActionListRequest': '1.1-82252ffff0ff3cafe4f55bf840836d0e',
     'ActionUpdateRequest': '1.0-91844c3ebd213275b600afd4a2cd11d9',
+    'Answered': '1.0-4d8da1817e0e80226a9349acf0944649',
     'BuildInfo': '1.0-527734061aa3c68fee482acaff0b6ee1',
     'BuildInfoRequest': '1.0-77509ea1ea0dd750d5864b9bd87d3f9d',
     'Cluster': '1.1-ac20e47563909d322f02ee8199ec2b2c',
