@@ -20,7 +20,7 @@ from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC, Rest, unique
 
 #: What processes say when others die.
-SAYS = r'AMQP|amqp|onnection|is to be recovered'
+SAYS = r'AMQP|amqp|onnection'
 
 
 def attach(
