@@ -54,6 +54,11 @@ SQLITE_PRAGMAS = (
 #: until then it locks the rows that others must change to take over from it.
 IDLE_TIMEOUT = 10
 
+#: Seconds after which a connection that nobody used may be gone.
+IDLE = 1.0
+
+_IDLE_SINCE = 'vobjects_idle_since'
+
 MYSQL_SETTINGS = (
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     # MySQL has no such setting; only MariaDB reads the comment.
@@ -141,9 +146,8 @@ class Database:
                 f' cannot be used: {error}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
-        self._readers = orm.sessionmaker(
-            _reading(self.engine), expire_on_commit=False
-        )
+        self._reading = _for_reading(conf, self.engine)
+        self._readers = orm.sessionmaker(self._reading, expire_on_commit=False)
         self._turns = turns.Turns() if self.dialect == 'sqlite' else None
 
     @property
@@ -279,21 +283,56 @@ def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
         _on_connect(engine, SQLITE_PRAGMAS)
         _begin_immediate(engine)
         _keep_connections(engine, options.max_pool_size or 5)
+    if engine.dialect.name != 'sqlite':
+        _ping_idle(engine)
     # What was connected before the listeners were there goes.
     engine.dispose()
     return engine
 
 
-def _reading(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:
-    """Return an engine for what only reads, with the same connections.
+def _for_reading(
+    conf: cfg.ConfigOpts, engine: sqlalchemy.Engine
+) -> sqlalchemy.Engine:
+    """Return an engine for what only reads.
 
     At READ COMMITTED each statement sees what is committed then, within a
-    transaction or without one; PostgreSQL is spared BEGIN and ROLLBACK. With
-    the drivers of the others it is the change of mode that would cost.
+    transaction or without one. PostgreSQL is spared BEGIN and ROLLBACK by
+    connections that are never in one; with the drivers of the others there
+    is nothing to spare.
     """
     if engine.dialect.name != 'postgresql':
         return engine
-    return engine.execution_options(isolation_level='AUTOCOMMIT')
+    reading = create_engine(conf)
+
+    @event.listens_for(reading, 'connect')
+    def never_begin(connection: Any, record: Any) -> None:
+        connection.autocommit = True
+
+    return reading
+
+
+def _ping_idle(engine: sqlalchemy.Engine) -> None:
+    """Ask a connection whether it is there only after it was idle.
+
+    oslo.db has SQLAlchemy ask before each transaction, which takes about as
+    long as a statement does.
+    """
+    engine.pool._pre_ping = False
+
+    @event.listens_for(engine, 'checkin')
+    def note(connection: Any, record: Any) -> None:
+        record.info[_IDLE_SINCE] = time.monotonic()
+
+    @event.listens_for(engine, 'checkout')
+    def ask(connection: Any, record: Any, proxy: Any) -> None:
+        since = record.info.get(_IDLE_SINCE)
+        if since is None or time.monotonic() - since < IDLE:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except Exception as error:
+            # SQLAlchemy tries with a new one, and drops the others.
+            raise sqlalchemy.exc.InvalidatePoolError from error
 
 
 def _shown(connection: str | None) -> str:

@@ -200,6 +200,46 @@ def be_cut_off(any_database: database.Database) -> None:
         session.scalar(sqlalchemy.text(mine))
 
 
+def test_connection_that_ended_while_it_was_idle_is_replaced(
+    any_database: database.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if any_database.dialect not in ENDINGS:
+        pytest.skip('SQLite has no server')
+    mine, end = ENDINGS[any_database.dialect]
+
+    def number(session: orm.Session) -> int:
+        return int(session.scalar(sqlalchemy.text(mine)) or 0)
+
+    any_database.close()  # so that its pools have these two, and no other
+    with any_database.reader() as session:
+        read = number(session)
+    written = any_database.write(number)
+    administrator = sqlalchemy.create_engine(any_database.engine.url)
+    with administrator.connect() as other:
+        for ended in {read, written}:
+            other.execute(sqlalchemy.text(end.format(ended)))
+    administrator.dispose()
+    monkeypatch.setattr(database, 'IDLE', 0.0)
+    with any_database.reader() as session:
+        assert number(session) not in (read, written)
+    assert any_database.write(number) not in (read, written)
+
+
+def test_reader_sees_what_was_committed_meanwhile(
+    any_database: database.Database,
+) -> None:
+    def rename(session: orm.Session, name: str) -> None:
+        session.merge(models.Profile(id='p', name=name, type='t', spec={}))
+
+    query = sqlalchemy.select(models.Profile.name)
+    any_database.write(lambda session: rename(session, 'before'))
+    with any_database.reader() as session:
+        assert session.scalar(query) == 'before'
+    any_database.write(lambda session: rename(session, 'after'))
+    with any_database.reader() as session:
+        assert session.scalar(query) == 'after'
+
+
 def test_lost_connection_is_told_in_a_line(
     any_database: database.Database, caplog: pytest.LogCaptureFixture
 ) -> None:
