@@ -209,6 +209,7 @@ class Database:
     def close(self) -> None:
         """Close all connections that are not in use."""
         self.engine.dispose()
+        self._reading.dispose()
 
 
 class _Joined(Database):
