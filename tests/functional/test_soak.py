@@ -65,6 +65,7 @@ def test_nothing_accepted_is_lost_or_done_twice(
         customers = soak.PatientCustomers(deployment.url, CUSTOMERS)
         customers.start()
         try:
+            customers.go_on()  # before anything is in the way
             began = time.monotonic()
             used: list[int] = []
             is_cut = False
