@@ -94,6 +94,14 @@ function row(...pieces) {
   return made;
 }
 
+// A node, an action or a process
+function buildLine() {
+  const item = make('li');
+  item.append(row(part('span', 'name', 'name'), part('span', 'status'),
+    part('span', 'more', 'note')));
+  return item;
+}
+
 // Clusters and their nodes
 
 function buildCluster() {
@@ -119,13 +127,6 @@ function fillCluster(item, cluster) {
   say(found.size, `${count} of ${cluster.desired_capacity} nodes, ` +
     `profile ${cluster.profile_name || cluster.profile_id}`);
   say(found.reason, `${cluster.status_reason || ''} (${cluster.id})`);
-}
-
-function buildNode() {
-  const item = make('li');
-  item.append(row(part('span', 'name', 'name'), part('span', 'status'),
-    part('span', 'more', 'note')));
-  return item;
 }
 
 function fillNode(item, node) {
@@ -156,20 +157,13 @@ async function showClusters() {
       `v1/nodes?cluster_id=${encodeURIComponent(id)}` +
       `&sort=index&limit=${NODES}`)).nodes;
     const pieces = parts(open);
-    list(pieces.nodes, nodes, buildNode, fillNode);
+    list(pieces.nodes, nodes, buildLine, fillNode);
     say(pieces.rest, nodes.length === NODES
       ? `These are the first ${NODES}.` : '');
   }
 }
 
 // Actions
-
-function buildAction() {
-  const item = make('li');
-  item.append(row(part('span', 'name', 'name'), part('span', 'status'),
-    part('span', 'more', 'note')));
-  return item;
-}
 
 function fillAction(item, action) {
   const found = parts(item);
@@ -190,19 +184,12 @@ async function showActions() {
       if (!found.has(one.id)) found.set(one.id, one);
     }
   }
-  list(by('actions'), [...found.values()].slice(0, ACTIONS), buildAction,
+  list(by('actions'), [...found.values()].slice(0, ACTIONS), buildLine,
     fillAction);
   by('no-actions').hidden = found.size > 0;
 }
 
 // The fleet
-
-function buildMember() {
-  const item = make('li');
-  item.append(row(part('span', 'name', 'name'), part('span', 'status'),
-    part('span', 'more', 'note')));
-  return item;
-}
 
 function fillMember(item, member) {
   const found = parts(item);
@@ -231,7 +218,7 @@ async function showFleet() {
     () => make('li'),
     (item, one) => say(item, `${one.microversion} is not served: ` +
       one.reason));
-  list(by('members'), fleet.members, buildMember, fillMember);
+  list(by('members'), fleet.members, buildLine, fillMember);
 }
 
 // Again and again
