@@ -350,6 +350,32 @@ DOCKER_OPTIONS = [
         ' address of a host, by an output of their stack. Here belong those'
         ' that engines can reach and users must not.',
     ),
+    cfg.BoolOpt(
+        'tls',
+        default=False,
+        help='Whether daemons are spoken to by TLS, all of them. The profiles'
+        ' of containers then name the port for it, usually 2376.',
+    ),
+    cfg.StrOpt(
+        'tls_ca_file',
+        help='File with the certificates, PEM, of who may have signed those'
+        ' of daemons; without, whom this machine trusts.',
+    ),
+    cfg.StrOpt(
+        'tls_cert_file',
+        help='File with the certificate, PEM, that engines show to daemons.',
+    ),
+    cfg.StrOpt(
+        'tls_key_file',
+        help='File with the key, PEM, of tls_cert_file.',
+    ),
+    cfg.BoolOpt(
+        'tls_verify',
+        default=True,
+        help='Whether the certificate of a daemon is checked: who has signed'
+        ' it, and that it is for the address of the host. If not, anybody on'
+        ' the way can be the daemon.',
+    ),
 ]
 
 EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')

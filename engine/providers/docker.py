@@ -3,15 +3,18 @@
 
 A container carries the key that it was made for as a label. The package
 ``docker`` is an optional one: it is asked for with the first container.
+Daemons are spoken to in the clear, or all of them by TLS.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import logging
+import ssl
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from oslo_config import cfg
 
@@ -21,10 +24,57 @@ from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
 
+SECTION = 'provider_docker'
+
 LABEL = 'vobjects.node'
 
 #: Seconds that a container has for ending by itself.
 STOP_WITHIN = 10
+
+
+class TlsConfigError(exceptions.VobjectsError):
+    """The options of TLS do not go together, or name no file."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tls:
+    """How daemons are known, and we to them.
+
+    :ivar verify: whether a daemon's certificate is checked
+    :ivar ca_file: who may have signed it; None: whom this machine trusts
+    :ivar client: our certificate and its key; None: we show none
+    """
+
+    verify: bool
+    ca_file: str | None
+    client: tuple[str, str] | None
+
+    @classmethod
+    def configured(cls, conf: cfg.ConfigOpts) -> Self | None:
+        """Return what ``[provider_docker]`` says; None: there is no TLS.
+
+        :raises TlsConfigError: naming an option
+        """
+        options = conf[SECTION]
+        names = ('tls_ca_file', 'tls_cert_file', 'tls_key_file')
+        files = {name: options[name] for name in names if options[name]}
+        if not options.tls:
+            for name in files:
+                raise TlsConfigError(f'[{SECTION}] {name} needs tls = true')
+            return None
+        for name, file in files.items():
+            try:
+                with open(file, 'rb'):
+                    pass
+            except OSError as error:
+                raise TlsConfigError(f'[{SECTION}] {name}: {error}') from None
+        certificate, key = files.get(names[1]), files.get(names[2])
+        if bool(certificate) != bool(key):
+            raise TlsConfigError(
+                f'[{SECTION}] tls_cert_file and tls_key_file go together'
+            )
+        client = (certificate, key) if certificate and key else None
+        return cls(options.tls_verify, files.get(names[0]), client)
 
 
 class Containers:
@@ -32,13 +82,15 @@ class Containers:
 
     :param conf: ``[provider_docker]``
     :raises engine.outgoing.ConfigError: a forbidden network is none
+    :raises TlsConfigError: the options of TLS cannot be used
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        options = conf.provider_docker
+        options = conf[SECTION]
         self._timeout = options.timeout
-        outgoing.check(conf, 'provider_docker')
+        outgoing.check(conf, SECTION)
         self._forbidden = options.forbidden_networks
+        self._tls = Tls.configured(conf)
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
@@ -129,8 +181,11 @@ class Containers:
         import requests
 
         try:
-            client = docker.APIClient(
-                base_url=host, version='auto', timeout=self._timeout
+            client = _client_type(docker)(
+                base_url=host,
+                version='auto',
+                timeout=self._timeout,
+                tls=self._tls and _config(docker, self._tls),
             )
             with contextlib.closing(client):
                 yield client
@@ -147,10 +202,56 @@ class Containers:
             requests.RequestException,
         ) as error:
             LOG.warning('Could not %s on %s: %s', what, host, error)
+            distrust = _distrust(error)
+            if distrust:
+                raise base.ProviderError(
+                    f'could not {what}: no TLS with the Docker daemon of its'
+                    f' host: {distrust}'
+                ) from None
             raise base.ProviderError(
                 f'could not {what}: the Docker daemon of its host does not'
                 f' answer ({exceptions.cut(type(error).__name__)})'
             ) from None
+
+
+def _client_type(docker: Any) -> Any:
+    """Return the library's client, which trusts whom it is told to trust."""
+
+    class Client(docker.APIClient):  # type: ignore[misc]
+        def merge_environment_settings(
+            self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
+        ) -> Any:
+            # requests would take REQUESTS_CA_BUNDLE for what it was not
+            # told with each request.
+            known = self.verify if verify is None else verify
+            return super().merge_environment_settings(
+                url, proxies, stream, known, cert
+            )
+
+    return Client
+
+
+def _config(docker: Any, tls: Tls) -> Any:
+    """Return how TLS is spoken, as the library wants to be told."""
+    return docker.tls.TLSConfig(
+        client_cert=tls.client, ca_cert=tls.ca_file, verify=tls.verify
+    )
+
+
+def _distrust(error: BaseException) -> str:
+    """Return why there is no TLS; '' if an error has another reason."""
+    chain: list[BaseException] = [error]
+    for one in chain:
+        if isinstance(one, ssl.SSLError):
+            return str(getattr(one, 'verify_message', '') or one.reason or one)
+        # urllib3 and requests keep a reason where only they look for it.
+        inner = [*one.args, getattr(one, 'reason', None), one.__cause__]
+        chain += [
+            found
+            for found in inner
+            if isinstance(found, BaseException) and found not in chain
+        ]
+    return ''
 
 
 def _find(client: Any, key: str) -> str | None:

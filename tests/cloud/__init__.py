@@ -16,6 +16,7 @@ import contextlib
 import dataclasses
 import itertools
 import re
+import ssl
 import threading
 import uuid
 from collections.abc import Iterator
@@ -250,10 +251,17 @@ class _Handler(werkzeug_serving.WSGIRequestHandler):
 
 
 @contextlib.contextmanager
-def listening(app: flask.Flask) -> Iterator[int]:
+def listening(
+    app: flask.Flask, tls: ssl.SSLContext | None = None
+) -> Iterator[int]:
     """Serve an application on 127.0.0.1 and yield its port."""
     server = werkzeug_serving.make_server(
-        '127.0.0.1', 0, app, threaded=True, request_handler=_Handler
+        '127.0.0.1',
+        0,
+        app,
+        threaded=True,
+        request_handler=_Handler,
+        ssl_context=tls,
     )
     thread = threading.Thread(
         target=server.serve_forever, args=(0.02,), daemon=True

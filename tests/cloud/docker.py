@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -32,10 +33,13 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[Daemon]:
-    """Serve a new daemon."""
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Daemon]:
+    """Serve a new daemon.
+
+    :param tls: without, it speaks in the clear
+    """
     daemon = Daemon()
-    with fake.listening(application(daemon)) as port:
+    with fake.listening(application(daemon), tls) as port:
         daemon.port = port
         yield daemon
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import dataclasses
+import pathlib
+import ssl
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +13,7 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import outgoing
 from engine.providers import base, docker
+from tests import certificates
 from tests.cloud import docker as fake
 
 
@@ -24,11 +28,13 @@ def host(daemon: fake.Daemon) -> str:
     return f'tcp://127.0.0.1:{daemon.port}'
 
 
-def configured(*forbidden: str) -> docker.Containers:
+def configured(*forbidden: str, **options: object) -> docker.Containers:
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
-    conf.set_override('forbidden_networks', forbidden, 'provider_docker')
+    values = {'forbidden_networks': forbidden, **options}
+    for name, value in values.items():
+        conf.set_override(name, value, 'provider_docker')
     return docker.Containers(conf)
 
 
@@ -132,3 +138,105 @@ def test_engine_without_the_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, 'docker', None)
     with pytest.raises(base.ProviderError, match=r'vobjects\[docker\]'):
         containers.find(host, 'key')
+
+
+@dataclasses.dataclass
+class Secured:
+    """A daemon that speaks TLS with those that the authority knows."""
+
+    authority: certificates.Authority
+    client: tuple[str, str]
+    port: int
+
+    def look(self, address: str = '127.0.0.1', **options: object) -> None:
+        """Look for a container at an address of the daemon."""
+        certificate, key = self.client
+        known = {
+            'tls': True,
+            'tls_ca_file': str(self.authority.file),
+            'tls_cert_file': certificate,
+            'tls_key_file': key,
+            **options,
+        }
+        host = f'tcp://{address}:{self.port}'
+        assert configured(**known).find(host, 'key') is None
+
+
+@pytest.fixture(scope='module')
+def secured(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Secured]:
+    authority = certificates.Authority(tmp_path_factory.mktemp('tls'))
+    context = ssl.create_default_context(
+        ssl.Purpose.CLIENT_AUTH, cafile=authority.file
+    )
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_cert_chain(*authority.sign('daemon', '127.0.0.1'))
+    with fake.serving(context) as daemon:
+        yield Secured(authority, authority.sign('client'), daemon.port)
+
+
+def test_daemon_is_spoken_to_by_tls(secured: Secured) -> None:
+    secured.look()
+
+
+def test_daemon_of_another_authority_is_not_spoken_to(
+    secured: Secured, tmp_path: pathlib.Path
+) -> None:
+    other = certificates.Authority(tmp_path, 'other')
+    with pytest.raises(
+        base.ProviderError, match=r'no TLS .*: .*certificate'
+    ) as caught:
+        secured.look(tls_ca_file=str(other.file))
+    assert '127.0.0.1' not in str(caught.value)
+    with pytest.raises(base.ProviderError, match=r'no TLS .*: .*certificate'):
+        secured.look(tls_ca_file=None)
+
+
+@pytest.mark.filterwarnings('ignore:Unverified HTTPS request')
+def test_daemon_is_not_looked_at_closely_if_nobody_wants_it(
+    secured: Secured, tmp_path: pathlib.Path
+) -> None:
+    other = certificates.Authority(tmp_path, 'other')
+    secured.look(tls_ca_file=str(other.file), tls_verify=False)
+
+
+def test_certificate_of_another_address_is_not_taken(
+    secured: Secured,
+) -> None:
+    with pytest.raises(base.ProviderError, match=r'no TLS .*localhost'):
+        secured.look('localhost')
+
+
+def test_daemon_that_does_not_know_us_is_an_error(
+    secured: Secured, tmp_path: pathlib.Path
+) -> None:
+    certificate, key = certificates.Authority(tmp_path).sign('stranger')
+    with pytest.raises(base.ProviderError, match='Docker daemon of its host'):
+        secured.look(tls_cert_file=certificate, tls_key_file=key)
+
+
+def test_daemon_without_tls_is_not_spoken_to_in_the_clear(
+    secured: Secured, daemon: fake.Daemon
+) -> None:
+    with pytest.raises(base.ProviderError, match=r'no TLS with the Docker'):
+        dataclasses.replace(secured, port=daemon.port).look()
+
+
+@pytest.mark.parametrize(
+    ('options', 'says'),
+    [
+        ({'tls_ca_file': 'FILE'}, 'tls_ca_file needs tls = true'),
+        ({'tls': True, 'tls_ca_file': '/none'}, 'tls_ca_file: .*/none'),
+        ({'tls': True, 'tls_cert_file': 'FILE'}, 'go together'),
+    ],
+)
+def test_options_of_tls_that_cannot_be_used_are_refused_at_the_start(
+    options: dict[str, object], says: str
+) -> None:
+    known = {
+        name: __file__ if value == 'FILE' else value
+        for name, value in options.items()
+    }
+    with pytest.raises(docker.TlsConfigError, match=says):
+        configured(**known)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates for tests: an authority, and what it has signed."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import pathlib
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+#: How long they are good, before and after now.
+GOOD = datetime.timedelta(days=1)
+
+
+class Authority:
+    """Signs certificates.
+
+    :param directory: where files are put
+    :ivar file: its own certificate
+    """
+
+    def __init__(self, directory: pathlib.Path, name: str = 'ca') -> None:
+        self._directory = directory
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _name(name)
+        constraints = x509.BasicConstraints(ca=True, path_length=None)
+        certificate = (
+            self._builder(self._name, self._key)
+            .add_extension(constraints, critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+        self.file = directory / f'{name}.pem'
+        self.file.write_bytes(_pem(certificate))
+
+    def sign(self, name: str, address: str = '') -> tuple[str, str]:
+        """Return the files of a new certificate and its key.
+
+        :param address: of the server that it is for
+        """
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = self._builder(_name(name), key)
+        if address:
+            names = [x509.IPAddress(ipaddress.ip_address(address))]
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName(names), critical=False
+            )
+        certificate = builder.sign(self._key, hashes.SHA256())
+        file = self._directory / f'{name}.pem'
+        key_file = self._directory / f'{name}.key'
+        file.write_bytes(_pem(certificate))
+        key_file.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        return str(file), str(key_file)
+
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey
+    ) -> x509.CertificateBuilder:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - GOOD)
+            .not_valid_after(now + GOOD)
+        )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
