@@ -78,6 +78,9 @@ UNUSABLE = (
     sqlalchemy.exc.SQLAlchemyError,
 )
 
+#: By which oslo.db knows that a connection has said BEGIN.
+_IN_TRANSACTION = 'in_transaction'
+
 #: Execution option by which a connection asks for BEGIN IMMEDIATE.
 WRITES = 'vobjects_writes'
 
@@ -358,26 +361,37 @@ def _on_connect(
 
 
 def _begin_immediate(engine: sqlalchemy.Engine) -> None:
-    # oslo.db's own listener says BEGIN, and none can be put before it.
-    @event.listens_for(engine, 'before_cursor_execute', retval=True)
-    def rewrite(
-        connection: sqlalchemy.Connection,
-        cursor: Any,
-        statement: str,
-        parameters: Any,
-        context: Any,
-        many: bool,
-    ) -> tuple[str, Any]:
+    """Have transactions of writers begin IMMEDIATE.
+
+    oslo.db says BEGIN itself, as a statement of SQLAlchemy's, unless a
+    connection's ``info`` says that one is under way: it always does.
+    """
+
+    @event.listens_for(engine, 'connect')
+    def connected(connection: Any, record: Any) -> None:
+        record.info[_IN_TRANSACTION] = True
+
+    # After oslo.db's own listeners, which remove it.
+    @event.listens_for(engine, 'rollback')
+    @event.listens_for(engine, 'commit')
+    def ended(connection: sqlalchemy.Connection) -> None:
+        connection.info[_IN_TRANSACTION] = True
+
+    @event.listens_for(engine, 'begin')
+    def begin(connection: sqlalchemy.Connection) -> None:
+        cursor = connection.connection.cursor()
         options = connection.get_execution_options()
-        if statement == 'BEGIN' and options.get(WRITES):
-            until = time.monotonic() + WRITE_TIMEOUT
-            try:
+        try:
+            if options.get(WRITES):
+                until = time.monotonic() + WRITE_TIMEOUT
                 turns.begin(cursor, options.get(UNTIL, until))
-            except sqlite3.OperationalError as error:
-                # Nobody translates what a listener raises.
-                raise oslo_db_exception.DBError(error) from error
-            statement = 'SELECT 1'  # something has to be said
-        return statement, parameters
+            else:
+                cursor.execute('BEGIN')
+        except sqlite3.OperationalError as error:
+            # Nobody translates what a listener raises.
+            raise oslo_db_exception.DBError(error) from error
+        finally:
+            cursor.close()
 
 
 def _keep_connections(engine: sqlalchemy.Engine, size: int) -> None:
