@@ -7,7 +7,7 @@ again and sends once more, lower, or reports what would be lost.
 
 A server may die while it has a message. Where all servers remember what they
 have done, the same call is sent once more, to another one: it is done now, or
-the answer of then comes back.
+the answer of then comes back. With RabbitMQ the broker does so.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ import oslo_messaging
 from oslo_config import cfg
 from oslo_utils import importutils
 
+from vobjects.rpc import redelivery
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds that cancelling consumption may take when a server stops: longer
@@ -78,7 +80,10 @@ def build_server(
         ``wait`` it
     """
     return oslo_messaging.get_rpc_server(
-        transport, oslo_messaging.Target(topic=topic, server=name), endpoints
+        transport,
+        oslo_messaging.Target(topic=topic, server=name),
+        endpoints,
+        server_cls=redelivery.Server,
     )
 
 

@@ -27,8 +27,8 @@ class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
     """A server had read a call, and no answer will come: it died, mostly.
 
     A kind of timeout, because it means the same: nobody knows how far the
-    call came. With a broker the caller of a dead server gets a plain
-    MessagingTimeout, later; what handles that handles this.
+    call came; what handles that handles this. A broker gives the call to
+    another server instead, see :mod:`vobjects.rpc.redelivery`.
     MessageDeliveryFailure would say that it is safe to send again.
     """
 

@@ -52,6 +52,14 @@ class Worker:
         time.sleep(seconds)
         return self._name
 
+    def hold(self, context: dict[str, Any], log: str, until: str) -> str:
+        """Write down who does it, and wait until there is a file."""
+        with open(log, 'a') as written:
+            written.write(f'{self._name}\n')
+        while not os.path.exists(until):
+            time.sleep(0.02)
+        return self._name
+
     def lingering(self, context: dict[str, Any]) -> int:
         """Return how many calls have begun to linger."""
         return self._lingering
@@ -85,11 +93,8 @@ def make_client(over: Any, timeout: float = 240) -> Any:
 
 def serve(url: str, name: str) -> None:
     over = make_transport(url)
-    server = oslo_messaging.get_rpc_server(
-        over,
-        oslo_messaging.Target(topic=TOPIC, server=name),
-        [Worker(name, make_client(over))],
-    )
+    worker = Worker(name, make_client(over))
+    server = transport.build_server(over, TOPIC, name, [worker])
     server.start()
     sys.stdout.write('ready\n')
     sys.stdout.flush()

@@ -6,86 +6,28 @@ from __future__ import annotations
 import os
 import pathlib
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent import futures
-from typing import Any
+from collections.abc import Iterator
 
 import oslo_messaging
 import pytest
 
 from tests.functional.processes import PATIENCE, wait_for
-from tests.functional.vobjects.rpc import serve
+from tests.functional.vobjects.rpc.servers import (
+    Processes,
+    in_background,
+    kill,
+)
 from vobjects.rpc.drivers import errors
-
-ROOT = pathlib.Path(__file__).parents[4]
-
-
-class Processes:
-    """Servers and callers below one directory."""
-
-    def __init__(self, root: pathlib.Path) -> None:
-        self.root = root
-        self.url = f'embedded://{root}'
-        self._running: list[subprocess.Popen[str]] = []
-        self._transports: list[Any] = []
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, '-m', serve.__name__, self.url, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        self._running.append(process)
-        return process
-
-    def server(self, name: str) -> subprocess.Popen[str]:
-        process = self.start(name)
-        assert process.stdout is not None
-        assert process.stdout.readline() == 'ready\n'
-        return process
-
-    def client(self, timeout: float = PATIENCE) -> Any:
-        transport = serve.make_transport(self.url)
-        self._transports.append(transport)
-        return serve.make_client(transport, timeout)
-
-    def sockets(self) -> list[pathlib.Path]:
-        return sorted(self.root.glob('*/*'))
-
-    def close(self) -> None:
-        for transport in self._transports:
-            transport.cleanup()
-        for process in self._running:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                assert pipe is not None
-                pipe.close()
 
 
 @pytest.fixture
 def processes(tmp_path: pathlib.Path) -> Iterator[Processes]:
-    made = Processes(tmp_path / 'bus')
+    root = tmp_path / 'bus'
+    made = Processes(f'embedded://{root}', root)
     yield made
     made.close()
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-
-
-def in_background(
-    call: Callable[[], Any],
-) -> tuple[futures.ThreadPoolExecutor, futures.Future[Any]]:
-    pool = futures.ThreadPoolExecutor(1)
-    return pool, pool.submit(call)
 
 
 def test_call_when_server_is_killed_at_it_fails_at_once(
