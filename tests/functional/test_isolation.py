@@ -52,8 +52,10 @@ REFERRING = [
 ]
 
 
-@pytest.fixture(scope='module')
+# SQL is where databases differ: how they compare an id with other text.
+@pytest.fixture(scope='module', params=harness.KINDS[:2])
 def service(
+    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Deployment]:
     """The service with a user in each of two projects."""
@@ -74,8 +76,7 @@ def service(
         'oslo_middleware': {'http_basic_auth_user_file': users},
         'oslo_policy': {'policy_file': rules},
     }
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, directory, settings) as deployment:
+    with harness.deployed(request.param, directory, settings) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment

@@ -16,7 +16,7 @@ from tests.functional.harness import KINDS, Kind
 from tests.upgrade import service
 
 
-@pytest.mark.parametrize('kind', KINDS[:1])
+@pytest.mark.parametrize('kind', KINDS[:2])
 def test_upgrade_under_load(
     kind: Kind, tmp_path: pathlib.Path, vobjects_upgrade: Callable[..., object]
 ) -> None:
