@@ -236,7 +236,8 @@ class Handler:
         headers = []
         body = b''
         if rendered.body is not None:
-            body = dumps(rendered.body)
+            # A number that JSON lacks, from a cloud perhaps, shows as null.
+            body = dumps(rendered.body, finite=True)
         if self.route.status != HTTPStatus.NO_CONTENT:
             headers = [
                 ('Content-Type', 'application/json'),

@@ -343,6 +343,16 @@ def test_create_when_fields_are_missing_has_their_defaults(
     assert (asked.min_size, asked.max_size, asked.config) == (0, -1, {})
 
 
+def test_number_when_json_lacks_it_is_shown_as_null(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    (made,) = engine.clusters.values()
+    made.data = {'load': float('nan'), 'limit': float('inf')}
+    shown = api('GET', '/v1/clusters/c1')
+    assert shown.json['cluster']['data'] == {'load': None, 'limit': None}
+
+
 def test_head_when_asked_answers_like_get_without_a_body(
     api: http.Api,
 ) -> None:
