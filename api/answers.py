@@ -69,7 +69,7 @@ def items(key: str, cls: type[base.Resource]) -> Render:
     """Return what renders a list of resources below a key."""
 
     def make(answer: Any, shown: Manifest) -> Rendered:
-        return Rendered({key: base.plain_all(answer, shown)})
+        return Rendered({key: base.shown_all(answer, shown)})
 
     def schema(version: Version) -> shapes.Schema | None:
         return shapes.below(

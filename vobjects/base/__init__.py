@@ -25,7 +25,7 @@ from vobjects.base.declaring import register
 from vobjects.base.kinds import Request, Resource
 from vobjects.base.lists import ObjectListBase
 from vobjects.base.objects import AnyField, Object
-from vobjects.base.primitives import plain, plain_all, versions_in
+from vobjects.base.primitives import plain, plain_all, shown_all, versions_in
 from vobjects.base.registry import registered, registered_types
 
 __all__ = [
@@ -40,5 +40,6 @@ __all__ = [
     'register',
     'registered',
     'registered_types',
+    'shown_all',
     'versions_in',
 ]

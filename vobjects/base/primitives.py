@@ -15,8 +15,8 @@ from vobjects.base import children
 from vobjects.base.children import Manifest
 from vobjects.base.objects import Object
 from vobjects.base.registry import registered
-from vobjects.codec import unread
-from vobjects.history import History
+from vobjects.codec import text, unread
+from vobjects.history import History, Plan
 from vobjects.versions import Version
 
 
@@ -37,16 +37,47 @@ def plain_all(
 
     :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
     """
-    data = _unread_data(objects, manifest)
-    if data is None:
-        data = [plain(one, manifest) for one in objects]
+    found = _unread_plan(objects, manifest)
+    data = None if found is None else unread.data_of(found[0])
+    if found is None or data is None:
+        return [plain(one, manifest) for one in objects]
+    if found[1] is not None:
+        for one in data:
+            found[1].apply(one, refuse_loss=False)
     return data
 
 
-def _unread_data(
+def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
+    """Return what :func:`vobjects.codec.text.dumps` writes as each object.
+
+    That is what :func:`plain_all` gives, or, where it takes no object and no
+    conversion, its text.
+
+    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    """
+    found = _unread_plan(objects, manifest)
+    if found is None:
+        return plain_all(objects, manifest)
+    unmade, plan = found
+    written = None
+    if plan is None:
+        written = unread.data_text_of(unmade, ())
+    elif not (plan.carries or plan.fills):
+        names = [drop.name for drop in plan.drops]
+        written = unread.data_text_of(unmade, names)
+    if written is None:
+        return plain_all(objects, manifest)
+    return text.included(written)
+
+
+def _unread_plan(
     objects: Iterable[Object], manifest: Manifest
-) -> list[dict[str, Any]] | None:
-    """Return the same of what was not made yet; None: it takes objects."""
+) -> tuple[unread.UnreadObjects, Plan | None] | None:
+    """Return how data of what was not made yet becomes what is shown.
+
+    :returns: a list, and a plan for what waits in it, or None for nothing
+        to do; None for both: it takes objects
+    """
     if not isinstance(objects, unread.UnreadObjects):
         return None
     form = unread.form_of_waiting(objects)
@@ -55,12 +86,10 @@ def _unread_data(
     version = children.spoken(manifest, form.type_name)
     if _wrapped(form.cls._history, form.cls.VERSION):
         return None
-    data = unread.data_of(objects)
-    if data is not None and version != form.cls.VERSION:
+    plan = None
+    if version != form.cls.VERSION:
         plan = form.cls._plan_to(version)
-        for one in data:
-            plan.apply(one, refuse_loss=False)
-    return data
+    return objects, plan
 
 
 def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ def are_finite(entity: Any) -> bool:
     if isinstance(entity, dict):
         return all(map(are_finite, entity.values()))
     if entity.__class__ is UnreadObjects:
-        # What waits was read from JSON, which has neither.
+        # What waits has neither: it was read from JSON, or looked at.
         return _are_all_finite(unread.made_objects(entity))
     if isinstance(entity, (list, tuple, set)):
         return _are_all_finite(entity)
@@ -67,12 +67,13 @@ def _floating(cls: type[VersionedObject]) -> tuple[str, ...] | None:
         form.floating = tuple(
             generate.storage(name)
             for name, handling in form.fields.items()
-            if _may_float(handling)
+            if may_float(handling)
         )
     return form.floating
 
 
-def _may_float(handling: values.Handling) -> bool:
+def may_float(handling: values.Handling) -> bool:
+    """Tell whether a float may stand in a field's value."""
     kind: Any = handling.field._type
     while isinstance(kind, ovo.CompoundFieldType):
         kind = kind._element_type._type

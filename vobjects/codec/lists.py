@@ -4,12 +4,17 @@
 An item is made when it is first taken out, from what a parser in C has
 checked; see :mod:`vobjects.codec.vouching` for what it checks, and
 :mod:`vobjects.codec.unread` for what may be asked without making any.
+
+A service that answers with what its tables hold has no text, but the values
+of each field: :func:`from_columns` makes such a list of them, which is then
+written without any object, too.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +23,7 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects.codec import coercion, hooks, loading, methods, unread, vouching
 from vobjects.codec.compiled import Compiled, compiled
+from vobjects.codec.text import Written, unwritten
 from vobjects.codec.unread import Waiting
 
 _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -57,14 +63,52 @@ def read_items(text: bytes, context: Any) -> list[Any] | None:
     :returns: None where the text is another, or has to be read as a whole
     """
     form = _form_in(_name_of_items_in(text))
-    if form is None:
-        return None
+    reader = None if form is None else _items_reader_of(form)
+    return None if reader is None else reader.read(text, context)
+
+
+def from_columns(
+    cls: type[hooks.VersionedObject], columns: Mapping[str, Sequence[Any]]
+) -> list[Any]:
+    """Return a list of objects that say what some columns hold, all unread.
+
+    :param columns: field -> its primitives, one of each object; in place of
+        a JSON object there may be a ``text.Written`` that is known to hold
+        one. A field that is not here is not set
+    :returns: objects without changes, as if they had been read
+    :raises ValueError: a field does not take a value
+    """
+    reader = _items_reader_of(compiled(cls))
+    made = None if reader is None else reader.hold(columns)
+    if made is not None:
+        return made
+    form = compiled(cls)
+    return [
+        _ask(cls, cls.VERSION, None, {form.data_key: _unwritten(data)})
+        for data in _rows(columns)
+    ]
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def _unwritten(data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: unwritten(value) if isinstance(value, Written) else value
+        for name, value in data.items()
+    }
+
+
+def _items_reader_of(form: Compiled) -> ItemsReader | None:
+    """Return what reads several objects of a type; None: each by itself."""
     reader: ItemsReader | bool | None = form.items_reader
     if reader is None:
         reader = form.items_reader = _items_reader(form) or False
     if not isinstance(reader, ItemsReader) or not reader.is_allowed():
         return None
-    return reader.read(text, context)
+    return reader
 
 
 def _form_in(found: re.Match[bytes] | None) -> Compiled | None:
@@ -78,6 +122,7 @@ class Items:
 
     def __init__(self, voucher: vouching.Voucher) -> None:
         self.form = voucher.form
+        self.voucher = voucher
         self.envelope = voucher.envelope
         self.vouches_for = voucher.vouches_for
 
@@ -128,6 +173,14 @@ class ItemsReader:
             return None
         if not self._items.vouches_for(items):
             return None
+        return self._holding(items, context)
+
+    def hold(self, columns: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+        """Return a list of what columns say; None: ask the fields."""
+        items = self._items.voucher.items(columns)
+        return None if items is None else self._holding(items, None)
+
+    def _holding(self, items: list[Any], context: Any) -> list[Any]:
         waiting = self._items.waiting(context, len(items))
         return unread.holding(self._element, None, '', items, waiting)
 

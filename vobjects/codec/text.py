@@ -36,6 +36,10 @@ import orjson
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _decode = msgspec.json.Decoder().decode
 
+#: JSON text that stands for its value in what waits to be written; see
+#: :mod:`vobjects.codec.lists`.
+Written = msgspec.Raw
+
 
 def dumps(primitive: Any, *, finite: bool = False) -> bytes:
     """Return the JSON text of a primitive, in UTF-8.
@@ -67,6 +71,22 @@ def loads(text: bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError('JSON text is nested too deeply') from None
+
+
+def unwritten(written: Any) -> Any:
+    """Return the value that a :data:`Written` stands for.
+
+    :raises ValueError: its text is no JSON
+    """
+    return loads(bytes(written))
+
+
+def included(written: bytes) -> Any:
+    """Return JSON text as a value that :func:`dumps` writes as it is.
+
+    :param written: in UTF-8; it is not looked at
+    """
+    return orjson.Fragment(written)
 
 
 #: Of exactly these classes nothing is infinite.

@@ -15,13 +15,16 @@ from __future__ import annotations
 import copy
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, SupportsIndex
 
 import msgspec
 from oslo_versionedobjects import fields as ovo
 
+from vobjects.codec import text
+
 _get, _set, _len = list.__getitem__, list.__setitem__, list.__len__
+_encode = msgspec.json.Encoder().encode
 
 
 class Waiting:
@@ -120,7 +123,7 @@ def primitives(
         if item.__class__ is not waiting.kind:
             made += dump([item])
         elif item.changes is msgspec.UNSET:
-            made.append(msgspec.to_builtins(item))
+            made.append(_plain(item))
         else:
             made += dump([_made(objects, index, waiting)])
     return made
@@ -128,16 +131,54 @@ def primitives(
 
 def data_of(objects: UnreadObjects) -> list[dict[str, Any]] | None:
     """Return what the objects' primitives have as data; None: ask them."""
+    items = _all_waiting(objects)
+    if items is None:
+        return None
+    data: list[dict[str, Any]] = _plain([item.data for item in items])
+    return data
+
+
+def text_of(objects: UnreadObjects) -> bytes | None:
+    """Return the JSON text of the objects' primitives; None: ask them."""
+    items = _all_waiting(objects)
+    return None if items is None else _written(items)
+
+
+def data_text_of(
+    objects: UnreadObjects, without: Collection[str]
+) -> bytes | None:
+    """Return the JSON text of what :func:`data_of` gives; None: ask them.
+
+    :param without: fields that are left out
+    """
+    items = _all_waiting(objects)
+    if items is None:
+        return None
+    data = [item.data for item in items]
+    if without:
+        data = [copy.copy(one) for one in data]
+        for name in without:
+            for one in data:
+                setattr(one, name, msgspec.UNSET)
+    return _written(data)
+
+
+def _all_waiting(objects: UnreadObjects) -> list[Any] | None:
+    """Return what waits if nothing is made yet and it says all of it."""
     waiting = _known_in(objects)
     if waiting is None:
         return None
     items = _held(objects)
     if any(item.__class__ is not waiting.kind for item in items):
         return None
-    data: list[dict[str, Any]] = msgspec.to_builtins(
-        [item.data for item in items]
-    )
-    return data
+    return items
+
+
+def _written(items: list[Any]) -> bytes | None:
+    try:
+        return _encode(items)
+    except UnicodeEncodeError:
+        return None  # half a surrogate pair, of which only json writes
 
 
 def have_changes(objects: UnreadObjects) -> bool:
@@ -198,6 +239,11 @@ def form_of_waiting(objects: UnreadObjects) -> Any:
     return None if waiting is None else waiting.form
 
 
+def _plain(items: Any) -> Any:
+    """Return what waits as primitives."""
+    return msgspec.to_builtins(items, enc_hook=text.unwritten)
+
+
 def _held(objects: UnreadObjects) -> list[Any]:
     """Return what is in a list, made or not."""
     return list.copy(objects)
@@ -229,7 +275,7 @@ def _made(objects: Any, index: SupportsIndex, waiting: Waiting) -> Any:
         item = _get(objects, index)
         if item.__class__ is not waiting.kind:
             return item
-        (made,) = waiting.read([msgspec.to_builtins(item)])
+        (made,) = waiting.read([_plain(item)])
         _set(objects, index, made)
         waiting.number -= 1
         if not waiting.number:
@@ -250,9 +296,7 @@ def _make_all(objects: UnreadObjects) -> None:
         ]
         if not indexes:
             return  # another thread was faster
-        made = waiting.read(
-            msgspec.to_builtins([items[index] for index in indexes])
-        )
+        made = waiting.read(_plain([items[index] for index in indexes]))
         for index, one in zip(indexes, made, strict=True):
             _set(objects, index, one)
         waiting.number = 0

@@ -15,7 +15,7 @@ import collections
 import datetime
 import keyword
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -25,6 +25,8 @@ from vobjects import fields as our_fields
 from vobjects.codec import generate, loading
 from vobjects.codec.coercion import AnyField
 from vobjects.codec.compiled import Compiled
+from vobjects.codec.finite import may_float
+from vobjects.codec.text import Written, is_finite
 
 _UNSET = msgspec.UNSET
 
@@ -153,10 +155,22 @@ class Voucher:
     """
 
     def __init__(
-        self, form: Compiled, envelope: Any, checks: Mapping[str, Check]
+        self,
+        form: Compiled,
+        taken: dict[str, Any],
+        checks: Mapping[str, Check],
     ) -> None:
         self.form = form
-        self.envelope = envelope
+        self.envelope = envelope(form, taken)
+        self._columns = {
+            name: Column(
+                list.__class_getitem__(one),
+                checks.get(name),
+                may_float=may_float(form.fields[name]),
+            )
+            for name, one in taken.items()
+        }
+        self._writers: dict[tuple[str, ...], Callable[..., list[Any]]] = {}
         self._checks: list[tuple[Check, Callable[[list[Any]], Any]]] = [
             (
                 check,
@@ -174,6 +188,82 @@ class Voucher:
             if texts and not check(texts):
                 return False
         return True
+
+    def items(self, columns: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+        """Return instances of ``envelope`` that hold what columns do.
+
+        :param columns: field -> values, one of each instance
+        :returns: None where reading the same might refuse it
+        """
+        taken = []
+        for name, values in columns.items():
+            column = self._columns.get(name)
+            held = None if column is None else column.taken(values)
+            if held is None:
+                return None
+            taken.append(held)
+        names = tuple(columns)
+        write = self._writers.get(names)
+        if write is None:
+            write = self._writers[names] = _writer(self.envelope, names)
+        return write(*taken)
+
+
+class Column:
+    """What is taken as the values of one field of several objects.
+
+    :param kind: the msgspec type of a list of them
+    :param check: what else has to hold of texts
+    :param may_float: floats may be in them
+    """
+
+    __slots__ = ('_check', '_kind', '_may_float')
+
+    def __init__(
+        self, kind: Any, check: Check | None, *, may_float: bool
+    ) -> None:
+        self._kind = kind
+        self._check = check
+        self._may_float = may_float
+
+    def taken(self, values: Sequence[Any]) -> list[Any] | None:
+        """Return the values as reading would have them; None: not so."""
+        if values and values[0].__class__ is Written:
+            return [*values] if {*map(type, values)} == {Written} else None
+        try:
+            found: list[Any] = msgspec.convert(values, self._kind)
+        except msgspec.ValidationError:
+            return None
+        if self._check is not None:
+            texts = list(filter(None, found))
+            if texts and not self._check(texts):
+                return None
+        # What writes them would say null.
+        return None if self._may_float and not is_finite(found) else found
+
+
+def _writer(kind: Any, names: tuple[str, ...]) -> Callable[..., list[Any]]:
+    """Return a function from columns to instances of an envelope."""
+    fields = {one.name: one.type for one in msgspec.structs.fields(kind)}
+    source = generate.Source(f'columns of {kind.__name__}')
+    made = source.name(kind, 'envelope')
+    inside = source.name(fields['data'], 'data')
+    label = [
+        typing.get_args(fields[name])[0]
+        for name in ('name', 'namespace', 'version')
+    ]
+    shown = ', '.join(repr(one) for one in label)
+    locals_ = [f'v{number}' for number in range(len(names))]
+    given = ', '.join(
+        f'{name}={local}' for name, local in zip(names, locals_, strict=True)
+    )
+    source.add(f'def write({", ".join(f"c{one}" for one in locals_)}):')
+    source.add(f' return [{made}({shown}, {inside}({given}))')
+    source.add(f'  for {", ".join(locals_)}, in')
+    source.add(f'  zip({", ".join(f"c{one}" for one in locals_)},')
+    source.add('  strict=True)]')
+    found: Callable[..., list[Any]] = source.run()['write']
+    return found
 
 
 def _getter(names: list[str]) -> Callable[[list[Any]], list[Any]]:
@@ -204,7 +294,7 @@ def voucher(form: Compiled) -> Voucher | None:
         taken[name] = found
         if check is not None:
             checks[name] = check
-    return Voucher(form, envelope(form, taken), checks)
+    return Voucher(form, taken, checks)
 
 
 def envelope(form: Compiled, data: dict[str, Any]) -> Any:

@@ -30,6 +30,7 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import base, exceptions, serializer
+from vobjects.codec import unread
 from vobjects.codec.compiled import compiled
 from vobjects.manifest import Manifest, minimum, own
 from vobjects.rpc import objects
@@ -293,7 +294,11 @@ def _settled(answer: Any) -> Any:
 
     Naming each field as changed would be half of what is sent.
     """
-    for one in answer if isinstance(answer, list) else (answer,):
+    if isinstance(answer, unread.UnreadObjects):
+        objects = unread.made_objects(answer)
+    else:
+        objects = answer if isinstance(answer, list) else [answer]
+    for one in objects:
         if isinstance(one, base.Object):
             one.obj_reset_changes(recursive=compiled(type(one)).holds_objects)
     return answer
