@@ -5,25 +5,25 @@
 
     python benchmarks/clusters.py [--sizes 10 100] [--pages 10000]
         [--engines 1] [--database sqlite] [--transport embedded]
+        [--peer senlin] [--rst]
 
 The simulated cloud takes no time, so that what is left is ours. Pages are
 asked for from the first to the last, each after the one before; the ratio is
-that of the last to the first.
+that of the last to the first. With ``--peer`` Senlin 16 makes the same
+clusters, in turn with ours (:mod:`peer`); its cloud takes no time, either.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 
+import peer
 import running
-
-SPEC = {
-    'type': 'os.nova.server',
-    'version': '1.0',
-    'properties': {'name': 's', 'flavor': 'f', 'image': 'i'},
-}
 
 #: Nodes on a page, and pages of which a figure is the median.
 PAGE = 100
@@ -37,27 +37,74 @@ def main() -> int:
     parser.add_argument('--pages', type=int, default=0, help='of how many')
     parser.add_argument('--rounds', type=int, default=3)
     chosen = parser.parse_args()
-    with running.service(chosen) as service:
-        body = {'profile': {'name': 'p', 'spec': SPEC}}
-        profile = service.ask('POST', '/v1/profiles', body)['profile']['id']
-        print(
-            f'{chosen.database}, {chosen.transport}, {chosen.engines}'
-            f' engine(s), median of {chosen.rounds}'
-        )
+    with running.service(chosen) as ours, peer.service(chosen) as theirs:
+        made = [
+            (one, one.ask('POST', '/v1/profiles', running.PROFILE))
+            for one in (ours, theirs)
+            if one
+        ]
+        services = [(one, found['profile']['id']) for one, found in made]
+        _begin(chosen)
         for size in chosen.sizes:
-            times = []
-            for _round in range(chosen.rounds):
-                took, cluster = _made(service, profile, size)
-                times.append(took)
-                _delete(service, cluster)
-            print(
-                f'cluster of {size:6}: ACTIVE after'
-                f' {statistics.median(times):6.2f} s',
-                flush=True,
-            )
+            rounds = [
+                [_round(one, profile, size) for one, profile in services]
+                for _number in range(chosen.rounds)
+            ]
+            _tell(chosen, size, rounds)
         if chosen.pages:
-            _pages(service, profile, chosen.pages)
+            for name, one in zip(('ours', peer.NAME), services, strict=False):
+                print(f'{name}:')
+                _pages(*one, chosen.pages)
     return 0
+
+
+def _begin(chosen: argparse.Namespace) -> None:
+    """Print what the figures hold for."""
+    conditions = (
+        f'{chosen.database}, {chosen.transport}; {chosen.engines} engine(s);'
+        f' medians of {chosen.rounds}; {os.cpu_count()} CPUs, load'
+        f' {os.getloadavg()[0]:.1f} before'
+    )
+    if chosen.rst:
+        theirs = f', {peer.NAME}: s, Faster' if chosen.peer else ''
+        print(
+            f'.. csv-table:: {conditions}\n   :header: Nodes, ACTIVE after s'
+            f'{theirs}\n'
+        )
+    else:
+        print(conditions)
+
+
+def _tell(
+    chosen: argparse.Namespace, size: int, rounds: Sequence[Sequence[float]]
+) -> None:
+    """Print how long clusters of a size took.
+
+    :param rounds: in each our seconds, and those of the peer
+    """
+    medians = map(statistics.median, zip(*rounds, strict=True))
+    figures = [f'{seconds:.2f}' for seconds in medians]
+    if chosen.peer:
+        ratio = statistics.median(theirs / ours for ours, theirs in rounds)
+        figures.append(f'{ratio:.1f}x')
+    if chosen.rst:
+        print(f'   {", ".join([str(size), *figures])}', flush=True)
+    else:
+        units = ('s', f's of {peer.NAME}', '')
+        text = ', '.join(map(' '.join, zip(figures, units, strict=False)))
+        print(f'cluster of {size:6}: ACTIVE after {text}', flush=True)
+
+
+def _round(service: running.Service, profile: str, size: int) -> float:
+    """Return how many seconds a cluster took, which is deleted again."""
+    took, cluster = _made(service, profile, size)
+    service.ask('DELETE', f'/v1/clusters/{cluster}')
+    while any(
+        found['id'] == cluster
+        for found in service.ask('GET', '/v1/clusters')['clusters']
+    ):
+        time.sleep(0.05)
+    return took
 
 
 def _made(
@@ -82,15 +129,6 @@ def _made(
             break
         time.sleep(0.02)
     raise RuntimeError(f'{found["status"]}: {found["status_reason"]}')
-
-
-def _delete(service: running.Service, cluster: str) -> None:
-    service.ask('DELETE', f'/v1/clusters/{cluster}')
-    while any(
-        found['id'] == cluster
-        for found in service.ask('GET', '/v1/clusters')['clusters']
-    ):
-        time.sleep(0.05)
 
 
 def _pages(service: running.Service, profile: str, size: int) -> None:

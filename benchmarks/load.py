@@ -12,7 +12,7 @@ import dataclasses
 import selectors
 import socket
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 #: Seconds without any answer.
 PATIENCE = 60.0
@@ -77,13 +77,16 @@ class _Connection:
 
 
 def request(
-    verb: str, path: str, version: str, body: bytes | None = None
+    verb: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: bytes | None = None,
 ) -> bytes:
     """Return a request of HTTP/1.1 that keeps its connection."""
     head = [
         f'{verb} {path} HTTP/1.1',
         'Host: 127.0.0.1',
-        f'OpenStack-API-Version: clustering {version}',
+        *(f'{name}: {value}' for name, value in headers.items()),
     ]
     if body is not None:
         head += [

@@ -13,9 +13,10 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import load
 import psutil
 
 # What tests make databases and virtual hosts with.
@@ -28,8 +29,32 @@ from tests.functional.processes import free_port
 #: Seconds for a state to come about.
 PATIENCE = 300.0
 
-#: Name of a process -> part of the deployment.
-_SERVERS = {'postgres': 'database', 'mariadbd': 'database', 'beam.smp': 'rpc'}
+#: What all requests ask for.
+VERSION = 'clustering 1.14'
+
+#: What clusters are made of. Senlin fails on a server without networks.
+PROFILE = {
+    'profile': {
+        'name': 'p',
+        'spec': {
+            'type': 'os.nova.server',
+            'version': '1.0',
+            'properties': {
+                'name': 's',
+                'flavor': 'f',
+                'image': 'i',
+                'networks': [{'network': 'n'}],
+            },
+        },
+    }
+}
+
+#: Database or transport -> name of its server's processes. Others have none.
+_SERVERS = {
+    'postgresql': 'postgres',
+    'mysql': 'mariadbd',
+    'rabbit': 'beam.smp',
+}
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -48,32 +73,87 @@ def options(description: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument('--workers', type=int, default=1, help='of the API')
     parser.add_argument('--engines', type=int, default=1)
+    parser.add_argument(
+        '--peer', choices=['senlin'], help='measure it in the same run'
+    )
+    parser.add_argument(
+        '--rst', action='store_true', help='print a table for documentation'
+    )
     return parser
 
 
 class Service:
-    """A running ``vobjects up``.
+    """A service that runs: ours, or a peer with the same API.
 
     :ivar address: where its API is
     """
 
-    def __init__(self, process: psutil.Process, port: int) -> None:
-        self.address = ('127.0.0.1', port)
-        self._process = process
+    def __init__(
+        self,
+        processes: Sequence[psutil.Process],
+        port: int,
+        database: str,
+        transport: str,
+        identity: Mapping[str, str] = {},
+    ) -> None:
+        """Note where a service is.
 
-    def ask(self, verb: str, path: str, body: Any = None) -> Any:
-        """Send one request at 1.14 and return what the answer holds."""
+        :param processes: these and their children are the service
+        :param port: of its API
+        :param identity: headers that say who asks
+        """
+        self.address = ('127.0.0.1', port)
+        self._processes = processes
+        self._servers = {
+            _SERVERS.get(database): 'database',
+            _SERVERS.get(transport): 'rpc',
+        }
+        self._headers = {'OpenStack-API-Version': VERSION, **identity}
+
+    def request(self, verb: str, path: str, body: Any = None) -> bytes:
+        """Return the bytes of a request, for :func:`load.run`."""
+        content = None if body is None else json.dumps(body).encode()
+        return load.request(verb, path, self._headers, content)
+
+    def ask(
+        self, verb: str, path: str, body: Any = None, within: float = PATIENCE
+    ) -> Any:
+        """Send one request and return what the answer holds.
+
+        :param within: seconds
+        :raises OSError: no answer, or an error
+        """
         asked = urllib.request.Request(
             f'http://127.0.0.1:{self.address[1]}{path}',
             method=verb,
             data=None if body is None else json.dumps(body).encode(),
-            headers={
-                'Content-Type': 'application/json',
-                'OpenStack-API-Version': 'clustering 1.14',
-            },
+            headers={'Content-Type': 'application/json', **self._headers},
         )
-        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(asked, timeout=within) as answer:
             return json.loads(answer.read() or b'null')
+
+    def begin(self) -> None:
+        """Wait until the API and what it asks have started.
+
+        :raises RuntimeError: they take too long
+        """
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                # What is asked before anybody listens may never be answered.
+                self.ask('GET', '/v1/build-info', within=5)
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise RuntimeError('the service did not start; see its output')
+
+    def settle(self) -> None:
+        """Wait until the clusters that were asked for are made."""
+        for status in ('INIT', 'CREATING'):
+            path = f'/v1/clusters?limit=1&status={status}'
+            while self.ask('GET', path)['clusters']:
+                time.sleep(0.1)
 
     def wait(self, action: str) -> None:
         """Wait until an action has succeeded.
@@ -96,16 +176,25 @@ class Service:
         Database and broker are all such processes of this machine.
         """
         spent = {'api': 0.0, 'engine': 0.0, 'rpc': 0.0, 'database': 0.0}
-        ours = {one.pid: one for one in self._process.children(True)}
+        ours = {
+            child.pid: child
+            for one in self._processes
+            for child in (one, *one.children(True))
+        }
         for one in psutil.process_iter(['name', 'pid', 'cpu_times']):
-            part = _SERVERS.get(one.info['name'])
+            part = self._servers.get(one.info['name'])
             if one.info['pid'] in ours:
-                words = ours[one.info['pid']].cmdline()
-                part = 'engine' if 'engine' in words else 'api'
+                part = _part(ours[one.info['pid']].cmdline())
             if part and one.info['cpu_times']:
                 times = one.info['cpu_times']
                 spent[part] += times.user + times.system
         return spent
+
+
+def _part(command: Sequence[str]) -> str:
+    """Return which part of a service a process is."""
+    does = any(word.endswith(('engine', 'conductor')) for word in command)
+    return 'engine' if does else 'api'
 
 
 @contextlib.contextmanager
@@ -137,21 +226,9 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
             stdout=subprocess.DEVNULL,
         )
         try:
-            found = Service(process, port)
-            _wait(found)
+            found = Service([process], port, chosen.database, chosen.transport)
+            found.begin()
             yield found
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
-
-
-def _wait(found: Service) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        try:
-            found.ask('GET', '/v1/build-info')
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError('the service did not start; see its output')

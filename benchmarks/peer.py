@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Senlin 16 beside our service, with the same API: what ours is compared to.
+
+``tools/senlin`` installs it, once. It runs as its documentation has it: one
+``senlin-api``, ``senlin-conductor`` and ``senlin-engine``, on MariaDB and
+RabbitMQ, with its logs at their defaults and the cloud that its tests use.
+
+Neither it nor our service asks Keystone who comes: of Senlin's pipeline
+``authtoken`` is left out, whose headers the client sends, and ``trust``, which
+would ask the conductor once more for each request.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import psutil
+import running
+import sqlalchemy
+
+from tests import databases
+from tests.functional import brokers
+from tests.functional.processes import Group, free_port
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+NAME = 'Senlin 16'
+
+#: Who asks, as Keystone's middleware would tell.
+_IDENTITY = {
+    'X-User-Id': 'user',
+    'X-Project-Id': 'project',
+    'X-Roles': 'member',
+}
+
+_CONFIGURATION = """\
+[DEFAULT]
+transport_url = {transport}
+cloud_backend = openstack_test
+max_clusters_per_project = 1000000
+max_nodes_per_cluster = 20000
+[senlin_api]
+bind_host = 127.0.0.1
+bind_port = {port}
+api_paste_config = {paste}
+[database]
+connection = {database}
+"""
+
+#: What an engine wants to know before it makes a server.
+_CREDENTIAL = sqlalchemy.text(
+    'INSERT INTO credential (user, project, cred)'
+    ' VALUES (:user, :project, :cred)'
+)
+
+
+@contextlib.contextmanager
+def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
+    """Yield the peer, with a database and a virtual host of its own.
+
+    :param chosen: of :func:`running.options`; without a peer, yield None
+    """
+    if not chosen.peer:
+        yield None
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix='senlin-bench-') as name,
+        databases.temporary('mysql', pathlib.Path(name)) as database,
+        brokers.temporary('rabbit') as transport,
+    ):
+        programs = _programs()
+        state = pathlib.Path(name)
+        port = free_port()
+        config = state / 'senlin.conf'
+        paste = state / 'api-paste.ini'
+        paste.write_text(_pipeline(programs))
+        config.write_text(
+            _CONFIGURATION.format(
+                transport=transport, port=port, paste=paste, database=database
+            )
+        )
+        group = Group(state, str(config))
+        told = f'--config-file={config}'
+        subprocess.run(
+            (programs / 'senlin-manage', told, 'db_sync'),
+            env=group.environment(),
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        _trust(database)
+        processes = [
+            psutil.Process(group.start(one, str(programs / one), told).pid)
+            for one in ('senlin-engine', 'senlin-conductor', 'senlin-api')
+        ]
+        try:
+            found = running.Service(
+                processes, port, 'mysql', 'rabbit', _IDENTITY
+            )
+            found.begin()
+            yield found
+        finally:
+            group.close()
+
+
+def _programs() -> pathlib.Path:
+    """Return the folder of Senlin's programs."""
+    done = subprocess.run(
+        (ROOT / 'tools' / 'senlin', sys.executable),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return pathlib.Path(done.stdout.strip())
+
+
+def _pipeline(programs: pathlib.Path) -> str:
+    """Return the configuration of its API, without what needs Keystone."""
+    told = (programs.parent / 'etc' / 'senlin' / 'api-paste.ini').read_text()
+    for one in ('authtoken', 'trust'):
+        told = told.replace(f' {one} ', ' ', 1)
+    return told
+
+
+def _trust(database: str) -> None:
+    """Store that the user who asks trusts Senlin."""
+    engine = sqlalchemy.create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(
+            _CREDENTIAL,
+            {
+                'user': _IDENTITY['X-User-Id'],
+                'project': _IDENTITY['X-Project-Id'],
+                'cred': json.dumps({'openstack': {'trust': 'trust'}}),
+            },
+        )
+    engine.dispose()
