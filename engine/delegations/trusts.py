@@ -18,6 +18,7 @@ from oslo_config import cfg
 from engine.delegations.conf import GROUP
 from vobjects import exceptions
 from vobjects.clustering.context import RequestContext
+from vobjects.rpc import gate
 
 #: What a token for a trust must not be for besides.
 _NO_SCOPE = dict.fromkeys(
@@ -69,6 +70,7 @@ class Trusts:
             max_version='3.latest',
         )
 
+    @gate.waiting()
     def create(self, context: RequestContext, roles: Sequence[str]) -> str:
         """Have the caller trust us.
 
@@ -101,6 +103,7 @@ class Trusts:
             raise Silent(str(error)) from None
         return str(answer.json()['trust']['id'])
 
+    @gate.waiting()
     def use(self, trust: str) -> list[str]:
         """Return the roles that a trust gives now.
 
@@ -116,6 +119,7 @@ class Trusts:
             raise Silent(str(error)) from None
         return list(access.role_names)
 
+    @gate.waiting()
     def revoke(self, trust: str) -> None:
         """End a trust; harmless when it has ended.
 

@@ -21,6 +21,7 @@ from oslo_config import cfg
 from engine import outgoing
 from engine.providers import base
 from vobjects import exceptions
+from vobjects.rpc import gate
 
 LOG = logging.getLogger(__name__)
 
@@ -181,14 +182,15 @@ class Containers:
         import requests
 
         try:
-            client = _client_type(docker)(
-                base_url=host,
-                version='auto',
-                timeout=self._timeout,
-                tls=self._tls and _config(docker, self._tls),
-            )
-            with contextlib.closing(client):
-                yield client
+            with gate.waiting():
+                client = _client_type(docker)(
+                    base_url=host,
+                    version='auto',
+                    timeout=self._timeout,
+                    tls=self._tls and _config(docker, self._tls),
+                )
+                with contextlib.closing(client):
+                    yield client
         except docker.errors.NotFound as error:
             raise base.ContainerNotFound(
                 f'could not {what}: 404: {error.explanation}'

@@ -11,6 +11,7 @@ from oslo_config import cfg
 
 from engine.db import database
 from engine.providers import base
+from vobjects.rpc import gate
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Simulation:
         :param what: for users, such as 'the server of node ...'
         :raises engine.providers.base.ProviderError: it failed
         """
-        time.sleep(self.options.latency)
+        with gate.waiting():
+            time.sleep(self.options.latency)
         if self.chance(key, operation) < self.options.failure_rate:
             raise base.ProviderError(
                 f'the simulated cloud failed to {operation} {what}'

@@ -20,6 +20,7 @@ from oslo_config import cfg
 
 from engine.db import database
 from engine.queues import base
+from vobjects.rpc import gate
 
 Method = TypeVar('Method', bound=Callable[..., Any])
 
@@ -36,7 +37,8 @@ def _told(method: Method) -> Method:
     @functools.wraps(method)
     def telling(*arguments: Any) -> Any:
         try:
-            return method(*arguments)
+            with gate.waiting():
+                return method(*arguments)
         except (
             exceptions.SDKException,
             auth_exceptions.ClientException,

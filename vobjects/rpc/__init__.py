@@ -11,6 +11,8 @@ In the order of a call::
     server       receives it, answers in what the caller speaks
     objects      the types the fleet itself is spoken of in
     keeper       serves the ledger to processes without a database
+    gate         how many requests are worked on at a time
+    dispatcher   from messages to methods, through the gate
     notices      "something changed", to every process at once
     worker       a process that serves: all of the above, assembled
     caller       a process that calls: likewise

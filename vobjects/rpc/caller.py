@@ -87,7 +87,11 @@ class Caller:
         )
         receiver = notices.Receiver({notices.FLEET: self.membership.hear})
         self._server = transport.build_server(
-            self._transport, topic, self.membership.me.id, [receiver]
+            self._transport,
+            topic,
+            self.membership.me.id,
+            [receiver],
+            conf.fleet.calls_at_once,
         )
 
     def maximum(self) -> Maximum:

@@ -28,6 +28,16 @@ FLEET_OPTS = [
         min=1,
         help='Seconds an RPC may take before the caller gives up.',
     ),
+    cfg.IntOpt(
+        'calls_at_once',
+        default=4,
+        min=1,
+        help='RPCs that a process works on at a time. Those that wait for a'
+        ' cloud, or for the identity service, are not counted. More of them'
+        ' compete for the one processor that a Python process can use; fewer'
+        ' may leave it idle while a distant database is waited for: with'
+        ' milliseconds to the database, use 8 or more.',
+    ),
 ]
 
 UPGRADE_LEVELS_OPTS = [

@@ -13,6 +13,7 @@ from oslo_config import cfg
 from oslo_utils import importutils
 
 from vobjects.rpc import redelivery
+from vobjects.rpc.dispatcher import Dispatcher
 
 LOG = logging.getLogger(__name__)
 
@@ -71,19 +72,23 @@ def open_transport(
 
 
 def build_server(
-    transport: Any, topic: str, name: str, endpoints: list[Any]
+    transport: Any,
+    topic: str,
+    name: str,
+    endpoints: list[Any],
+    places: int,
 ) -> Any:
     """Return an RPC server; each message is handled in a thread of a pool.
 
     :param name: of the server, unique on its topic
+    :param places: how many messages are handled at a time
     :returns: an ``oslo_messaging.RPCServer``; ``start``, ``stop`` and
         ``wait`` it
     """
-    return oslo_messaging.get_rpc_server(
+    return redelivery.Server(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
-        endpoints,
-        server_cls=redelivery.Server,
+        Dispatcher(endpoints, places),
     )
 
 

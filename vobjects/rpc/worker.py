@@ -99,7 +99,11 @@ class Worker:
             {notices.FLEET: self.membership.hear, **(listeners or {})}
         )
         self._server = transport.build_server(
-            self._transport, topic, me.id, [endpoint, receiver]
+            self._transport,
+            topic,
+            me.id,
+            [endpoint, receiver],
+            conf.fleet.calls_at_once,
         )
 
     @property

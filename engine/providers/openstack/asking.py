@@ -15,6 +15,7 @@ import requests
 
 from engine.providers import base
 from vobjects import exceptions
+from vobjects.rpc import gate
 
 LOG = logging.getLogger(__name__)
 
@@ -36,7 +37,8 @@ def explained(
         message, but without its addresses
     """
     try:
-        yield
+        with gate.waiting():
+            yield
     except openstack.exceptions.HttpException as error:
         LOG.info('Could not %s: %s', what, error)
         kind = missing if error.status_code == 404 else base.ProviderError
@@ -95,7 +97,8 @@ def until(
             return found
         if late:
             raise base.ProviderError(f'{what}: not within {timeout:g} seconds')
-        time.sleep(min(interval, max(end - time.monotonic(), 0)))
+        with gate.waiting():
+            time.sleep(min(interval, max(end - time.monotonic(), 0)))
 
 
 def _status(error: openstack.exceptions.HttpException) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.providers import base, simulated
 from tests.unit.engine import fleet
+from vobjects.rpc import gate
 
 
 def provider(world: fleet.World) -> simulated.SimulatedProvider:
@@ -136,3 +137,25 @@ def test_what_stops_is_told_until_acknowledged(
     assert len(cloud.lifecycle.of([server.id, other.id])) == 2
     cloud.lifecycle.acknowledge([event.id])
     assert cloud.lifecycle.of([server.id]) == []
+
+
+def test_who_waits_for_the_cloud_keeps_no_place(
+    any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, 'PATIENCE', 60)
+    places = gate.Gate(1)
+    entered: list[bool] = []
+
+    def somebody_else() -> None:
+        with places.place():
+            entered.append(True)
+
+    def sleep(seconds: float) -> None:
+        thread = threading.Thread(target=somebody_else)
+        thread.start()
+        thread.join(60)
+
+    monkeypatch.setattr(time, 'sleep', sleep)
+    with places.place():
+        provider(any_world).servers.create('key', 'name', {})
+    assert entered

@@ -125,7 +125,7 @@ class Bus:
             observer=observer,
         )
         running = transport.build_server(
-            self.transport, TOPIC, name, [endpoint]
+            self.transport, TOPIC, name, [endpoint], 4
         )
         running.start()
         self.servers.append(running)
@@ -324,7 +324,7 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
 
     endpoint = server.Endpoint([Keeper()], speaks=own())
     running = transport.build_server(
-        bus.transport, TOPIC, 'keeper', [endpoint]
+        bus.transport, TOPIC, 'keeper', [endpoint], 4
     )
     running.start()
     bus.servers.append(running)
@@ -399,7 +399,9 @@ class Dying:
 def dying(bus: Bus, losses: int, speaks: Manifest) -> Dying:
     handlers = Dying(losses)
     endpoint = server.Endpoint([handlers], speaks=speaks)
-    running = transport.build_server(bus.transport, TOPIC, 'one', [endpoint])
+    running = transport.build_server(
+        bus.transport, TOPIC, 'one', [endpoint], 4
+    )
     running.start()
     bus.servers.append(running)
     bus.members = (bus.member('one', speaks),)

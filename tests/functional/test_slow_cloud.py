@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud that answers late is no reason for anything else to be late."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from tests.functional.cloud import stray_server
+from tests.functional.harness import KINDS, Deployment, deployed
+
+#: Seconds that the cloud takes, and clients that wait for it.
+LATENCY = 20
+CLIENTS = 4
+
+
+@pytest.fixture(params=KINDS[:1])
+def service(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path
+) -> Iterator[Deployment]:
+    """A service that handles one request at a time."""
+    settings = {
+        'fleet': {'calls_at_once': 1},
+        'simulated': {'latency': LATENCY},
+    }
+    with deployed(request.param, tmp_path, settings) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        yield deployment
+
+
+def preview(service: Deployment, server: str) -> requests.Response:
+    """Ask for something that takes the cloud its time: a snapshot."""
+    body = {
+        'identity': server,
+        'type': 'os.nova.server-1.0',
+        'snapshot': True,
+    }
+    with service.rest() as rest:
+        return rest.ask('POST', '/v1/nodes/adopt-preview', body)
+
+
+def test_reads_do_not_wait_for_the_cloud(service: Deployment) -> None:
+    servers = [stray_server(service) for _ in range(CLIENTS)]
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        waiting = [pool.submit(preview, service, one) for one in servers]
+        with service.rest() as rest:
+            for _ in range(CLIENTS):
+                assert rest.get('/v1/clusters') == []
+        assert not any(one.done() for one in waiting)
+        # All at once, too: one after the other would be too late for some.
+        assert {one.result().status_code for one in waiting} == {200}
