@@ -94,7 +94,7 @@ def make_client(over: Any, timeout: float = 240) -> Any:
 def serve(url: str, name: str) -> None:
     over = make_transport(url)
     worker = Worker(name, make_client(over))
-    server = transport.build_server(over, TOPIC, name, [worker])
+    server = transport.build_server(over, TOPIC, name, [worker], 64)
     server.start()
     sys.stdout.write('ready\n')
     sys.stdout.flush()
