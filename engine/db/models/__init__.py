@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables.
+
+::
+
+    clusters    profiles  <-  clusters  <-  nodes    what users have
+                projects                             whose are counted
+    policies    policies  <-  cluster_policies       rules of clusters
+    receivers   receivers, receiver_credentials,     what starts actions
+                received_messages                    from outside
+    actions     actions, action_dependencies         what engines do
+                locks                                which works on what
+                events                               what came of it
+    fleet       services, ledger_state               who lives
+                calls                                what was answered
+                contract_version                     what none may use now
+    simulation  simulated_servers,                   the simulated cloud
+                simulated_messages
+
+Two modules have their tables beside what uses them: :mod:`engine.db.health`
+and :mod:`engine.db.simulation`. Migrations are written by hand
+(``migrations/versions``); a test compares their result with these classes
+on every database.
+"""
+
+from engine.db.models.actions import Action, ActionDependency, Event, Lock
+from engine.db.models.base import TABLE_OPTIONS, Base, Owned, Time, new_id
+from engine.db.models.clusters import Cluster, Node, Profile, Project
+from engine.db.models.fleet import (
+    Call,
+    ContractVersion,
+    LedgerState,
+    Service,
+)
+from engine.db.models.policies import ClusterPolicy, Policy
+from engine.db.models.receivers import (
+    ReceivedMessage,
+    Receiver,
+    ReceiverCredential,
+)
+from engine.db.models.simulation import SimulatedMessage, SimulatedServer
+
+__all__ = [
+    'TABLE_OPTIONS',
+    'Action',
+    'ActionDependency',
+    'Base',
+    'Call',
+    'Cluster',
+    'ClusterPolicy',
+    'ContractVersion',
+    'Event',
+    'LedgerState',
+    'Lock',
+    'Node',
+    'Owned',
+    'Policy',
+    'Profile',
+    'Project',
+    'ReceivedMessage',
+    'Receiver',
+    'ReceiverCredential',
+    'Service',
+    'SimulatedMessage',
+    'SimulatedServer',
+    'Time',
+    'new_id',
+]
