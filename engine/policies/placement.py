@@ -21,6 +21,8 @@ from engine.placements import (
     thin,
 )
 from engine.policies import base, counts
+from engine.profiles import schema
+from engine.profiles.schema import Property
 from engine.providers import base as providers
 from engine.providers import placing
 
@@ -86,6 +88,26 @@ class PlacementPolicy(base.PolicyType):
 
     def _places(self, properties: Mapping[str, Any]) -> list[Place]:
         return places(properties[self.key], self.key.removesuffix('s'))
+
+
+def listed(key: str, **more: Property) -> schema.Schema:
+    """Return the property that lists places with weights.
+
+    :param key: :data:`ZONES` or :data:`REGIONS`
+    :param more: what else can be said of a place
+    """
+    what = key.removesuffix('s')
+    keys = {
+        'name': Property('String', f'Name of the {what}.', required=True),
+        'weight': Property('Integer', f'Weight of the {what}.', default=100),
+    }
+    return {
+        key: Property(
+            'List',
+            f'The {key} to choose from.',
+            items=Property('Map', f'A {what}.', keys={**keys, **more}),
+        )
+    }
 
 
 def decide(

@@ -25,29 +25,12 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
     }
     priority = 200
     key = placements.REGIONS
-    properties = {
-        'regions': Property(
-            'List',
-            'The regions to choose from.',
-            items=Property(
-                'Map',
-                'A region.',
-                keys={
-                    'name': Property(
-                        'String', 'Name of the region.', required=True
-                    ),
-                    'weight': Property(
-                        'Integer', 'Weight of the region.', default=100
-                    ),
-                    'cap': Property(
-                        'Integer',
-                        'Most nodes in the region; -1: any number.',
-                        default=-1,
-                    ),
-                },
-            ),
-        )
-    }
+    properties = placement.listed(
+        placements.REGIONS,
+        cap=Property(
+            'Integer', 'Most nodes in the region; -1: any number.', default=-1
+        ),
+    )
 
     def there(self, cloud: placing.Places) -> Iterable[str]:
         """Return the names of the regions that a cloud has."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from engine import placements
 from engine.policies import placement
-from engine.profiles.schema import Property
 from engine.providers import placing
 from vobjects.clustering import consts
 
@@ -26,24 +25,7 @@ class ZonePlacementPolicy(placement.PlacementPolicy):
     priority = 300
     key = placements.ZONES
     profile_types = ('os.nova.server',)
-    properties = {
-        'zones': Property(
-            'List',
-            'The zones to choose from.',
-            items=Property(
-                'Map',
-                'A zone.',
-                keys={
-                    'name': Property(
-                        'String', 'Name of the zone.', required=True
-                    ),
-                    'weight': Property(
-                        'Integer', 'Weight of the zone.', default=100
-                    ),
-                },
-            ),
-        )
-    }
+    properties = placement.listed(placements.ZONES)
 
     def there(self, cloud: placing.Places) -> Iterable[str]:
         """Return the names of the zones that a cloud has."""
