@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from engine import plugins
@@ -28,6 +28,13 @@ class Host:
     type: str
     physical_id: str | None
     port: int
+
+
+class Identified(Protocol):
+    """What the cloud tells of an object."""
+
+    @property
+    def id(self) -> str: ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,6 +65,21 @@ class NodeView:
         if not self.physical_id:
             raise providers.NotFound(f'node {self.id} has no object yet')
         return self.physical_id
+
+    def objects(
+        self, find: Callable[[str], Identified | None]
+    ) -> Iterator[str]:
+        """Go through the IDs of what it has in the cloud, known or not.
+
+        :param find: returns what was made for the ID of a node; asked when
+            the known object has been dealt with
+        """
+        if self.physical_id:
+            yield self.physical_id
+        # One may have been made by an engine that died before it said so.
+        forgotten = find(self.id)
+        if forgotten is not None:
+            yield forgotten.id
 
     def membership(self) -> dict[str, str]:
         """Return what its object is told of the node and its cluster."""
@@ -202,6 +224,24 @@ class ProfileType(Protocol):
 
         :param snapshot: whether its image is to be made of what it is now
         """
+
+
+def refuse_fixed(
+    properties: schema.Schema,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    what: str,
+) -> None:
+    """Refuse to change properties that stay what they were.
+
+    :param what: whose they are, such as ``a server``
+    :raises engine.providers.base.ProviderError: naming them
+    """
+    fixed = schema.not_updatable(properties, old, new)
+    if fixed:
+        raise providers.ProviderError(
+            f'{", ".join(fixed)} of {what} cannot be changed'
+        )
 
 
 class Registry(plugins.Registry[ProfileType]):

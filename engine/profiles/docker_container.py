@@ -8,6 +8,7 @@ with an output ``fixed_ip``. Its Docker daemon answers at the property
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -109,11 +110,7 @@ class DockerContainer:
         new: Mapping[str, Any],
     ) -> None:
         """Give the container another name: nothing else can be changed."""
-        fixed = schema.not_updatable(PROPERTIES, old, new)
-        if fixed:
-            raise providers.ProviderError(
-                f'{", ".join(fixed)} of a container cannot be changed'
-            )
+        base.refuse_fixed(PROPERTIES, old, new, 'a container')
         if old != new:
             host, name = _url(provider, node), _name(node, new)
             provider.containers.rename(host, node.known_id(), name)
@@ -129,12 +126,9 @@ class DockerContainer:
             host = _url(provider, node)
         except providers.NotFound:
             return  # it went with its host
-        if node.physical_id:
-            provider.containers.delete(host, node.physical_id)
-        # One may have been made by an engine that died before it said so.
-        forgotten = provider.containers.find(host, node.id)
-        if forgotten is not None:
-            provider.containers.delete(host, forgotten.id)
+        find = functools.partial(provider.containers.find, host)
+        for id_ in node.objects(find):
+            provider.containers.delete(host, id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return '' if the container runs, else what is wrong with it."""

@@ -102,11 +102,7 @@ class HeatStack:
         new: Mapping[str, Any],
     ) -> None:
         """Bring the stack from one spec to another."""
-        fixed = schema.not_updatable(PROPERTIES, old, new)
-        if fixed:
-            raise providers.ProviderError(
-                f'{", ".join(fixed)} of a stack cannot be changed'
-            )
+        base.refuse_fixed(PROPERTIES, old, new, 'a stack')
         if old != new:
             provider.stacks.update(node.known_id(), _told(node, new))
 
@@ -117,12 +113,8 @@ class HeatStack:
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
         """Remove the stack, whether or not its ID is known."""
-        if node.physical_id:
-            provider.stacks.delete(node.physical_id)
-        # One may have been made by an engine that died before it said so.
-        forgotten = provider.stacks.find(node.id)
-        if forgotten is not None:
-            provider.stacks.delete(forgotten.id)
+        for id_ in node.objects(provider.stacks.find):
+            provider.stacks.delete(id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return '' if the stack is well, else what is wrong with it."""
@@ -173,12 +165,9 @@ class HeatStack:
         """Return properties by which the stack could be made."""
         if snapshot:
             raise providers.ProviderError('no snapshot is made of a stack')
-        described = provider.stacks.described(physical_id)
-        found = {
-            name: described[name]
-            for name in PROPERTIES
-            if described.get(name) is not None
-        }
+        found = schema.given(
+            PROPERTIES, provider.stacks.described(physical_id)
+        )
         found['parameters'] = {
             name: value
             for name, value in (found.get('parameters') or {}).items()

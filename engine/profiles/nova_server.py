@@ -7,7 +7,7 @@ The properties are those of Senlin's type of the same name.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.profiles import base, schema
@@ -237,11 +237,7 @@ class NovaServer:
         new: Mapping[str, Any],
     ) -> None:
         """Bring the server from one spec to another."""
-        fixed = schema.not_updatable(PROPERTIES, old, new)
-        if fixed:
-            raise providers.ProviderError(
-                f'{", ".join(fixed)} of a server cannot be changed'
-            )
+        base.refuse_fixed(PROPERTIES, old, new, 'a server')
         if old != new:
             provider.servers.update(
                 node.id,
@@ -271,39 +267,17 @@ class NovaServer:
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        if node.physical_id:
-            provider.servers.delete(
-                node.physical_id, force=force, timeout=timeout
-            )
-        # One may have been made by an engine that died before it said so.
-        forgotten = provider.servers.find(node.id)
-        if forgotten is not None:
-            provider.servers.delete(forgotten.id, force=force, timeout=timeout)
+        for id_ in node.objects(provider.servers.find):
+            provider.servers.delete(id_, force=force, timeout=timeout)
         provider.servers.release(node.id)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return '' if the server is ACTIVE, else what is wrong with it."""
-        if not node.physical_id:
-            return 'it has no server'
-        try:
-            server = provider.servers.get(node.physical_id)
-        except providers.ServerNotFound:
-            return f'its server {node.physical_id} is gone'
-        if server.status != 'ACTIVE':
-            return f'its server {server.id} is {server.status}'
-        return ''
+        return _wrong(provider, node, lambda status: status != 'ACTIVE')
 
     def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return why the server works no more; '': it does, or may again."""
-        if not node.physical_id:
-            return 'it has no server'
-        try:
-            server = provider.servers.get(node.physical_id)
-        except providers.ServerNotFound:
-            return f'its server {node.physical_id} is gone'
-        if server.status in FAILED:
-            return f'its server {server.id} is {server.status}'
-        return ''
+        return _wrong(provider, node, FAILED.__contains__)
 
     def recover(
         self,
@@ -343,12 +317,9 @@ class NovaServer:
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
         """Return properties by which the server could be made."""
-        described = provider.servers.described(physical_id)
-        found = {
-            name: described[name]
-            for name in PROPERTIES
-            if described.get(name) is not None
-        }
+        found = schema.given(
+            PROPERTIES, provider.servers.described(physical_id)
+        )
         _forget_membership(found)
         if snapshot:
             found['image'] = provider.servers.snapshot(
@@ -361,6 +332,26 @@ class NovaServer:
     ) -> dict[str, Any]:
         """Return what the cloud says about the server."""
         return dict(provider.servers.get(node.known_id()).details)
+
+
+def _wrong(
+    provider: providers.Provider,
+    node: base.NodeView,
+    is_wrong: Callable[[str], bool],
+) -> str:
+    """Return what is wrong with a node's server, or ''.
+
+    :param is_wrong: tells it from a status
+    """
+    if not node.physical_id:
+        return 'it has no server'
+    try:
+        server = provider.servers.get(node.physical_id)
+    except providers.ServerNotFound:
+        return f'its server {node.physical_id} is gone'
+    if is_wrong(server.status):
+        return f'its server {server.id} is {server.status}'
+    return ''
 
 
 def _told(

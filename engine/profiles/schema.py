@@ -174,6 +174,15 @@ def filled(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def given(schema: Schema, described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those properties that a description has values for."""
+    return {
+        name: described[name]
+        for name in schema
+        if described.get(name) is not None
+    }
+
+
 def not_updatable(
     schema: Schema, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> list[str]:
