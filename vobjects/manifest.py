@@ -33,7 +33,7 @@ class Manifest(Mapping[str, str]):
     __slots__ = ('_digest', '_versions')
 
     def __init__(self, versions: Mapping[str, str]) -> None:
-        for version in versions.values():
+        for version in set(versions.values()):
             Version.parse(version)
         self._versions = dict(sorted(versions.items()))
         text = json.dumps(self._versions, separators=(',', ':'))
