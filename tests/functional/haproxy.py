@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HAProxy before some APIs, configured as ``etc/haproxy`` has it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+from collections.abc import Sequence
+
+import pytest
+
+from tests.functional.harness import Deployment
+from tests.functional.processes import PATIENCE, free_port, wait_for
+
+RECIPE = pathlib.Path(__file__).parents[2] / 'etc/haproxy/vobjects.cfg'
+CERTIFICATE = '/etc/haproxy/vobjects.pem'
+
+
+def require() -> None:
+    """Skip the test if there is no HAProxy; fail it where CI is set."""
+    if shutil.which('haproxy') is not None:
+        return
+    reason = 'no haproxy; see `make services`'
+    if os.environ.get('CI'):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+class Proxy:
+    """A proxy that runs until :meth:`close`.
+
+    :param ports: of the APIs ``api1``, ``api2`` of the recipe
+    :ivar url: without TLS, for clients who know no certificate
+    :ivar secure_url: as in the recipe
+    :ivar certificate: that such a client has to trust
+    """
+
+    def __init__(self, deployment: Deployment, ports: Sequence[int]) -> None:
+        directory = deployment.directory
+        plain, secure = free_port(), free_port()
+        self.url = f'http://127.0.0.1:{plain}'
+        self.secure_url = f'https://127.0.0.1:{secure}'
+        self.certificate = directory / 'certificate.pem'
+        self._control = ('127.0.0.1', free_port())
+        both = _certificate(directory, self.certificate)
+        text = RECIPE.read_text()
+        for old, new in (
+            (CERTIFICATE, str(both)),
+            ('bind :443', f'bind 127.0.0.1:{plain}\n    bind :443'),
+            (':443', f'127.0.0.1:{secure}'),
+            ('10.0.0.11:8777', f'127.0.0.1:{ports[0]}'),
+            ('10.0.0.12:8777', f'127.0.0.1:{ports[1]}'),
+        ):
+            assert old in text, old
+            text = text.replace(old, new)
+        control = 'ipv4@{}:{}'.format(*self._control)
+        config = directory / 'haproxy.cfg'
+        config.write_text(f'global\n    stats socket {control}\n\n{text}')
+        self._group = deployment.group
+        self._process = self._group.start(
+            'haproxy', shutil.which('haproxy') or '', '-db', '-f', str(config)
+        )
+        for api in ('api1', 'api2'):
+            self.wait_for(api, 'UP')
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._group.forget(self._process)
+
+    def wait_for(self, api: str, state: str) -> None:
+        """Wait until the proxy takes an API to be ``UP`` or ``DOWN``."""
+        wait_for(
+            f'{api} is {state} for the proxy',
+            lambda: self._states().get(api, '').startswith(state),
+        )
+
+    def _states(self) -> dict[str, str]:
+        try:
+            asked = socket.create_connection(self._control, PATIENCE)
+        except ConnectionError:
+            return {}
+        with asked, asked.makefile() as answer:
+            asked.sendall(b'show stat\n')
+            rows = csv.DictReader(answer.read().strip('# \n').splitlines())
+            return {row['svname']: row['status'] for row in rows}
+
+
+def _certificate(directory: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
+    """Make a certificate; return the file with it and its key."""
+    key, both = directory / 'key.pem', directory / 'both.pem'
+    subprocess.run(
+        (
+            *('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes'),
+            *('-subj', '/CN=127.0.0.1', '-days', '2'),
+            *('-addext', 'subjectAltName=IP:127.0.0.1'),
+            *('-keyout', str(key), '-out', str(path)),
+        ),
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    both.write_text(path.read_text() + key.read_text())
+    return both

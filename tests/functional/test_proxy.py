@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two APIs behind HAProxy, as the page on deployment says."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from tests.functional.haproxy import Proxy, require
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import PATIENCE, Process, free_port, wait_for
+from tests.functional.rest import Rest, unique
+from tests.upgrade.customers import Customers
+from vobjects.microversions import body
+
+pytestmark = pytest.mark.haproxy
+
+#: Of each API: fewer than there are slow clients.
+THREADS = 4
+SLOW_CLIENTS = 2 * THREADS + 2
+
+SETTINGS = {
+    'api': {'threads': THREADS, 'metrics': 'all'},
+    'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
+    'engine': {'max_clusters_per_project': 1_000_000},
+}
+
+#: What a client says to be taken for another.
+FORGED = {
+    'Forwarded': 'for=192.0.2.1;host=evil.example.org;proto=http',
+    'X-Forwarded-Host': 'evil.example.org',
+    'X-Forwarded-Proto': 'http',
+    'X-Forwarded-Prefix': '/evil',
+}
+
+
+class Apis:
+    """Two APIs, and the proxy before them.
+
+    :ivar ports: by name
+    """
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._running: dict[str, Process] = {}
+        self.ports = {name: free_port() for name in ('api1', 'api2')}
+        for name in self.ports:
+            self.start(name)
+        self.proxy = Proxy(deployment, [*self.ports.values()])
+
+    def start(self, name: str) -> None:
+        """Start an API that answers."""
+        settings = {
+            'api': {'port': self.ports[name]},
+            'healthcheck': {
+                'backends': 'disable_by_file,vobjects_fleet',
+                'disable_by_file_path': self.mark(name),
+            },
+        }
+        self._running[name] = self._deployment.group.start(
+            name,
+            *self._deployment.command('api', name=name, settings=settings),
+        )
+        url = f'http://127.0.0.1:{self.ports[name]}'
+        self._deployment.wait_until_served(url=url)
+
+    def mark(self, name: str) -> pathlib.Path:
+        """Return the file that takes an API out while it is there."""
+        return self._deployment.directory / f'{name}-is-out'
+
+    def stop(self, name: str) -> None:
+        process = self._running.pop(name)
+        assert process.stop() == 0
+        self._deployment.group.forget(process)
+
+    def kill(self, name: str) -> None:
+        process = self._running.pop(name)
+        process.kill()
+        self._deployment.group.forget(process)
+
+
+@pytest.fixture(
+    scope='module', params=[Kind('rabbit', 'postgresql').parameter()]
+)
+def apis(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Apis]:
+    require()
+    directory = tmp_path_factory.mktemp('proxy')
+    with deployed(request.param, directory, SETTINGS) as deployment:
+        deployment.start_engines(2)
+        found = Apis(deployment)
+        yield found
+        found.proxy.close()
+
+
+def test_links_lead_to_the_proxy_whatever_a_client_says(apis: Apis) -> None:
+    proxy = apis.proxy
+    with Rest(proxy.secure_url) as rest:
+        rest._session.verify = str(proxy.certificate)
+        rest._session.headers.update(FORGED)
+        link = rest.ask('GET', '/v1').json()['version']['links'][0]
+        assert link['href'].startswith(f'{proxy.secure_url}/v1')
+        made = rest.expect(
+            202,
+            'POST',
+            '/v1/clusters',
+            {'cluster': {'name': 'c', 'profile_id': rest.create_profile()}},
+        )
+        location = made.headers['Location']
+        assert location.startswith(f'{proxy.secure_url}/v1/actions/')
+
+
+@pytest.mark.parametrize('path', ['/metrics', '/%6detrics', '/metrics?a=b'])
+def test_metrics_are_not_for_clients(path: str, apis: Apis) -> None:
+    answer = requests.get(f'{apis.proxy.url}{path}', timeout=PATIENCE)
+    assert answer.status_code == 403
+    for port in apis.ports.values():
+        answer = requests.get(f'http://127.0.0.1:{port}{path}', timeout=240)
+        assert answer.status_code == 200
+
+
+def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
+    proxy = apis.proxy
+    with Rest(proxy.url) as rest:
+        name = unique('slow')
+        content = {'name': name, 'profile_id': rest.create_profile()}
+        text = json.dumps({'cluster': content}).encode()
+        slow = [_Slow(proxy.url, text) for _ in range(SLOW_CLIENTS)]
+
+        # With a thread of an API for each of them, nobody would answer.
+        for _ in range(4):
+            assert rest.expect(200, 'GET', '/v1/clusters')
+
+        assert {one.finish() for one in slow} == {202}
+        found = [c for c in rest.get('/v1/clusters') if c['name'] == name]
+        assert len(found) == SLOW_CLIENTS
+
+
+class _Slow:
+    """A client that has sent half of its body."""
+
+    def __init__(self, url: str, text: bytes) -> None:
+        host, _, port = url.rpartition('/')[2].partition(':')
+        self._socket = socket.create_connection((host, int(port)), PATIENCE)
+        self._rest = text[20:]
+        head = (
+            f'POST /v1/clusters HTTP/1.1\r\nHost: {host}\r\n'
+            'Content-Type: application/json\r\nConnection: close\r\n'
+            f'Content-Length: {len(text)}\r\n\r\n'
+        )
+        self._socket.sendall(head.encode() + text[:20])
+
+    def finish(self) -> int:
+        """Send the other half; return the status of the answer."""
+        with self._socket, self._socket.makefile('rb') as answer:
+            self._socket.sendall(self._rest)
+            return int(answer.readline().split()[1])
+
+
+def test_large_body_passes(apis: Apis) -> None:
+    """One that is longer than what HAProxy collects."""
+    with Rest(apis.proxy.url) as rest:
+        profile = rest.create_profile()
+        content = {'metadata': {'text': 'x' * (body.MAX_BYTES // 4)}}
+        changed = rest.expect(
+            200, 'PATCH', f'/v1/profiles/{profile}', {'profile': content}
+        )
+        assert changed.json()['profile']['metadata'] == content['metadata']
+
+
+def test_apis_are_restarted_and_no_request_fails(apis: Apis) -> None:
+    customers = Customers(apis.proxy.url, 3)
+    customers.start()
+    try:
+        customers.go_on()
+        for name in apis.ports:
+            apis.mark(name).touch()
+            apis.proxy.wait_for(name, 'DOWN')
+            apis.stop(name)
+            customers.go_on()
+            apis.mark(name).unlink()
+            apis.start(name)
+            apis.proxy.wait_for(name, 'UP')
+        customers.go_on()
+    finally:
+        customers.stop()
+    customers.check()
+
+
+def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
+    done = threading.Event()
+    statuses: list[int] = []
+    failures: list[str] = []
+
+    def read() -> None:
+        try:
+            with Rest(apis.proxy.url) as rest:
+                while not done.is_set():
+                    found = rest.ask('GET', '/v1/clusters?limit=1')
+                    statuses.append(found.status_code)
+        except Exception as error:  # noqa: BLE001 - it is shown
+            failures.append(repr(error))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    try:
+        wait_for('all read', lambda: len(statuses) > 20 or failures)
+        apis.kill('api1')
+        # Before the proxy notices, and after.
+        apis.proxy.wait_for('api1', 'DOWN')
+        with Rest(apis.proxy.url) as rest:
+            rest.create_profile()
+        apis.start('api1')
+        apis.proxy.wait_for('api1', 'UP')
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+    assert not failures
+    assert {*statuses} == {200}
