@@ -431,18 +431,23 @@ def deployed(
     settings: Settings | None = None,
     *,
     allowed: str = '',
+    transport_url: str = '',
 ) -> Iterator[Deployment]:
     """Yield a deployment with an empty database and no process yet.
 
     :param settings: of all its processes
     :param allowed: a pattern of log lines that are no fault
+    :param transport_url: of a broker that nobody else uses; empty: one is
+        made
     """
     with (
         databases.temporary(kind.database, directory) as database_url,
-        brokers.temporary(kind.transport) as transport_url,
+        contextlib.nullcontext(transport_url)
+        if transport_url
+        else brokers.temporary(kind.transport) as transport,
     ):
         deployment = Deployment(
-            directory, database_url, transport_url, settings or {}
+            directory, database_url, transport, settings or {}
         )
         ALIVE.append(deployment)
         try:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster of RabbitMQ nodes, each of which is killed once, under load.
+
+Only where ``VOBJECTS_BROKER_CLUSTER`` is set: it takes some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+from tests.functional import broker_cluster, soak
+from tests.functional.harness import Kind, deployed
+from vobjects.clustering import topics
+
+CUSTOMERS = 4
+
+SETTINGS = {
+    'fleet': {'call_timeout': 20},
+    'engine': {'max_clusters_per_project': 1_000_000},
+    'simulated': {'latency': 0.05},
+}
+
+#: What processes say when a node is away.
+SAYS = r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+
+
+@pytest.mark.rabbit
+@pytest.mark.postgresql
+@pytest.mark.skipif(
+    'VOBJECTS_BROKER_CLUSTER' not in os.environ,
+    reason='VOBJECTS_BROKER_CLUSTER is not set',
+)
+@pytest.mark.timeout(3600)
+def test_nodes_are_killed_and_nothing_accepted_is_lost_or_done_twice(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes, service = tmp_path / 'nodes', tmp_path / 'service'
+    for directory in (nodes, service):
+        directory.mkdir()
+    with (
+        broker_cluster.running(nodes) as cluster,
+        deployed(
+            Kind('rabbit', 'postgresql'),
+            service,
+            SETTINGS,
+            allowed=SAYS,
+            transport_url=cluster.url,
+        ) as deployment,
+    ):
+        deployment.start_engines(2)
+        deployment.start_api()
+        leader = cluster.leader(topics.ENGINE)
+        others = [node for node in cluster.nodes if node is not leader]
+        customers = soak.PatientCustomers(deployment.url, CUSTOMERS)
+        customers.start()
+        try:
+            customers.go_on()
+            for node in (leader, *others):
+                node.kill()
+                customers.go_on()  # with two nodes
+                node.start()
+                customers.go_on()
+        finally:
+            customers.stop()
+        customers.check()
+        soak.settle(deployment)
+        with capsys.disabled():
+            sys.stdout.write(
+                f'\n{sum(customers.rounds)} rounds, {customers.given_up} given'
+                f' up, {dict(customers.statuses)}\n'
+            )
