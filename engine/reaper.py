@@ -144,7 +144,7 @@ class Reaper:
             status_reason=f'{reason}; another engine goes on',
             owner=None,
             not_before=None,
-            deaths=models.Action.deaths + 1,
+            deaths=orphan.deaths + 1,
         )
         if is_ready:
             self._run.metrics.rescued(session)

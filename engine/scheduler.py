@@ -184,7 +184,7 @@ class Scheduler:
         claimed = actions.claim(session, action_id, self.owner)
         if claimed is None:
             return None, False
-        claim, action = claimed
+        claim, action, now = claimed
         kind = table.KINDS.get(action.action)
         if kind is None:
             raise _UnreadableError(f'{action.action} is unknown here')
@@ -209,8 +209,8 @@ class Scheduler:
             )
             self.run.metrics.blocked(session)
             return None, woken
-        if actions.start(session, action):
-            self.run.events.started(session, action)
+        if actions.start(session, claim, action, now):
+            self.run.events.started(session, action, now)
             self.run.metrics.started(session, action)
         job = work.Work(self.run, kind, claim, action, request)
         return job, woken

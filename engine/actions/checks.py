@@ -133,11 +133,17 @@ def asked(
 def _ask(job: work.Work, session: orm.Session, when: str, ask: Ask) -> str:
     """Ask each policy in turn; return why one refuses, or ''."""
     action = job.action
-    if action.cause != consts.CAUSE_REQUEST or action.cluster_id is None:
+    if (
+        action.cause != consts.CAUSE_REQUEST
+        or action.cluster_id is None
+        or job.has_policies is False
+    ):
         return ''
+    policies = list(asked(job.run, session, action.cluster_id))
+    job.has_policies = bool(policies)
     cluster: models.Cluster | None = None
     check: base.Check | None = None
-    for kind, attached in asked(job.run, session, action.cluster_id):
+    for kind, attached in policies:
         if not kind.is_asked(when, attached, action.action):
             continue
         if check is None:

@@ -225,7 +225,6 @@ def wait(
     then: Step,
 ) -> None:
     """Go on with a step after the children, at once if there are none."""
-    session.flush()
     if children:
         job.wait(session, children, then.__name__)
     else:

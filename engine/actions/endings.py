@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from sqlalchemy import orm
 
 from engine.actions import runtime, table
-from engine.db import actions, dependencies, models
+from engine.db import actions, clock, dependencies, models
 from vobjects.clustering import consts
 
 #: Why an action is ended -> the status and the reason it is left with.
@@ -56,15 +56,17 @@ def abandon(
     kind = table.KINDS.get(action.action)
     if kind is not None:
         kind.abandon(session, action, reason)
+    now = clock.now(session)
     ended, woken = actions.end(
         session,
-        action.id,
-        models.Action.status.not_in(consts.ACTION_ENDS),
+        action,
+        actions.is_unfinished(action.id),
         status,
         reason,
+        now,
     )
     if ended:
-        run.events.ended(session, action, status, reason)
+        run.events.ended(session, action, status, reason, now)
         run.metrics.ended(session, action, status)
     return woken
 

@@ -382,8 +382,10 @@ def evaluate(
     operation: str,
     limit: int,
 ) -> None:
-    """Set a cluster's status by what its nodes are like."""
-    session.flush()
+    """Set a cluster's status by what its nodes are like.
+
+    What was changed of them has been flushed.
+    """
     status, reason = sizes.health(
         operation,
         nodes.count_of_cluster(session, cluster.id, status='ACTIVE'),
@@ -393,7 +395,6 @@ def evaluate(
     clusters.set_status(cluster, status, reason)
     if status == 'ACTIVE' and cluster.created_at is None:
         cluster.created_at = clock.utcnow()
-    session.flush()
 
 
 def _leave_host(

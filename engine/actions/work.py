@@ -86,9 +86,14 @@ class Work:
         self.claim = claim
         self.action = action
         self.request = request
+        #: Whether its cluster has policies to ask; None: nobody has looked.
+        #: None comes or goes while the cluster is locked.
+        self.has_policies: bool | None = None
         self._settled = False
         self._woken = False
         self._status: str | None = None
+        #: The time of the transaction under way.
+        self._now: datetime.datetime | None = None
 
     def perform(self) -> None:
         """Run the stage that is due. Never raises but what ends a thread."""
@@ -133,7 +138,7 @@ class Work:
         def attempt(session: orm.Session) -> Result:
             self._settled = self._woken = False
             self._status = None
-            actions.hold(session, self.claim)
+            self._now = actions.hold(session, self.claim)
             return body(session)
 
         result = self.run.database.write(attempt)
@@ -208,6 +213,8 @@ class Work:
     def failures(self, session: orm.Session) -> list[str]:
         """Return why children of the last wait did not succeed."""
         batch = set(self.action.data.get('children', ()))
+        if not batch:
+            return []
         return [
             f'{child.action} of {child.target}: {child.status_reason}'
             for child in dependencies.children(session, self.action.id)
@@ -234,17 +241,19 @@ class Work:
         reason: str,
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
+        assert self._now is not None
         ended, self._woken = actions.end(
             session,
-            self.action.id,
+            self.action,
             self.claim.condition(),
             status,
             reason,
+            self._now,
             outputs,
         )
         if not ended:
             raise actions.ClaimLostError(self.action.id)
-        self.run.events.ended(session, self.action, status, reason)
+        self.run.events.ended(session, self.action, status, reason, self._now)
         self.run.metrics.ended(session, self.action, status)
         self._settled = True
         self._status = f'{status}: {reason!r}'

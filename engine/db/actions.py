@@ -45,6 +45,58 @@ class ClaimLostError(Exception):
     """The action is not this worker's any more: stop working on it."""
 
 
+_ACTION = statements.table(models.Action)
+_SERVICE = statements.table(models.Service)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Condition:
+    """What an action must fulfil to be changed.
+
+    :ivar change: an UPDATE of those that fulfil it; made at import
+    :ivar values: of its parameters
+    """
+
+    change: sqlalchemy.Update
+    values: Mapping[str, Any]
+
+
+def _change(*clauses: sqlalchemy.ColumnElement[bool]) -> sqlalchemy.Update:
+    return (
+        sqlalchemy.update(_ACTION)
+        .where(*clauses)
+        .values(updated_at=clock.utcnow())
+    )
+
+
+#: The parameters are not called as a column is: those are what is set.
+_IS_CLAIMED = sqlalchemy.and_(
+    _ACTION.c.id == sqlalchemy.bindparam('_id'),
+    _ACTION.c.status == 'RUNNING',
+    _ACTION.c.owner == sqlalchemy.bindparam('_owner'),
+    _ACTION.c.claims == sqlalchemy.bindparam('_number'),
+)
+
+_CHANGE_CLAIMED = _change(_IS_CLAIMED)
+
+_HOLD = (
+    sqlalchemy.select(clock.utcnow())
+    .select_from(_ACTION)
+    .where(_IS_CLAIMED)
+    .with_for_update()
+)
+
+_CHANGE_UNFINISHED = _change(
+    _ACTION.c.id == sqlalchemy.bindparam('_id'),
+    _ACTION.c.status.not_in(consts.ACTION_ENDS),
+)
+
+_CHANGE_WAITING_LIFECYCLE = _change(
+    _ACTION.c.id == sqlalchemy.bindparam('_id'),
+    _ACTION.c.status == consts.WAITING_LIFECYCLE,
+)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Claim:
     """The right to run an action.
@@ -57,44 +109,85 @@ class Claim:
     owner: str
     number: int
 
-    def condition(self) -> sqlalchemy.ColumnElement[bool]:
+    def condition(self) -> Condition:
         """Return the condition under which the claim is good."""
-        return sqlalchemy.and_(
-            models.Action.id == self.action_id,
-            models.Action.status == 'RUNNING',
-            models.Action.owner == self.owner,
-            models.Action.claims == self.number,
-        )
+        return Condition(_CHANGE_CLAIMED, self.values())
+
+    def values(self) -> dict[str, Any]:
+        """Return what a statement has to know of it."""
+        return {
+            '_id': self.action_id,
+            '_owner': self.owner,
+            '_number': self.number,
+        }
 
 
-def update(
-    session: orm.Session,
-    condition: sqlalchemy.ColumnElement[bool],
-    **values: Any,
-) -> bool:
-    """Change actions that fulfil a condition; tell whether one did."""
+def is_unfinished(action_id: str) -> Condition:
+    """Return the condition of an action's not having ended."""
+    return Condition(_CHANGE_UNFINISHED, {'_id': action_id})
+
+
+def update(session: orm.Session, condition: Condition, **values: Any) -> bool:
+    """Change the action that fulfils a condition; tell whether it did.
+
+    :param values: of columns
+    """
     changed = statements.change(
-        session,
-        sqlalchemy.update(models.Action)
-        .where(condition)
-        .values(updated_at=clock.utcnow(), **values),
+        session, condition.change, {**condition.values, **values}
     )
     return changed > 0
 
 
 def get(session: orm.Session, action_id: str) -> models.Action | None:
     """Return an action as the database has it now."""
-    return session.get(models.Action, action_id, populate_existing=True)
+    return statements.row(session, models.Action, action_id)
 
 
 def lock(session: orm.Session, action_id: str) -> models.Action | None:
     """Return an action that nobody else changes before we commit."""
-    return session.get(
-        models.Action, action_id, populate_existing=True, with_for_update=True
-    )
+    return statements.locked(session, models.Action, action_id)
 
 
 # Finding work
+
+
+def _is_due() -> sqlalchemy.ColumnElement[bool]:
+    return sqlalchemy.or_(
+        _ACTION.c.not_before.is_(None),
+        _ACTION.c.not_before <= clock.utcnow(),
+    )
+
+
+_CANDIDATES = (
+    sqlalchemy.select(_ACTION.c.id)
+    .where(
+        _ACTION.c.status.in_(CLAIMABLE),
+        _is_due(),
+        _ACTION.c.id.not_in(statements.IDS),
+    )
+    .order_by(_ACTION.c.created_at, _ACTION.c.id)
+    .limit(sqlalchemy.bindparam('most'))
+)
+
+_CLAIM = _change(
+    _ACTION.c.id == sqlalchemy.bindparam('_id'),
+    _ACTION.c.status.in_(CLAIMABLE),
+    _is_due(),
+    sqlalchemy.exists().where(_SERVICE.c.id == sqlalchemy.bindparam('_owner')),
+).values(
+    status='RUNNING',
+    owner=sqlalchemy.bindparam('_owner'),
+    claims=_ACTION.c.claims + 1,
+    not_before=None,
+    blocked_on=None,
+)
+
+#: An action, and the time.
+_CLAIMED = (
+    sqlalchemy.select(models.Action, clock.utcnow())
+    .where(models.Action.id == sqlalchemy.bindparam('_id'))
+    .execution_options(populate_existing=True)
+)
 
 
 def candidates(
@@ -104,64 +197,42 @@ def candidates(
 
     :param excluded: IDs that the caller does not want
     """
-    query = (
-        sqlalchemy.select(models.Action.id)
-        .where(models.Action.status.in_(CLAIMABLE), _is_due())
-        .order_by(models.Action.created_at, models.Action.id)
-        .limit(limit)
-    )
-    if excluded:
-        query = query.where(models.Action.id.not_in(list(excluded)))
-    return list(session.scalars(query))
+    values = {'most': limit, 'ids': list(excluded)}
+    return list(session.scalars(_CANDIDATES, values))
 
 
 def claim(
     session: orm.Session, action_id: str, owner: str
-) -> tuple[Claim, models.Action] | None:
+) -> tuple[Claim, models.Action, datetime.datetime] | None:
     """Make a ready action ``owner``'s, if nobody was faster.
 
     :param owner: the ID of a service that the ledger knows; one that was
         given up gets nothing
+    :returns: also the time of that
     """
-    alive = sqlalchemy.exists().where(models.Service.id == owner)
-    is_mine = update(
-        session,
-        sqlalchemy.and_(
-            models.Action.id == action_id,
-            models.Action.status.in_(CLAIMABLE),
-            _is_due(),
-            alive,
-        ),
-        status='RUNNING',
-        owner=owner,
-        claims=models.Action.claims + 1,
-        not_before=None,
-        blocked_on=None,
-    )
-    if not is_mine:
+    values = {'_id': action_id, '_owner': owner}
+    if not statements.change(session, _CLAIM, values):
         return None
-    action = get(session, action_id)
-    assert action is not None
-    return Claim(action_id, owner, action.claims), action
+    action, now = session.execute(_CLAIMED, values).one()
+    return Claim(action_id, owner, action.claims), action, now
 
 
-def start(session: orm.Session, action: models.Action) -> bool:
+def start(
+    session: orm.Session,
+    claimed: Claim,
+    action: models.Action,
+    now: datetime.datetime,
+) -> bool:
     """Let an action's time run; tell whether it did not run yet."""
     if action.start_time is not None:
         return False
-    now = clock.now(session)
-    action.start_time = now.timestamp()
-    if action.deadline is None:
-        action.deadline = later(now, action.timeout)
-    session.flush()
-    return True
-
-
-def _is_due() -> sqlalchemy.ColumnElement[bool]:
-    return sqlalchemy.or_(
-        models.Action.not_before.is_(None),
-        models.Action.not_before <= clock.utcnow(),
-    )
+    values = {
+        'start_time': now.timestamp(),
+        'deadline': action.deadline or later(now, action.timeout),
+    }
+    for name, value in values.items():
+        orm.attributes.set_committed_value(action, name, value)
+    return update(session, claimed.condition(), **values)
 
 
 def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
@@ -175,13 +246,16 @@ def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
 # With a claim
 
 
-def hold(session: orm.Session, claimed: Claim) -> None:
+def hold(session: orm.Session, claimed: Claim) -> datetime.datetime:
     """Keep the action from being taken away until the transaction ends.
 
+    :returns: the time
     :raises ClaimLostError: it has been taken away
     """
-    if not update(session, claimed.condition()):
+    now: datetime.datetime | None = session.scalar(_HOLD, claimed.values())
+    if now is None:
         raise ClaimLostError(claimed.action_id)
+    return now
 
 
 def give_back(
@@ -245,10 +319,7 @@ def let_go(session: orm.Session, action_id: str, reason: str) -> bool:
     """
     return update(
         session,
-        sqlalchemy.and_(
-            models.Action.id == action_id,
-            models.Action.status == consts.WAITING_LIFECYCLE,
-        ),
+        Condition(_CHANGE_WAITING_LIFECYCLE, {'_id': action_id}),
         status='READY',
         status_reason=reason,
         not_before=None,
@@ -277,16 +348,17 @@ def wait_for(
     )
     if not is_mine:
         raise ClaimLostError(claimed.action_id)
-    ids = []
-    for child in children:
-        session.add(child)
-        ids.append(child.id)
-    session.flush()
-    session.add_all(
-        models.ActionDependency(depended=id_, dependent=claimed.action_id)
-        for id_ in ids
+    batch = list(children)
+    statements.insert(session, batch)
+    statements.insert(
+        session,
+        [
+            models.ActionDependency(
+                depended=child.id, dependent=claimed.action_id
+            )
+            for child in batch
+        ],
     )
-    session.flush()
 
 
 # Ends
@@ -294,10 +366,11 @@ def wait_for(
 
 def end(
     session: orm.Session,
-    action_id: str,
-    condition: sqlalchemy.ColumnElement[bool],
+    action: models.Action,
+    condition: Condition,
     status: str,
     reason: str,
+    now: datetime.datetime,
     outputs: Mapping[str, Any] | None = None,
 ) -> tuple[bool, bool]:
     """End an action, drop its locks and wake who waited for it.
@@ -309,19 +382,19 @@ def end(
     values: dict[str, Any] = {} if outputs is None else {'outputs': outputs}
     ended = update(
         session,
-        sqlalchemy.and_(models.Action.id == action_id, condition),
+        condition,
         status=status,
         status_reason=reason,
         owner=None,
         blocked_on=None,
         not_before=None,
-        end_time=clock.now(session).timestamp(),
+        end_time=now.timestamp(),
         **values,
     )
     if not ended:
         return False, False
-    woken = locks.release(session, action_id)
-    for parent in dependencies.parents(session, action_id):
+    woken = locks.release(session, action)
+    for parent in dependencies.parents(session, action):
         woken |= dependencies.resume_if_done(session, parent)
     return True, woken
 

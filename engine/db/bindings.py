@@ -22,6 +22,16 @@ _POLICIES = (
     .order_by(BINDING.priority, BINDING.id)
 )
 
+_BOUND = (
+    sqlalchemy.select(BINDING, models.Policy)
+    .join(models.Policy, models.Policy.id == BINDING.policy_id)
+    .where(BINDING.cluster_id == sqlalchemy.bindparam('cluster'))
+    .order_by(BINDING.priority, BINDING.id)
+    .execution_options(populate_existing=True)
+)
+
+_ENABLED = _BOUND.where(BINDING.enabled.is_(True))
+
 
 def get(
     session: orm.Session, cluster_id: str, policy_id: str
@@ -40,16 +50,9 @@ def of_cluster(
     session: orm.Session, cluster_id: str, *, enabled_only: bool = False
 ) -> list[Bound]:
     """Return the policies of a cluster, that to be asked first first."""
-    query = (
-        sqlalchemy.select(BINDING, models.Policy)
-        .join(models.Policy, models.Policy.id == BINDING.policy_id)
-        .where(BINDING.cluster_id == cluster_id)
-        .order_by(BINDING.priority, BINDING.id)
-        .execution_options(populate_existing=True)
-    )
-    if enabled_only:
-        query = query.where(BINDING.enabled.is_(True))
-    return [(row[0], row[1]) for row in session.execute(query)]
+    query = _ENABLED if enabled_only else _BOUND
+    rows = session.execute(query, {'cluster': cluster_id})
+    return [(row[0], row[1]) for row in rows]
 
 
 def count_of_policy(session: orm.Session, policy_id: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, models
+from engine.db import clock, models, statements
 from vobjects import serializer
 from vobjects.manifest import Manifest
 from vobjects.rpc import objects
@@ -37,10 +37,10 @@ def record(
     answered = objects.Answered(content=serializer.to_wire(answer, spoken))
     # Who does not speak it never looks into this table.
     readers = spoken if spoken and answered.obj_name() in spoken else None
-    session.add(
-        models.Call(id=call, answered=serializer.to_wire(answered, readers))
+    statements.insert(
+        session,
+        [models.Call(id=call, answered=serializer.to_wire(answered, readers))],
     )
-    session.flush()
 
 
 def recall(session: orm.Session, call: str) -> objects.Answered | None:

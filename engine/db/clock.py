@@ -48,10 +48,11 @@ def _sqlite(element: utcnow, compiler: Any, **options: Any) -> str:
     return "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"
 
 
+_NOW = sqlalchemy.select(utcnow())
+
+
 def now(session: orm.Session) -> datetime.datetime:
     """Return the time by the database's clock, aware, in UTC."""
-    value: datetime.datetime | None = session.scalar(
-        sqlalchemy.select(utcnow())
-    )
+    value: datetime.datetime | None = session.scalar(_NOW)
     assert value is not None
     return value

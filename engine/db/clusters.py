@@ -8,7 +8,7 @@ from collections.abc import Collection
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, find, models, statements
+from engine.db import clock, models, statements
 
 #: Cluster and node, in the order of the nodes' indices.
 _NODES = (
@@ -17,32 +17,31 @@ _NODES = (
     .order_by(models.Node.index, models.Node.id)
 )
 
+_CLUSTER = statements.table(models.Cluster)
+
+_COUNT = sqlalchemy.select(sqlalchemy.func.count()).select_from(_CLUSTER)
+
+_COUNT_OF_PROJECT = _COUNT.where(
+    _CLUSTER.c.project == sqlalchemy.bindparam('project')
+)
+
+_COUNT_OF_NOBODY = _COUNT.where(_CLUSTER.c.project.is_(None))
+
 
 def get(session: orm.Session, cluster_id: str) -> models.Cluster | None:
     """Return a cluster as the database has it now."""
-    return session.get(models.Cluster, cluster_id, populate_existing=True)
+    return statements.row(session, models.Cluster, cluster_id)
 
 
 def lock(session: orm.Session, cluster_id: str) -> models.Cluster | None:
     """Return a cluster that nobody else changes before we commit."""
-    return session.get(
-        models.Cluster,
-        cluster_id,
-        populate_existing=True,
-        with_for_update=True,
-    )
+    return statements.locked(session, models.Cluster, cluster_id)
 
 
 def count_of_project(session: orm.Session, project: str | None) -> int:
     """Return how many clusters a project has."""
-    return (
-        session.scalar(
-            sqlalchemy.select(sqlalchemy.func.count())
-            .select_from(models.Cluster)
-            .where(find.owned_by(models.Cluster, project))
-        )
-        or 0
-    )
+    query = _COUNT_OF_NOBODY if project is None else _COUNT_OF_PROJECT
+    return session.scalar(query, {'project': project}) or 0
 
 
 def count_of_profile(session: orm.Session, profile_id: str) -> int:

@@ -14,39 +14,61 @@ from sqlalchemy import orm
 from engine.db import clock, models, statements
 from vobjects.clustering import consts
 
+_ACTION = statements.table(models.Action)
+_DEPENDENCY = statements.table(models.ActionDependency)
+
+_PARENTS = (
+    sqlalchemy.select(_DEPENDENCY.c.dependent)
+    .where(_DEPENDENCY.c.depended == sqlalchemy.bindparam('child'))
+    .order_by(_DEPENDENCY.c.dependent)
+)
+
+_LOCK = (
+    sqlalchemy.select(_ACTION.c.id)
+    .where(_ACTION.c.id == sqlalchemy.bindparam('parent'))
+    .with_for_update()
+)
+
+_UNFINISHED = (
+    sqlalchemy.select(_ACTION.c.id)
+    .join(_DEPENDENCY, _DEPENDENCY.c.depended == _ACTION.c.id)
+    .where(
+        _DEPENDENCY.c.dependent == sqlalchemy.bindparam('parent'),
+        _ACTION.c.status.not_in(consts.ACTION_ENDS),
+    )
+)
+
+_ANY_UNFINISHED = _UNFINISHED.limit(1)
+
+_RESUME = (
+    sqlalchemy.update(_ACTION)
+    .where(
+        _ACTION.c.id == sqlalchemy.bindparam('parent'),
+        _ACTION.c.status == 'WAITING',
+    )
+    .values(status='READY', not_before=None, updated_at=clock.utcnow())
+)
+
 
 def resume_if_done(session: orm.Session, action_id: str) -> bool:
     """Make a waiting action ready if nothing it waits for is unfinished.
 
     :returns: whether it is now
     """
+    parent = {'parent': action_id}
     # Two last children may end at once: the second to lock their parent's
     # row sees the end of the first.
-    session.execute(
-        sqlalchemy.select(models.Action.id)
-        .where(models.Action.id == action_id)
-        .with_for_update()
-    )
-    if unfinished_children(session, action_id):
+    session.execute(_LOCK, parent)
+    if session.scalar(_ANY_UNFINISHED, parent) is not None:
         return False
-    resumed = statements.change(
-        session,
-        sqlalchemy.update(models.Action)
-        .where(
-            models.Action.id == action_id, models.Action.status == 'WAITING'
-        )
-        .values(status='READY', not_before=None, updated_at=clock.utcnow()),
-    )
-    return resumed > 0
+    return statements.change(session, _RESUME, parent) > 0
 
 
-def parents(session: orm.Session, action_id: str) -> Sequence[str]:
+def parents(session: orm.Session, action: models.Action) -> Sequence[str]:
     """Return the IDs of the actions that wait or waited for an action."""
-    return session.scalars(
-        sqlalchemy.select(models.ActionDependency.dependent)
-        .where(models.ActionDependency.depended == action_id)
-        .order_by(models.ActionDependency.dependent)
-    ).all()
+    if action.cause == consts.CAUSE_REQUEST:
+        return ()  # nobody waits for what users asked for
+    return session.scalars(_PARENTS, {'child': action.id}).all()
 
 
 def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:
@@ -65,19 +87,7 @@ def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:
 
 def unfinished_children(session: orm.Session, action_id: str) -> list[str]:
     """Return the IDs of those that have not ended."""
-    return list(
-        session.scalars(
-            sqlalchemy.select(models.Action.id)
-            .join(
-                models.ActionDependency,
-                models.ActionDependency.depended == models.Action.id,
-            )
-            .where(
-                models.ActionDependency.dependent == action_id,
-                models.Action.status.not_in(consts.ACTION_ENDS),
-            )
-        )
-    )
+    return list(session.scalars(_UNFINISHED, {'parent': action_id}))
 
 
 def relations(

@@ -63,9 +63,7 @@ def find(
     if SHORT_ID.fullmatch(identity):
         attempts.append('short id')
     for attempt in attempts if is_storable(identity) else ():
-        query = _query(model, attempt, project is None)
-        if for_share:
-            query = query.with_for_update(read=True)
+        query = _query(model, attempt, project is None, for_share)
         found: Sequence[Row] = session.scalars(
             query,
             {
@@ -86,7 +84,7 @@ def find(
 
 @functools.cache
 def _query(
-    model: type[Any], attempt: _Attempt, is_nobodys: bool
+    model: type[Any], attempt: _Attempt, is_nobodys: bool, for_share: bool
 ) -> sqlalchemy.Select[Any]:
     """Return a query, made once: that takes longer than to run it.
 
@@ -100,6 +98,8 @@ def _query(
     else:
         meant = model.id == identity
     query = sqlalchemy.select(model).where(meant).limit(2)
+    if for_share:
+        query = query.with_for_update(read=True)
     if attempt == 'any id':
         return query
     if is_nobodys:

@@ -14,12 +14,38 @@ that ends their action, and never by anything else.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import functools
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import models, statements
+from vobjects.clustering import consts
+
+_LOCK = statements.table(models.Lock)
+_ACTION = statements.table(models.Action)
+
+#: Locked as well, so that a release under way is either over or comes after,
+#: and then finds who is blocked on it.
+_HELD = (
+    sqlalchemy.select(_LOCK.c.action_id, _LOCK.c.exclusive)
+    .where(_LOCK.c.resource_id == sqlalchemy.bindparam('resource'))
+    .with_for_update()
+)
+
+_RELEASE = sqlalchemy.delete(_LOCK).where(
+    _LOCK.c.action_id == sqlalchemy.bindparam('action')
+)
+
+_WAKE = (
+    sqlalchemy.update(_ACTION)
+    .where(
+        _ACTION.c.blocked_on.in_(statements.IDS), _ACTION.c.status == 'READY'
+    )
+    .values(blocked_on=None, not_before=None)
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,68 +76,42 @@ def acquire(
     for want in wants:
         if not _enter(session, want):
             continue
-        # Locked as well, so that a release under way is either over or
-        # comes after, and then finds who is blocked on it.
-        held = session.scalars(
-            sqlalchemy.select(models.Lock)
-            .where(models.Lock.resource_id == want.resource_id)
-            .with_for_update()
-        ).all()
-        if any(lock.action_id == action_id for lock in held):
+        held = session.execute(_HELD, {'resource': want.resource_id}).all()
+        if any(holder == action_id for holder, _exclusive in held):
             continue
-        if any(want.exclusive or lock.exclusive for lock in held):
+        if any(want.exclusive or exclusive for _holder, exclusive in held):
             return want.resource_id
-        missing.append(want)
-    for want in missing:
-        session.add(
+        missing.append(
             models.Lock(
                 resource_id=want.resource_id,
                 action_id=action_id,
                 exclusive=want.exclusive,
             )
         )
-    session.flush()
+    statements.insert(session, missing)
     return None
 
 
-def release(session: orm.Session, action_id: str) -> bool:
+def release(session: orm.Session, action: models.Action) -> bool:
     """Drop an action's locks and let those go on that waited for them.
 
     :returns: whether an action may go on now
     """
-    mine = list(
-        session.scalars(
-            sqlalchemy.select(models.Lock.resource_id).where(
-                models.Lock.action_id == action_id
-            )
-        )
-    )
-    if not mine:
+    if not statements.change(session, _RELEASE, {'action': action.id}):
         return False
-    statements.change(
-        session,
-        sqlalchemy.delete(models.Lock).where(
-            models.Lock.action_id == action_id
-        ),
-    )
-    return wake(session, mine)
+    held = {action.target}
+    if action.cause == consts.CAUSE_REQUEST and action.cluster_id is not None:
+        held.add(action.cluster_id)
+    return wake(session, held)
 
 
-def wake(session: orm.Session, resource_ids: Iterable[str]) -> bool:
+def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
     """Let actions go on that wait for one of these resources.
 
     :returns: whether there is one
     """
-    woken = statements.change(
-        session,
-        sqlalchemy.update(models.Action)
-        .where(
-            models.Action.blocked_on.in_(list(resource_ids)),
-            models.Action.status == 'READY',
-        )
-        .values(blocked_on=None, not_before=None),
-    )
-    return woken > 0
+    ids = list(resource_ids)
+    return statements.change(session, _WAKE, {'ids': ids}) > 0
 
 
 def holders(session: orm.Session, resource_id: str) -> list[str]:
@@ -127,9 +127,15 @@ def holders(session: orm.Session, resource_id: str) -> list[str]:
 
 def _enter(session: orm.Session, want: Want) -> bool:
     """Lock the resource's own row until the transaction ends."""
-    found = session.scalar(
-        sqlalchemy.select(want.kind.id)
-        .where(want.kind.id == want.resource_id)
+    query = _entrance(want.kind)
+    return session.scalar(query, {'resource': want.resource_id}) is not None
+
+
+@functools.cache
+def _entrance(kind: type[Any]) -> sqlalchemy.Select[Any]:
+    rows = statements.table(kind)
+    return (
+        sqlalchemy.select(rows.c.id)
+        .where(rows.c.id == sqlalchemy.bindparam('resource'))
         .with_for_update()
     )
-    return found is not None

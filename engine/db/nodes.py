@@ -8,43 +8,54 @@ from collections.abc import Sequence
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, models
+from engine.db import clock, models, statements
+
+_NODE = statements.table(models.Node)
+
+_COUNT = (
+    sqlalchemy.select(sqlalchemy.func.count())
+    .select_from(_NODE)
+    .where(_NODE.c.cluster_id == sqlalchemy.bindparam('cluster'))
+)
+
+_COUNT_OF_STATUS = _COUNT.where(
+    _NODE.c.status == sqlalchemy.bindparam('wanted')
+)
+
+_OF_CLUSTER = (
+    sqlalchemy.select(models.Node)
+    .where(models.Node.cluster_id == sqlalchemy.bindparam('cluster'))
+    .order_by(models.Node.index, models.Node.id)
+    .execution_options(populate_existing=True)
+)
 
 
 def get(session: orm.Session, node_id: str) -> models.Node | None:
     """Return a node as the database has it now."""
-    return session.get(models.Node, node_id, populate_existing=True)
+    return statements.row(session, models.Node, node_id)
 
 
 def lock(session: orm.Session, node_id: str) -> models.Node | None:
     """Return a node that nobody else changes before we commit."""
-    return session.get(
-        models.Node, node_id, populate_existing=True, with_for_update=True
-    )
+    return statements.locked(session, models.Node, node_id)
 
 
 def of_cluster(session: orm.Session, cluster_id: str) -> Sequence[models.Node]:
     """Return the nodes of a cluster, in the order of their indices."""
-    return session.scalars(
-        sqlalchemy.select(models.Node)
-        .where(models.Node.cluster_id == cluster_id)
-        .order_by(models.Node.index, models.Node.id)
-        .execution_options(populate_existing=True)
-    ).all()
+    return session.scalars(_OF_CLUSTER, {'cluster': cluster_id}).all()
 
 
 def count_of_cluster(
     session: orm.Session, cluster_id: str, *, status: str | None = None
 ) -> int:
-    """Return how many nodes a cluster has, perhaps of one status."""
-    query = (
-        sqlalchemy.select(sqlalchemy.func.count())
-        .select_from(models.Node)
-        .where(models.Node.cluster_id == cluster_id)
-    )
-    if status is not None:
-        query = query.where(models.Node.status == status)
-    return session.scalar(query) or 0
+    """Return how many nodes a cluster has, perhaps of one status.
+
+    What the session has not flushed does not count.
+    """
+    query = _COUNT if status is None else _COUNT_OF_STATUS
+    values = {'cluster': cluster_id, 'wanted': status}
+    with session.no_autoflush:
+        return session.scalar(query, values) or 0
 
 
 def count_of_profile(session: orm.Session, profile_id: str) -> int:

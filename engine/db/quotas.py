@@ -6,7 +6,7 @@ from __future__ import annotations
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clusters, models
+from engine.db import clusters, models, statements
 from vobjects.clustering import errors
 
 
@@ -33,12 +33,11 @@ def check_clusters(
 def _lock(session: orm.Session, project: str | None) -> None:
     """Let no other transaction pass here for the project until we commit."""
     id_ = project or ''
-    row = session.get(models.Project, id_, with_for_update=True)
-    if row is not None:
+    if statements.locked(session, models.Project, id_) is not None:
         return
     try:
         with session.begin_nested():
             session.add(models.Project(id=id_))
     except oslo_db_exception.DBDuplicateEntry:
         # Who was faster has committed: its row can be locked.
-        session.get(models.Project, id_, with_for_update=True)
+        statements.locked(session, models.Project, id_)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
-from engine.db import models
+from engine.db import models, statements
 
 
 def dispatch(session: orm.Session, event: models.Event) -> None:
     """Keep an event."""
-    session.add(event)
-    session.flush()
+    statements.insert(session, [event])

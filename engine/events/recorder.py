@@ -7,6 +7,7 @@ is there if and only if that happened.
 
 from __future__ import annotations
 
+import datetime
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from oslo_config import cfg
 from sqlalchemy import orm
 from stevedore import named
 
-from engine.db import clock, models
+from engine.db import models, statements
 from vobjects.clustering import consts
 
 NAMESPACE = 'vobjects.dispatchers'
@@ -29,6 +30,18 @@ PHASES: Mapping[str, tuple[str, int]] = {
     'SUCCEEDED': ('end', logging.INFO),
     'FAILED': ('error', logging.ERROR),
     'CANCELLED': ('error', logging.WARNING),
+}
+
+
+def _states(rows: sqlalchemy.Table) -> sqlalchemy.Select[Any]:
+    return sqlalchemy.select(
+        rows.c.name, rows.c.status, rows.c.status_reason
+    ).where(rows.c.id == sqlalchemy.bindparam('target'))
+
+
+_STATES = {
+    model: _states(statements.table(model))
+    for model in (models.Cluster, models.Node)
 }
 
 
@@ -45,10 +58,18 @@ class Recorder:
         self._lowest = consts.EVENT_LEVELS[conf.events.priority.upper()]
         self._derived = not conf.events.exclude_derived_actions
 
-    def started(self, session: orm.Session, action: models.Action) -> None:
-        """Say that an action was begun with."""
+    def started(
+        self,
+        session: orm.Session,
+        action: models.Action,
+        now: datetime.datetime,
+    ) -> None:
+        """Say that an action was begun with.
+
+        :param now: when
+        """
         reason = f'{action.action} started.'
-        self._record(session, action, START, logging.INFO, reason)
+        self._record(session, action, START, logging.INFO, reason, now)
 
     def ended(
         self,
@@ -56,10 +77,14 @@ class Recorder:
         action: models.Action,
         status: str,
         reason: str,
+        now: datetime.datetime,
     ) -> None:
-        """Say how an action ended."""
+        """Say how an action ended.
+
+        :param now: when
+        """
         phase, level = PHASES[status]
-        self._record(session, action, phase, level, reason)
+        self._record(session, action, phase, level, reason, now)
 
     def _record(
         self,
@@ -68,25 +93,20 @@ class Recorder:
         phase: str,
         level: int,
         reason: str,
+        now: datetime.datetime,
     ) -> None:
         is_derived = action.cause != consts.CAUSE_REQUEST
         if level < self._lowest or (is_derived and not self._derived):
             return
         model = _model(action)
-        session.flush()
-        found = session.execute(
-            sqlalchemy.select(
-                model.name, model.status, model.status_reason
-            ).where(model.id == action.target)
-        ).first()
-        name, status, why = found or (
+        name, status, why = _state(session, model, action.target) or (
             _former_name(session, action),
             None,
             None,
         )
         event = models.Event(
             id=models.new_id(),
-            timestamp=clock.utcnow(),
+            timestamp=now,
             level=level,
             oid=action.target,
             oname=name,
@@ -129,6 +149,21 @@ def _model(
 ) -> type[models.Cluster] | type[models.Node]:
     is_node = action.action.startswith('NODE_')
     return models.Node if is_node else models.Cluster
+
+
+def _state(
+    session: orm.Session, model: type[Any], target: str
+) -> tuple[str, str, str | None] | None:
+    """Return name, status and its reason of a target; None: it is gone.
+
+    Most often the transaction has just changed it, and has it at hand.
+    """
+    row = session.identity_map.get(orm.util.identity_key(model, target))
+    if row is not None and row not in session.deleted:
+        return row.name, row.status, row.status_reason
+    query = _STATES[model]
+    found = session.execute(query, {'target': target}).first()
+    return None if found is None else (found[0], found[1], found[2])
 
 
 def _former_name(session: orm.Session, action: models.Action) -> str:

@@ -87,8 +87,7 @@ class Handlers:
         action = queue.from_request(
             self.run, context, kind, target, request, cluster=cluster
         )
-        session.add(action)
-        session.flush()
+        statements.insert(session, [action])
         return action
 
 

@@ -307,8 +307,7 @@ class Manager:
             action.status_reason = (
                 f"Health policy '{case.policy.name}': {trouble}"
             )
-            session.add(action)
-            session.flush()
+            statements.insert(session, [action])
             return True
 
         try:

@@ -5,8 +5,16 @@ import datetime
 import threading
 
 import pytest
+from sqlalchemy import orm
 
-from engine.db import actions, database, dependencies, models, services
+from engine.db import (
+    actions,
+    clock,
+    database,
+    dependencies,
+    models,
+    services,
+)
 from tests.unit.engine import fleet
 
 
@@ -40,11 +48,15 @@ def claim(
 
 
 def end(target: database.Database, held: actions.Claim) -> tuple[bool, bool]:
-    return target.write(
-        lambda session: actions.end(
-            session, held.action_id, held.condition(), 'SUCCEEDED', 'done'
+    def body(session: orm.Session) -> tuple[bool, bool]:
+        action = actions.get(session, held.action_id)
+        assert action is not None
+        now = clock.now(session)
+        return actions.end(
+            session, action, held.condition(), 'SUCCEEDED', 'done', now
         )
-    )
+
+    return target.write(body)
 
 
 def status(target: database.Database, action: models.Action) -> str:
@@ -226,9 +238,10 @@ def test_overdue_are_those_past_their_deadline(
         for action in (late, timely):
             claimed = actions.claim(session, action.id, owner)
             assert claimed is not None
-            actions.start(session, claimed[1])
-            assert claimed[1].deadline is not None
-            claimed[1].deadline -= datetime.timedelta(seconds=60)
+            held, row, now = claimed
+            assert actions.start(session, held, row, now)
+            assert row.deadline is not None
+            row.deadline -= datetime.timedelta(seconds=60)
 
     any_database.write(start_long_ago)
     with any_database.reader() as session:

@@ -38,6 +38,11 @@ def acquire(
     return target.write(lambda session: locks.acquire(session, action, [want]))
 
 
+def release(target: database.Database, action: str, cluster: str) -> bool:
+    row = models.Action(id=action, target=cluster, cause='test')
+    return target.write(lambda session: locks.release(session, row))
+
+
 def test_exclusive_lock_keeps_everybody_else_out(
     any_database: database.Database, cluster: str
 ) -> None:
@@ -117,8 +122,8 @@ def test_release_wakes_who_is_blocked_on_it(
         return action
 
     any_database.write(body)
-    assert any_database.write(lambda session: locks.release(session, 'a'))
-    assert not any_database.write(lambda session: locks.release(session, 'a'))
+    assert release(any_database, 'a', cluster)
+    assert not release(any_database, 'a', cluster)
     with any_database.reader() as session:
         action = session.get(models.Action, 'b')
         assert action is not None
@@ -141,9 +146,7 @@ def test_exclusive_lock_under_threads_has_one_holder(
                 broken.append(action)
             entered.append(action)
             inside.release()
-            any_database.write(
-                lambda session, id_=action: locks.release(session, id_)
-            )
+            release(any_database, action, cluster)
 
     threads = [
         threading.Thread(target=contend, args=(name,)) for name in 'abc'
