@@ -10,7 +10,8 @@ from alembic import autogenerate, script
 from alembic.runtime import migration
 
 from engine.db import database, migrations, models, services
-from tests.unit.engine.conftest import configuration
+from tests.unit.engine import fleet
+from tests.unit.engine.conftest import configuration, copy_of
 from tests.unit.engine.db import chains, expansion
 
 SYNC = """
@@ -61,7 +62,7 @@ def test_sync_by_processes_that_start_together_succeeds_in_each(
         for _ in range(2)
     ]
     for process in processes:
-        output, error = process.communicate(timeout=60)
+        output, error = process.communicate(timeout=600)
         assert output.strip() == migrations.head(), error
 
 
@@ -149,9 +150,10 @@ def test_expanding_revision_leaves_older_programs_in_peace(
     ],
 )
 def test_expanding_revision_that_restricts_is_found(
-    tmp_path: pathlib.Path, body: str, finding: str
+    world: fleet.World, tmp_path: pathlib.Path, body: str, finding: str
 ) -> None:
-    assert any(finding in found for found in _restrictions(tmp_path, body))
+    found = _restrictions(world, tmp_path, body)
+    assert any(finding in one for one in found)
 
 
 @pytest.mark.parametrize(
@@ -169,18 +171,18 @@ def test_expanding_revision_that_restricts_is_found(
     ],
 )
 def test_expanding_revision_that_only_adds_passes(
-    tmp_path: pathlib.Path, body: str
+    world: fleet.World, tmp_path: pathlib.Path, body: str
 ) -> None:
-    assert _restrictions(tmp_path, body) == []
+    assert _restrictions(world, tmp_path, body) == []
 
 
-def _restrictions(directory: pathlib.Path, body: str) -> list[str]:
+def _restrictions(
+    world: fleet.World, directory: pathlib.Path, body: str
+) -> list[str]:
+    """Return what a revision after the newest one restricts."""
     chain = chains.copied(migrations.EXPAND, directory / 'chain')
     chains.add(chain, 'e900', body)
-    url = f'sqlite:///{directory}/engine.sqlite'
-    target = database.Database(configuration(url))
-    with migrations.alone(target) as connection:
-        migrations.upgrade(connection, chain, migrations.head() or '')
+    target = copy_of(world, directory / 'engine.sqlite').database
     with target.engine.connect() as connection:
         before = expansion.reflect(connection)
     with migrations.alone(target) as connection:
