@@ -8,6 +8,7 @@ are idle workers, so that the rest stays for other engines.
 
 from __future__ import annotations
 
+import collections
 import logging
 import queue
 import threading
@@ -23,7 +24,7 @@ from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
 
-#: Actions looked at when a worker is idle: others may be faster with some.
+#: Actions that are found at a look; others may be faster with some.
 LOOK = 16
 
 #: What an engine of another age may have left for us, or we for it.
@@ -61,6 +62,8 @@ class Scheduler:
         #: Held while a claim is in the database and not yet in that set.
         self._claiming = threading.Lock()
         self._unreadable: dict[str, float] = {}
+        #: What the last look has found and was not tried yet.
+        self._seen: collections.deque[str] = collections.deque()
         self._heard = threading.Event()
         self._stopping = threading.Event()
         self._dispatcher = threading.Thread(
@@ -117,7 +120,18 @@ class Scheduler:
         return True
 
     def claim(self) -> work.Work | None:
-        """Claim the oldest action that can be run now, if there is one."""
+        """Claim an action that can be run now, if there is one.
+
+        It is the oldest, or one that was among the oldest at the last look:
+        a look takes long where many actions wait.
+        """
+        job = self._first()
+        if job is None:
+            self._look()
+            job = self._first()
+        return job
+
+    def _look(self) -> None:
         now = time.monotonic()
         self._unreadable = {
             id_: until
@@ -125,9 +139,14 @@ class Scheduler:
             if until > now
         }
         with self.run.database.reader() as session:
-            ids = actions.candidates(session, LOOK, self._unreadable)
-        for action_id in ids:
-            job = self._try(action_id)
+            self._seen.extend(
+                actions.candidates(session, LOOK, self._unreadable)
+            )
+
+    def _first(self) -> work.Work | None:
+        """Claim the first that was seen and nobody else has."""
+        while self._seen:
+            job = self._try(self._seen.popleft())
             if job is not None:
                 return job
         return None
