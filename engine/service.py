@@ -15,8 +15,8 @@ import socket
 
 from oslo_config import cfg
 
+from engine import announcer, exporter, outgoing, purger, reaper, scheduler
 from engine import conf as engine_conf
-from engine import exporter, outgoing, purger, reaper, scheduler
 from engine.actions import runtime
 from engine.db import calls, database, migrations, phases, services
 from engine.delegations import base as delegations
@@ -139,6 +139,7 @@ class Engine:
             listeners={notices.WORK: self._hear},
             observer=self.runtime.metrics,
         )
+        self.announcer = announcer.Announcer(self._announce)
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
         self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
@@ -164,6 +165,7 @@ class Engine:
         """Join the fleet, serve requests and run actions."""
         self.exporter.start()
         self.worker.start()
+        self.announcer.start()
         self.reaper.start()
         self.purger.start()
         self.revoker.start()
@@ -180,6 +182,7 @@ class Engine:
         self.revoker.stop()
         self.purger.stop()
         self.reaper.stop()
+        self.announcer.stop()
         self.worker.stop()
         self.exporter.stop()
         self.database.close()
@@ -201,7 +204,12 @@ class Engine:
 
     def _wake(self) -> None:
         self.scheduler.hear()
-        self.worker.announce_work()
+        self.announcer.announce()
+
+    def _announce(self) -> None:
+        view = self.worker.membership.view
+        if view is None or len(view.servers(topics.ENGINE)) > 1:
+            self.worker.announce_work()
 
 
 def check_schema(target: database.Database) -> None:

@@ -70,6 +70,7 @@ class Worker:
             conf, exchange, error_modules
         )
         self._notices = notices.Sender(self._transport, (topic, *told))
+        self._workers = notices.Sender(self._transport, (topic,))
         me = Member(
             id=str(uuid.uuid4()),
             binary=binary,
@@ -117,7 +118,7 @@ class Worker:
 
     def announce_work(self) -> None:
         """Tell every worker that there is something to do."""
-        self._notices.send(notices.WORK)
+        self._workers.send(notices.WORK)
 
     def start(self) -> None:
         """Report, wait until every sender knows, and consume.
