@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators see of the service: readiness, health, logs, numbers.
 
-The processes are started as the systemd units start them.
+The processes are started as the systemd units start them, and may not do
+what those forbid.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shlex
 import shutil
 import socket
+import sys
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +27,7 @@ from tests.functional import harness
 from tests.functional.processes import PATIENCE, Process, wait_for
 
 UNITS = pathlib.Path(__file__).parents[2] / 'etc' / 'systemd'
+CONFINED = pathlib.Path(__file__).with_name('confined.py')
 
 
 @contextlib.contextmanager
@@ -55,6 +58,7 @@ def start(
         command,
         shutil.which('env') or '',
         f'NOTIFY_SOCKET={name}',
+        *(sys.executable, '-I', '-S', str(CONFINED)),
         *deployment.command(command, *more),
         ends=command == 'engine',
     )
