@@ -170,12 +170,12 @@ class Service:
             time.sleep(0.01)
         raise RuntimeError(f'action {action} takes too long')
 
-    def cpu(self) -> dict[str, float]:
-        """Return seconds of CPU so far by part of the deployment.
+    def cpu(self) -> dict[int, tuple[str, float]]:
+        """Return part and seconds of CPU so far of each process, by its ID.
 
         Database and broker are all such processes of this machine.
         """
-        spent = {'api': 0.0, 'engine': 0.0, 'rpc': 0.0, 'database': 0.0}
+        found = {}
         ours = {
             child.pid: child
             for one in self._processes
@@ -187,8 +187,25 @@ class Service:
                 part = _part(ours[one.info['pid']].cmdline())
             if part and one.info['cpu_times']:
                 times = one.info['cpu_times']
-                spent[part] += times.user + times.system
-        return spent
+                found[one.info['pid']] = (part, times.user + times.system)
+        return found
+
+
+def spent(
+    before: Mapping[int, tuple[str, float]],
+    after: Mapping[int, tuple[str, float]],
+) -> dict[str, float]:
+    """Return seconds of CPU by part of the deployment.
+
+    What ended in between does not count: its last seconds are unknown.
+
+    :param before: of :meth:`Service.cpu`
+    :param after: the same, later
+    """
+    seconds = dict.fromkeys(('api', 'engine', 'rpc', 'database'), 0.0)
+    for process, (part, total) in after.items():
+        seconds[part] += total - before.get(process, (part, 0.0))[1]
+    return seconds
 
 
 def _part(command: Sequence[str]) -> str:
@@ -203,6 +220,8 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
 
     :param chosen: of :func:`options`
     """
+    # Who ends a benchmark does not want to clean up after it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with (
         tempfile.TemporaryDirectory(prefix='vobjects-bench-') as state,
         databases.temporary(chosen.database, pathlib.Path(state)) as database,

@@ -79,15 +79,15 @@ class Case:
         )
         self.service.settle()
         after = self.service.cpu()
-        spent = {
-            part: (after[part] - before[part]) * 1000 / len(outcome.times)
-            for part in after
+        cpu = {
+            part: seconds * 1000 / len(outcome.times)
+            for part, seconds in running.spent(before, after).items()
         }
         return Sample(
             outcome.rate,
             outcome.percentile(50),
             outcome.percentile(99),
-            **spent,
+            **cpu,
         )
 
 
