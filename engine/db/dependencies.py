@@ -6,7 +6,7 @@ A row of ``action_dependencies`` outlives the waiting: users are shown it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -88,30 +88,6 @@ def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:
 def unfinished_children(session: orm.Session, action_id: str) -> list[str]:
     """Return the IDs of those that have not ended."""
     return list(session.scalars(_UNFINISHED, {'parent': action_id}))
-
-
-def relations(
-    session: orm.Session, ids: Collection[str]
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return, of each action, what it depends on and what depends on it."""
-    depends_on: dict[str, list[str]] = {id_: [] for id_ in ids}
-    depended_by: dict[str, list[str]] = {id_: [] for id_ in ids}
-    dependency = models.ActionDependency
-    pairs = sqlalchemy.select(dependency.depended, dependency.dependent)
-    for some in statements.portions(ids):
-        for depended, dependent in session.execute(
-            pairs.where(dependency.dependent.in_(some)).order_by(
-                dependency.depended
-            )
-        ):
-            depends_on[dependent].append(depended)
-        for depended, dependent in session.execute(
-            pairs.where(dependency.depended.in_(some)).order_by(
-                dependency.dependent
-            )
-        ):
-            depended_by[depended].append(dependent)
-    return depends_on, depended_by
 
 
 def forgotten(session: orm.Session) -> list[str]:

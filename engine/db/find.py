@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy
@@ -25,6 +25,8 @@ Row = TypeVar(
     models.Policy,
     models.Receiver,
 )
+
+Found = TypeVar('Found')
 
 #: What an identity is taken for.
 _Attempt = Literal['id', 'any id', 'name', 'short id']
@@ -55,6 +57,77 @@ def find(
     :raises vobjects.clustering.errors.ResourceNotFound: there is none
     :raises vobjects.clustering.errors.MultipleChoices: there are several
     """
+
+    def run(
+        query: sqlalchemy.Select[Any], values: dict[str, Any]
+    ) -> Sequence[Row]:
+        return session.scalars(query, values).all()
+
+    whole = _entity(model, for_share=for_share)
+    return _one(run, whole, model, identity, project, any_project_by_id)
+
+
+def find_columns(
+    connection: sqlalchemy.Connection,
+    query: sqlalchemy.Select[Any],
+    model: type[Row],
+    identity: str,
+    project: str | None,
+    *,
+    any_project_by_id: bool = False,
+) -> sqlalchemy.Row[Any]:
+    """Return what a query selects of the row that ``identity`` means.
+
+    :param query: of the model's table; one that is made once
+    :raises vobjects.clustering.errors.ResourceNotFound: as :func:`find`
+    :raises vobjects.clustering.errors.MultipleChoices: does
+    """
+
+    def run(
+        query: sqlalchemy.Select[Any], values: dict[str, Any]
+    ) -> Sequence[sqlalchemy.Row[Any]]:
+        return connection.execute(query, values).all()
+
+    return _one(run, query, model, identity, project, any_project_by_id)
+
+
+def id_of(
+    connection: sqlalchemy.Connection,
+    model: type[Row],
+    identity: str,
+    project: str | None,
+    *,
+    any_project_by_id: bool = False,
+) -> str:
+    """Return the ID of the row that ``identity`` means.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: as :func:`find`
+    :raises vobjects.clustering.errors.MultipleChoices: does
+    """
+    found: str = find_columns(
+        connection,
+        _id(model),
+        model,
+        identity,
+        project,
+        any_project_by_id=any_project_by_id,
+    )[0]
+    return found
+
+
+@functools.cache
+def _id(model: type[Any]) -> sqlalchemy.Select[Any]:
+    return sqlalchemy.select(model.__table__.c.id)
+
+
+def _one(
+    run: Callable[[sqlalchemy.Select[Any], dict[str, Any]], Sequence[Found]],
+    query: sqlalchemy.Select[Any],
+    model: type[Row],
+    identity: str,
+    project: str | None,
+    any_project_by_id: bool,
+) -> Found:
     attempts: list[_Attempt] = []
     if FULL_ID.fullmatch(identity):
         attempts.append('any id' if any_project_by_id else 'id')
@@ -63,15 +136,14 @@ def find(
     if SHORT_ID.fullmatch(identity):
         attempts.append('short id')
     for attempt in attempts if is_storable(identity) else ():
-        query = _query(model, attempt, project is None, for_share)
-        found: Sequence[Row] = session.scalars(
-            query,
+        found = run(
+            _query(query, model, attempt, project is None),
             {
                 'identity': identity,
                 'prefix': f'{identity.lower()}%',
                 'project': project,
             },
-        ).all()
+        )
         if len(found) > 1:
             raise errors.MultipleChoices(
                 f'{exceptions.cut(identity)} fits more than one {kind(model)};'
@@ -83,28 +155,38 @@ def find(
 
 
 @functools.cache
+def _entity(model: type[Any], *, for_share: bool) -> sqlalchemy.Select[Any]:
+    query = sqlalchemy.select(model)
+    return query.with_for_update(read=True) if for_share else query
+
+
+@functools.cache
 def _query(
-    model: type[Any], attempt: _Attempt, is_nobodys: bool, for_share: bool
+    query: sqlalchemy.Select[Any],
+    model: type[Any],
+    attempt: _Attempt,
+    is_nobodys: bool,
 ) -> sqlalchemy.Select[Any]:
     """Return a query, made once: that takes longer than to run it.
 
+    :param query: selects from the model's table
     :param is_nobodys: whether the project is None
     """
+    # Not the class's attributes: with those it takes the ORM to run it.
+    column = model.__table__.c
     identity: Any = sqlalchemy.bindparam('identity')
     if attempt == 'name':
-        meant = model.name == identity
+        meant = column.name == identity
     elif attempt == 'short id':
-        meant = model.id.like(sqlalchemy.bindparam('prefix'))
+        meant = column.id.like(sqlalchemy.bindparam('prefix'))
     else:
-        meant = model.id == identity
-    query = sqlalchemy.select(model).where(meant).limit(2)
-    if for_share:
-        query = query.with_for_update(read=True)
+        meant = column.id == identity
+    query = query.where(meant).limit(2)
     if attempt == 'any id':
         return query
     if is_nobodys:
-        return query.where(owned_by(model, None))
-    return query.where(model.project == sqlalchemy.bindparam('project'))
+        return query.where(column.project.is_(None))
+    return query.where(column.project == sqlalchemy.bindparam('project'))
 
 
 def owned_by(

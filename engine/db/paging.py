@@ -3,21 +3,30 @@
 
 A page starts after a *marker* row. The order is what the caller asked for,
 then the ID; NULLs count as greater than everything.
+
+To make a statement takes longer than to run it, so each is made once: a
+:class:`Listing` keeps one for every *shape* of page, which is all that makes
+one statement differ from another but its values.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
 import sqlalchemy
-from sqlalchemy import orm
 
+from engine.db import models
 from vobjects import exceptions
 from vobjects.clustering import errors
 
-Row = TypeVar('Row')
+#: Statements of one list that are kept; users choose how it is sorted.
+MAX_SHAPES = 256
+
+#: Whose rows are listed: a project's, those of no project, or all.
+Owner = Literal['project', 'nobody', 'everybody']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,6 +43,21 @@ class Page:
     sort: str | None = None
 
 
+class _Shape(NamedTuple):
+    """What makes statements differ.
+
+    :ivar sort: as in :class:`Page`
+    :ivar owner: whose rows
+    :ivar filters: names of those that are given
+    :ivar limited: whether there is a limit
+    """
+
+    sort: str
+    owner: Owner
+    filters: tuple[str, ...]
+    limited: bool
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Key:
     """An expression to sort by, and the marker row's value of it."""
@@ -43,63 +67,145 @@ class _Key:
     value: Any
 
 
-def rows(
-    session: orm.Session,
-    query: sqlalchemy.Select[tuple[Row]],
-    page: Page,
-    keys: Mapping[str, Any],
-) -> Sequence[Row]:
-    """Return a page of what ``query`` selects.
+class Listing:
+    """A list of rows of one table.
 
-    :param query: selects one class, with every filter the caller is under
-    :param keys: key a caller may sort by -> column; the first is the
-        default; ``id`` is the tie-breaker and needs not be there
-    :raises vobjects.clustering.errors.BadRequest: a key nobody may sort by,
-        or a marker that the query does not select
+    :param query: selects them, and whatever is shown of them, by columns
+    :param model: the class of the table; its rows have an ID and a project
+    :param keys: names of columns a caller may sort by; the first is the
+        default, and the ID is the tie-breaker
     """
-    model = query.column_descriptions[0]['entity']
-    marker = None
-    if page.marker is not None:
-        marker = session.scalar(query.where(model.id == page.marker))
-        if marker is None:
+
+    def __init__(
+        self,
+        query: sqlalchemy.Select[Any],
+        model: type[models.Base],
+        keys: Sequence[str],
+    ) -> None:
+        columns = cast('sqlalchemy.Table', model.__table__).c
+        self._query = query
+        self._columns = columns
+        self._keys = {name: columns[name] for name in keys}
+        self._page = functools.lru_cache(MAX_SHAPES)(self._make_page)
+        self._marker = functools.lru_cache(MAX_SHAPES)(self._make_marker)
+
+    def rows(
+        self,
+        connection: sqlalchemy.Connection,
+        page: Page,
+        owner: Owner = 'everybody',
+        project: str | None = None,
+        given: Mapping[str, Collection[Any]] | None = None,
+    ) -> Sequence[sqlalchemy.Row[Any]]:
+        """Return a page.
+
+        :param project: of the owner
+        :param given: name of a column -> values, one of which a row has
+            to have
+        :raises vobjects.clustering.errors.BadRequest: a key nobody may sort
+            by, or a marker that is not in the list
+        """
+        given = given or {}
+        sort = page.sort or next(iter(self._keys))
+        shape = _Shape(sort, owner, tuple(given), page.limit is not None)
+        values: dict[str, Any] = {
+            'project': project,
+            'limit': page.limit,
+            **{f'in_{name}': [*some] for name, some in given.items()},
+        }
+        if page.marker is None:
+            return connection.execute(self._page(shape, None), values).all()
+        values['marker'] = page.marker
+        found = connection.execute(self._marker(shape), values).first()
+        if found is None:
             raise errors.BadRequest(
                 f'marker {exceptions.cut(page.marker)} is not in this list;'
                 ' give the ID of the last item of the page before'
             )
-    order = _order(page.sort, keys, model.id, marker)
-    if marker is not None:
-        query = query.where(_after(order))
-    query = query.order_by(
-        *(
-            key.expression.desc() if key.descending else key.expression.asc()
-            for key in order
-        )
-    )
-    found: Sequence[Any] = session.scalars(query.limit(page.limit)).all()
-    return found
+        nulls = tuple(value is None for value in found)
+        for number, value in enumerate(found):
+            values[f'after_{number}'] = value
+        return connection.execute(self._page(shape, nulls), values).all()
 
+    def _make_page(
+        self, shape: _Shape, nulls: tuple[bool, ...] | None
+    ) -> sqlalchemy.Select[Any]:
+        """Return the statement of a page.
 
-def _order(
-    sort: str | None, keys: Mapping[str, Any], tie_breaker: Any, marker: Any
-) -> list[_Key]:
-    order = []
-    for item in (sort or next(iter(keys))).split(','):
-        name, _, direction = item.partition(':')
-        column = keys.get(name)
-        if column is None or direction not in ('', 'asc', 'desc'):
-            raise errors.BadRequest(
-                f'cannot sort by {exceptions.cut(item)}; sort by'
-                f' {", ".join(keys)}, each with :asc or :desc'
+        :param nulls: which of the marker's values are NULL; None: there is
+            no marker
+        """
+        query = self._listed(shape)
+        order = self._order(shape.sort, nulls)
+        if nulls is not None:
+            query = query.where(_after(order))
+        query = query.order_by(
+            *(
+                key.expression.desc()
+                if key.descending
+                else key.expression.asc()
+                for key in order
             )
-        descending = direction == 'desc'
-        value = getattr(marker, column.key, None)
-        if column.nullable:
-            # Databases disagree about where NULLs come.
-            is_null = sqlalchemy.case((column.is_(None), 1), else_=0)
-            order.append(_Key(is_null, descending, int(value is None)))
-        order.append(_Key(column, descending, value))
-    order.append(_Key(tie_breaker, False, getattr(marker, 'id', None)))
-    return order
+        )
+        if shape.limited:
+            query = query.limit(
+                sqlalchemy.bindparam('limit', type_=sqlalchemy.Integer)
+            )
+        return query
+
+    def _make_marker(self, shape: _Shape) -> sqlalchemy.Select[Any]:
+        """Return the statement that selects what a marker is sorted by."""
+        columns = [column for column, _ in self._sorted_by(shape.sort)]
+        return (
+            self._listed(shape)
+            .with_only_columns(
+                *(
+                    column.label(f'sorted_{number}')
+                    for number, column in enumerate(columns)
+                )
+            )
+            .where(self._columns.id == sqlalchemy.bindparam('marker'))
+        )
+
+    def _listed(self, shape: _Shape) -> sqlalchemy.Select[Any]:
+        """Return what selects the list, in any order."""
+        query = self._query
+        if shape.owner == 'project':
+            query = query.where(
+                self._columns.project == sqlalchemy.bindparam('project')
+            )
+        elif shape.owner == 'nobody':
+            query = query.where(self._columns.project.is_(None))
+        for name in shape.filters:
+            some: Any = sqlalchemy.bindparam(f'in_{name}', expanding=True)
+            query = query.where(self._columns[name].in_(some))
+        return query
+
+    def _sorted_by(self, sort: str) -> list[tuple[Any, bool]]:
+        """Return columns, the last the ID, and whether each descends."""
+        found = []
+        for item in sort.split(','):
+            name, _, direction = item.partition(':')
+            column = self._keys.get(name)
+            if column is None or direction not in ('', 'asc', 'desc'):
+                raise errors.BadRequest(
+                    f'cannot sort by {exceptions.cut(item)}; sort by'
+                    f' {", ".join(self._keys)}, each with :asc or :desc'
+                )
+            found.append((column, direction == 'desc'))
+        return [*found, (self._columns.id, False)]
+
+    def _order(self, sort: str, nulls: tuple[bool, ...] | None) -> list[_Key]:
+        order = []
+        for number, (column, descending) in enumerate(self._sorted_by(sort)):
+            is_null = nulls is not None and nulls[number]
+            value = sqlalchemy.bindparam(f'after_{number}', type_=column.type)
+            if column.nullable:
+                # Databases disagree about where NULLs come.
+                rank = sqlalchemy.case((column.is_(None), 1), else_=0)
+                order.append(_Key(rank, descending, int(is_null)))
+            order.append(_Key(column, descending, None if is_null else value))
+        return order
 
 
 def _after(order: Sequence[_Key]) -> sqlalchemy.ColumnElement[bool]:

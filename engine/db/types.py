@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy
@@ -61,6 +62,51 @@ class Json(types.TypeDecorator[Any]):
             return None
         # What most rows hold, and what is read most.
         return {} if value == '{}' else text.loads(value.encode())
+
+
+class TimeText(types.UserDefinedType[str]):
+    """A :class:`UtcDateTime` read as the text that answers have.
+
+    Seconds are the last that is told, as in o.vo's primitives.
+    """
+
+    cache_ok = True
+
+    def result_processor(
+        self, dialect: Any, coltype: object
+    ) -> Callable[[Any], str | None]:
+        """Return what reads a driver's value."""
+        return _time_of_text if dialect.name == 'sqlite' else _time_of
+
+
+def _time_of_text(value: str | None) -> str | None:
+    return value and f'{value[:10]}T{value[11:19]}Z'
+
+
+def _time_of(value: datetime.datetime | None) -> str | None:
+    return None if value is None else value.isoformat('T', 'seconds') + 'Z'
+
+
+class JsonText(types.UserDefinedType[Any]):
+    """A :class:`Json` read as text that is passed on as it is."""
+
+    cache_ok = True
+
+    def result_processor(
+        self, dialect: Any, coltype: object
+    ) -> Callable[[Any], Any]:
+        """Return what reads a driver's value."""
+        return _written
+
+
+_EMPTY = text.Written(b'{}')
+
+
+def _written(value: str | None) -> Any:
+    if value is None:
+        return None
+    # What most rows hold.
+    return _EMPTY if value == '{}' else text.Written(value)
 
 
 #: Long text, such as the reason of a status.

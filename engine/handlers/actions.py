@@ -5,27 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy
 from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine.actions import checks, endings
-from engine.db import actions, dependencies, find, models
-from engine.handlers import common
+from engine.db import actions, find, models, related
+from engine.handlers import common, shown
 from vobjects import base, exceptions
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
 
 ACTION = models.Action
-
-SORT_KEYS = {
-    'created_at': ACTION.created_at,
-    'name': ACTION.name,
-    'target': ACTION.target,
-    'action': ACTION.action,
-    'status': ACTION.status,
-}
 
 
 class ActionHandlers(common.Handlers):
@@ -37,28 +28,14 @@ class ActionHandlers(common.Handlers):
     ) -> list[resources.Action]:
         """Return the caller's actions."""
         with self.run.database.reader() as session:
-            query = sqlalchemy.select(ACTION)
-            identities = common.given(request, 'cluster_id')
-            if identities:
-                query = query.where(
-                    ACTION.cluster_id.in_(
-                        common.cluster_ids(session, context, identities)
-                    )
-                )
-            rows = common.listed(
-                session,
-                query,
+            connection = session.connection()
+            clusters = common.given(request, 'cluster_id')
+            return SHOWN.page(
+                connection,
                 context,
                 request,
-                SORT_KEYS,
-                {
-                    'name': ACTION.name,
-                    'action': ACTION.action,
-                    'target': ACTION.target,
-                    'status': ACTION.status,
-                },
+                cluster_id=common.cluster_ids(connection, context, clusters),
             )
-            return _resources(session, rows)
 
     @handles(requests.ActionGetRequest)
     def get(
@@ -66,8 +43,10 @@ class ActionHandlers(common.Handlers):
     ) -> resources.Action:
         """Return an action."""
         with self.run.database.reader() as session:
-            row = common.shown(session, ACTION, context, request.identity)
-            return _resources(session, [row])[0]
+            found: resources.Action = SHOWN.one(
+                session.connection(), context, request.identity
+            )
+            return found
 
     @handles(requests.ActionUpdateRequest)
     def update(
@@ -106,46 +85,12 @@ class ActionHandlers(common.Handlers):
         return accepted
 
 
-def _resources(
-    session: Any, rows: list[models.Action]
-) -> list[resources.Action]:
-    depends_on, depended_by = dependencies.relations(
-        session, [row.id for row in rows]
-    )
-    return [
-        resources.Action(
-            id=row.id,
-            name=row.name,
-            action=row.action,
-            target=row.target,
-            cause=row.cause,
-            owner=row.owner,
-            interval=row.interval,
-            start_time=row.start_time,
-            end_time=row.end_time,
-            timeout=row.timeout,
-            status=row.status,
-            status_reason=row.status_reason or '',
-            inputs=_inputs(row),
-            outputs=row.outputs,
-            data=row.data.get(checks.DECISIONS) or {},
-            depends_on=depends_on[row.id],
-            depended_by=depended_by[row.id],
-            cluster_id=row.cluster_id or '',
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-            **common.owned(row),
-        )
-        for row in rows
-    ]
-
-
-def _inputs(row: models.Action) -> dict[str, Any]:
+def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
     """Return what an action was told, without the envelope.
 
     It may be newer than what this engine reads, so it is not read.
     """
-    data = row.inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
+    data = inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
     shown = {
         name: value
         for name, value in data.items()
@@ -154,3 +99,25 @@ def _inputs(row: models.Action) -> dict[str, Any]:
     # An operation may have been told a password.
     masked: dict[str, Any] = strutils.mask_dict_password(shown)
     return masked
+
+
+def _decisions(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what policies have decided, of all that an action notes."""
+    decisions: dict[str, Any] = data.get(checks.DECISIONS) or {}
+    return decisions
+
+
+SHOWN = shown.Shown(
+    resources.Action,
+    ACTION,
+    sort=('created_at', 'name', 'target', 'action', 'status'),
+    filters=('name', 'action', 'target', 'status'),
+    made={
+        'status_reason': shown.or_empty,
+        'cluster_id': shown.or_empty,
+        'inputs': _inputs,
+        'data': _decisions,
+    },
+    related=related.of_actions,
+    beside=('depends_on', 'depended_by'),
+)

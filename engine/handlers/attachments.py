@@ -34,7 +34,9 @@ class AttachmentHandlers(clusters.ClusterQueue):
     ) -> list[resources.ClusterPolicy]:
         """Return the policies of a cluster."""
         with self.run.database.reader() as session:
-            cluster = common.shown(session, CLUSTER, context, request.identity)
+            cluster = common.visible(
+                session, CLUSTER, context, request.identity
+            )
             query = (
                 sqlalchemy.select(BINDING, POLICY)
                 .join(POLICY, POLICY.id == BINDING.policy_id)
@@ -68,7 +70,9 @@ class AttachmentHandlers(clusters.ClusterQueue):
     def get(self, context: Any, request: Any) -> resources.ClusterPolicy:
         """Return a policy of a cluster."""
         with self.run.database.reader() as session:
-            cluster = common.shown(session, CLUSTER, context, request.identity)
+            cluster = common.visible(
+                session, CLUSTER, context, request.identity
+            )
             policy = find.find(
                 session, POLICY, request.policy_id, cluster.project
             )

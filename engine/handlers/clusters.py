@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import sqlalchemy
 from sqlalchemy import orm
 
 from engine import sizes
@@ -20,14 +19,6 @@ from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
 
 CLUSTER = models.Cluster
-
-SORT_KEYS = {
-    'init_at': CLUSTER.init_at,
-    'created_at': CLUSTER.created_at,
-    'updated_at': CLUSTER.updated_at,
-    'name': CLUSTER.name,
-    'status': CLUSTER.status,
-}
 
 #: Refuses, in the queueing transaction, what cannot be done.
 Check = Callable[[orm.Session, models.Cluster], None]
@@ -94,15 +85,7 @@ class ClusterHandlers(ClusterQueue):
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
         with self.run.database.reader() as session:
-            rows = common.listed(
-                session,
-                sqlalchemy.select(CLUSTER),
-                context,
-                request,
-                SORT_KEYS,
-                {'name': CLUSTER.name, 'status': CLUSTER.status},
-            )
-            return common.cluster_resources(session, rows)
+            return common.CLUSTERS.page(session.connection(), context, request)
 
     @handles(requests.ClusterGetRequest)
     def get(
@@ -110,8 +93,10 @@ class ClusterHandlers(ClusterQueue):
     ) -> resources.Cluster:
         """Return a cluster."""
         with self.run.database.reader() as session:
-            row = common.shown(session, CLUSTER, context, request.identity)
-            return common.cluster_resources(session, [row])[0]
+            found: resources.Cluster = common.CLUSTERS.one(
+                session.connection(), context, request.identity
+            )
+            return found
 
     @handles(requests.ClusterCreateRequest)
     def create(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -18,9 +18,10 @@ from engine.db import (
     find,
     models,
     nodes,
-    paging,
+    related,
     statements,
 )
+from engine.handlers import shown
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
@@ -214,7 +215,7 @@ def specified_profile(
         ) from None
 
 
-def shown(
+def visible(
     session: orm.Session, model: type[Any], context: Any, identity: str
 ) -> Any:
     """Return a row for showing; an administrator sees any, by its full ID."""
@@ -227,57 +228,30 @@ def shown(
     )
 
 
-def listed(
-    session: orm.Session,
-    query: sqlalchemy.Select[Any],
-    context: Any,
-    request: Any,
-    keys: Mapping[str, Any],
-    filters: Mapping[str, Any],
-) -> list[Any]:
-    """Return a page of the rows that the caller may see.
-
-    :param keys: what may be sorted by; the first is the default
-    :param filters: field of the request, a list -> column
-    :raises vobjects.clustering.errors.Forbidden: all projects are asked for
-        by somebody who is no administrator
-    """
-    model = query.column_descriptions[0]['entity']
-    if not given(request, 'global_project'):
-        query = query.where(find.owned_by(model, context.project_id))
-    elif not context.is_admin:
-        raise errors.Forbidden(
-            'Only an administrator may ask for the resources of all projects'
-            ' (global_project).'
-        )
-    for field, column in filters.items():
-        values = given(request, field)
-        if values is not None:
-            storable = [v for v in values if find.is_storable(v)]
-            query = query.where(column.in_(storable))
-    page = paging.Page(
-        given(request, 'limit'),
-        given(request, 'marker'),
-        given(request, 'sort'),
-    )
-    return list(paging.rows(session, query, page, keys))
-
-
 def cluster_ids(
-    session: orm.Session, context: Any, identities: Iterable[str]
-) -> set[str]:
-    """Return the IDs of clusters; one that is gone is known by its ID."""
+    connection: sqlalchemy.Connection,
+    context: Any,
+    identities: Iterable[str] | None,
+) -> list[str] | None:
+    """Return the IDs of clusters; one that is gone is known by its ID.
+
+    :param identities: what a list's request says; nothing: any cluster
+    :returns: None for any
+    """
+    if not identities:
+        return None
     ids = set()
     for identity in identities:
         try:
-            row = find.find(
-                session, models.Cluster, identity, context.project_id
+            ids.add(
+                find.id_of(
+                    connection, models.Cluster, identity, context.project_id
+                )
             )
-            ids.add(row.id)
         except errors.ResourceNotFound:
             if find.is_storable(identity):
                 ids.add(identity)
-    return ids
+    return sorted(ids)
 
 
 #: ID and name.
@@ -307,15 +281,34 @@ def details(
         return {'Error': {'message': str(error)}}
 
 
-def owned(row: models.Owned) -> dict[str, Any]:
-    """Return the fields that say whose a row is."""
-    return {'user': row.user, 'project': row.project, 'domain': row.domain}
+CLUSTERS = shown.Shown(
+    resources.Cluster,
+    models.Cluster,
+    sort=('init_at', 'created_at', 'updated_at', 'name', 'status'),
+    filters=('name', 'status'),
+    others={'metadata': 'meta'},
+    profile_named=True,
+    related=related.of_clusters,
+    beside=('nodes', 'policies'),
+)
+
+NODES = shown.Shown(
+    resources.Node,
+    models.Node,
+    sort=('init_at', 'created_at', 'updated_at', 'index', 'name', 'status'),
+    filters=('name', 'status'),
+    others={'metadata': 'meta'},
+    made={'cluster_id': shown.or_empty, 'role': shown.or_empty},
+    profile_named=True,
+    # Nobody has asked the cloud.
+    beside=('details',),
+)
 
 
 def cluster_resources(
     session: orm.Session, rows: list[models.Cluster]
 ) -> list[resources.Cluster]:
-    """Return clusters as users see them."""
+    """Return clusters of a transaction as users see them."""
     node_ids = clusters.node_ids(session, [row.id for row in rows])
     policies = bindings.policy_ids(session, [row.id for row in rows])
     names = profile_names(session, {row.profile_id for row in rows})
@@ -333,61 +326,23 @@ def cluster_resource(
     nodes: list[str],
     policies: list[str],
 ) -> resources.Cluster:
-    """Return a cluster as users see it.
+    """Return a cluster of a transaction as users see it.
 
     :param nodes: their IDs
     :param policies: their IDs
     """
-    return resources.Cluster(
-        id=row.id,
-        name=row.name,
-        profile_id=row.profile_id,
-        profile_name=profile_name,
-        min_size=row.min_size,
-        max_size=row.max_size,
-        desired_capacity=row.desired_capacity,
-        timeout=row.timeout,
-        status=row.status,
-        status_reason=row.status_reason,
-        metadata=row.meta,
-        data=row.data,
-        dependents=row.dependents,
-        config=row.config,
-        nodes=nodes,
-        policies=policies,
-        init_at=row.init_at,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        **owned(row),
+    found: resources.Cluster = CLUSTERS.entity(
+        row, profile_name=profile_name, nodes=nodes, policies=policies
     )
+    return found
 
 
 def node_resources(
     session: orm.Session, rows: list[models.Node]
 ) -> list[resources.Node]:
-    """Return nodes as users see them."""
+    """Return nodes of a transaction as users see them."""
     names = profile_names(session, {row.profile_id for row in rows})
     return [
-        resources.Node(
-            id=row.id,
-            name=row.name,
-            profile_id=row.profile_id,
-            profile_name=names.get(row.profile_id),
-            # Senlin says '' for none.
-            cluster_id=row.cluster_id or '',
-            physical_id=row.physical_id,
-            index=row.index,
-            role=row.role or '',
-            status=row.status,
-            status_reason=row.status_reason,
-            tainted=row.tainted,
-            metadata=row.meta,
-            data=row.data,
-            dependents=row.dependents,
-            init_at=row.init_at,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-            **owned(row),
-        )
+        NODES.entity(row, profile_name=names.get(row.profile_id))
         for row in rows
     ]

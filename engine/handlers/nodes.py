@@ -22,15 +22,6 @@ from vobjects.rpc.server import handles
 
 NODE = models.Node
 
-SORT_KEYS = {
-    'init_at': NODE.init_at,
-    'created_at': NODE.created_at,
-    'updated_at': NODE.updated_at,
-    'index': NODE.index,
-    'name': NODE.name,
-    'status': NODE.status,
-}
-
 #: Refuses, in the queueing transaction, what cannot be done.
 Check = Callable[[orm.Session, models.Node], None]
 
@@ -44,28 +35,23 @@ class NodeHandlers(common.Handlers):
     ) -> list[resources.Node]:
         """Return the caller's nodes, perhaps those of one cluster."""
         with self.run.database.reader() as session:
-            query = sqlalchemy.select(NODE)
+            connection = session.connection()
             identity = common.given(request, 'cluster_id')
-            if identity:
-                cluster = _specified_cluster(
-                    session,
-                    context,
-                    identity,
-                    any_project=bool(
-                        common.given(request, 'global_project')
-                        and context.is_admin
-                    ),
-                )
-                query = query.where(NODE.cluster_id == cluster.id)
-            rows = common.listed(
-                session,
-                query,
+            cluster = identity and _specified_cluster(
+                connection,
+                context,
+                identity,
+                any_project=bool(
+                    common.given(request, 'global_project')
+                    and context.is_admin
+                ),
+            )
+            return common.NODES.page(
+                connection,
                 context,
                 request,
-                SORT_KEYS,
-                {'name': NODE.name, 'status': NODE.status},
+                cluster_id=[cluster] if cluster else None,
             )
-            return common.node_resources(session, rows)
 
     @handles(requests.NodeGetRequest)
     def get(
@@ -73,10 +59,14 @@ class NodeHandlers(common.Handlers):
     ) -> resources.Node:
         """Return a node, with what its cloud says of it if asked."""
         with self.run.database.reader() as session:
-            row = common.shown(session, NODE, context, request.identity)
-            profile = session.get(models.Profile, row.profile_id)
-            node = common.node_resources(session, [row])[0]
-        if common.given(request, 'show_details') and profile is not None:
+            node: resources.Node = common.NODES.one(
+                session.connection(), context, request.identity
+            )
+            if not common.given(request, 'show_details'):
+                return node
+            row = session.get(NODE, node.id)
+            profile = session.get(models.Profile, node.profile_id)
+        if row is not None and profile is not None:
             node.details = common.details(self.run, row, profile)
         return node
 
@@ -185,8 +175,8 @@ class NodeHandlers(common.Handlers):
     def _room_in(
         self, session: orm.Session, context: Any, identity: str
     ) -> models.Cluster:
-        found = _specified_cluster(session, context, identity)
-        cluster = clusters.lock(session, found.id)
+        found = _specified_cluster(session.connection(), context, identity)
+        cluster = clusters.lock(session, found)
         if cluster is None:
             raise find.not_found(models.Cluster, identity)
         common.refuse_if_leaving(session, cluster)
@@ -267,15 +257,19 @@ class NodeHandlers(common.Handlers):
 
 
 def _specified_cluster(
-    session: orm.Session,
+    connection: sqlalchemy.Connection,
     context: Any,
     identity: str,
     *,
     any_project: bool = False,
-) -> models.Cluster:
+) -> str:
+    """Return the ID of the cluster that a request names, not in its path.
+
+    :raises vobjects.clustering.errors.BadRequest: there is no such one
+    """
     try:
-        return find.find(
-            session,
+        return find.id_of(
+            connection,
             models.Cluster,
             identity,
             context.project_id,

@@ -50,7 +50,7 @@ class OperationHandlers(clusters.ClusterQueue):
         """Return what a path finds in each node, where it finds anything."""
         path = jsonpath.Path(request.path)
         with self.run.database.reader() as session:
-            cluster = common.shown(
+            cluster = common.visible(
                 session, models.Cluster, context, request.identity
             )
             rows = list(nodes.of_cluster(session, cluster.id))

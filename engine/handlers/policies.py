@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy
 from sqlalchemy import orm
 
 from engine import plugins
 from engine.db import bindings, clock, find, models
-from engine.handlers import common
+from engine.handlers import common, shown
 from engine.profiles import schema
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -18,12 +17,12 @@ from vobjects.rpc.server import handles
 
 POLICY = models.Policy
 
-SORT_KEYS = {
-    'created_at': POLICY.created_at,
-    'updated_at': POLICY.updated_at,
-    'name': POLICY.name,
-    'type': POLICY.type,
-}
+SHOWN = shown.Shown(
+    resources.Policy,
+    POLICY,
+    sort=('created_at', 'updated_at', 'name', 'type'),
+    filters=('name', 'type'),
+)
 
 
 class PolicyHandlers(common.Handlers):
@@ -57,15 +56,7 @@ class PolicyHandlers(common.Handlers):
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
         with self.run.database.reader() as session:
-            rows = common.listed(
-                session,
-                sqlalchemy.select(POLICY),
-                context,
-                request,
-                SORT_KEYS,
-                {'name': POLICY.name, 'type': POLICY.type},
-            )
-        return [_resource(row) for row in rows]
+            return SHOWN.page(session.connection(), context, request)
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
@@ -111,8 +102,10 @@ class PolicyHandlers(common.Handlers):
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
         with self.run.database.reader() as session:
-            row = common.shown(session, POLICY, context, request.identity)
-        return _resource(row)
+            found: resources.Policy = SHOWN.one(
+                session.connection(), context, request.identity
+            )
+            return found
 
     @handles(requests.PolicyUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Policy:
@@ -153,13 +146,5 @@ class PolicyHandlers(common.Handlers):
 
 
 def _resource(row: models.Policy) -> resources.Policy:
-    return resources.Policy(
-        id=row.id,
-        name=row.name,
-        type=row.type,
-        spec=row.spec,
-        data=row.data,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        **common.owned(row),
-    )
+    found: resources.Policy = SHOWN.entity(row)
+    return found

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy
 from sqlalchemy import orm
 
 from engine.actions import hosts
 from engine.db import clock, clusters, find, models, nodes
-from engine.handlers import common
+from engine.handlers import common, shown
 from engine.profiles import base as profiles
 from engine.profiles import schema
 from vobjects.clustering import errors, resources
@@ -19,12 +18,13 @@ from vobjects.rpc.server import handles
 
 PROFILE = models.Profile
 
-SORT_KEYS = {
-    'created_at': PROFILE.created_at,
-    'updated_at': PROFILE.updated_at,
-    'name': PROFILE.name,
-    'type': PROFILE.type,
-}
+SHOWN = shown.Shown(
+    resources.Profile,
+    PROFILE,
+    sort=('created_at', 'updated_at', 'name', 'type'),
+    filters=('name', 'type'),
+    others={'metadata': 'meta'},
+)
 
 
 class ProfileHandlers(common.Handlers):
@@ -72,15 +72,7 @@ class ProfileHandlers(common.Handlers):
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
         with self.run.database.reader() as session:
-            rows = common.listed(
-                session,
-                sqlalchemy.select(PROFILE),
-                context,
-                request,
-                SORT_KEYS,
-                {'name': PROFILE.name, 'type': PROFILE.type},
-            )
-        return [_resource(row) for row in rows]
+            return SHOWN.page(session.connection(), context, request)
 
     @handles(requests.ProfileCreateRequest)
     def create(
@@ -137,8 +129,10 @@ class ProfileHandlers(common.Handlers):
     ) -> resources.Profile:
         """Return a profile."""
         with self.run.database.reader() as session:
-            row = common.shown(session, PROFILE, context, request.identity)
-        return _resource(row)
+            found: resources.Profile = SHOWN.one(
+                session.connection(), context, request.identity
+            )
+            return found
 
     @handles(requests.ProfileUpdateRequest)
     def update(
@@ -199,13 +193,5 @@ def _type_name(kind: profiles.ProfileType) -> str:
 
 
 def _resource(row: models.Profile) -> resources.Profile:
-    return resources.Profile(
-        id=row.id,
-        name=row.name,
-        type=row.type,
-        spec=row.spec,
-        metadata=row.meta,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        **common.owned(row),
-    )
+    found: resources.Profile = SHOWN.entity(row)
+    return found

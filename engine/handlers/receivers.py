@@ -18,7 +18,7 @@ from sqlalchemy import orm
 
 from engine.db import clock, credentials, find, models, statements
 from engine.delegations import trusts
-from engine.handlers import common, messages, triggers
+from engine.handlers import common, messages, shown, triggers
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import receivers as requests
@@ -28,15 +28,6 @@ LOG = logging.getLogger(__name__)
 
 RECEIVER = models.Receiver
 
-SORT_KEYS = {
-    'created_at': RECEIVER.created_at,
-    'name': RECEIVER.name,
-    'type': RECEIVER.type,
-    'action': RECEIVER.action,
-    'cluster_id': RECEIVER.cluster_id,
-    'user': RECEIVER.user,
-}
-
 
 class ReceiverHandlers(common.Handlers):
     """See the module's docstring."""
@@ -45,25 +36,14 @@ class ReceiverHandlers(common.Handlers):
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
         with self.run.database.reader() as session:
-            query = sqlalchemy.select(RECEIVER)
-            identities = common.given(request, 'cluster_id')
-            if identities:
-                ids = common.cluster_ids(session, context, identities)
-                query = query.where(RECEIVER.cluster_id.in_(ids))
-            rows = common.listed(
-                session,
-                query,
+            connection = session.connection()
+            clusters = common.given(request, 'cluster_id')
+            return SHOWN.page(
+                connection,
                 context,
                 request,
-                SORT_KEYS,
-                {
-                    'name': RECEIVER.name,
-                    'type': RECEIVER.type,
-                    'action': RECEIVER.action,
-                    'user': RECEIVER.user,
-                },
+                cluster_id=common.cluster_ids(connection, context, clusters),
             )
-        return [_resource(row) for row in rows]
 
     @handles(requests.ReceiverCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Receiver:
@@ -135,8 +115,10 @@ class ReceiverHandlers(common.Handlers):
     def get(self, context: Any, request: Any) -> resources.Receiver:
         """Return a receiver."""
         with self.run.database.reader() as session:
-            row = common.shown(session, RECEIVER, context, request.identity)
-        return _resource(row)
+            found: resources.Receiver = SHOWN.one(
+                session.connection(), context, request.identity
+            )
+            return found
 
     @handles(requests.ReceiverUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Receiver:
@@ -245,22 +227,23 @@ def _referenced(
         ) from None
 
 
+def _channel(channel: dict[str, Any]) -> dict[str, Any]:
+    """Return a channel but for what has to be undone with its queue."""
+    return {
+        key: value for key, value in channel.items() if key != 'subscription'
+    }
+
+
+SHOWN = shown.Shown(
+    resources.Receiver,
+    RECEIVER,
+    sort=('created_at', 'name', 'type', 'action', 'cluster_id', 'user'),
+    filters=('name', 'type', 'action', 'user'),
+    made={'channel': _channel},
+    fixed={'actor': {}},
+)
+
+
 def _resource(row: models.Receiver) -> resources.Receiver:
-    return resources.Receiver(
-        id=row.id,
-        name=row.name,
-        type=row.type,
-        cluster_id=row.cluster_id,
-        action=row.action,
-        actor={},
-        params=row.params,
-        # What has to be undone with the queue is for us to know.
-        channel={
-            key: value
-            for key, value in row.channel.items()
-            if key != 'subscription'
-        },
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        **common.owned(row),
-    )
+    found: resources.Receiver = SHOWN.entity(row)
+    return found

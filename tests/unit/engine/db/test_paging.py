@@ -12,12 +12,11 @@ from vobjects.clustering import errors
 
 YEAR = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
 
-KEYS = {
-    'created_at': models.Profile.created_at,
-    'updated_at': models.Profile.updated_at,
-    'name': models.Profile.name,
-    'type': models.Profile.type,
-}
+LISTING = paging.Listing(
+    sqlalchemy.select(models.Profile.__table__.c.id),
+    models.Profile,
+    ('created_at', 'updated_at', 'name', 'type'),
+)
 
 
 @pytest.fixture
@@ -42,12 +41,7 @@ def rows(any_database: database.Database) -> list[models.Profile]:
 
 def page(target: database.Database, **options: object) -> list[str]:
     with target.reader() as session:
-        found = paging.rows(
-            session,
-            sqlalchemy.select(models.Profile),
-            paging.Page(**options),
-            KEYS,
-        )
+        found = LISTING.rows(session.connection(), paging.Page(**options))
         return [row.id for row in found]
 
 

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a read costs between the bus and the database, and up to HTTP.
+
+::
+
+    python benchmarks/reads.py [--database sqlite] [--rows 100] [--rounds 30]
+
+A request's message goes to the engine's endpoint, and the answer's message to
+the renderer of the API, in this process: no bus, no HTTP. Figures are
+milliseconds of processor time of this process, the least of the rounds, so
+that a busy machine disturbs them little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gc
+import pathlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+# What tests make databases with.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from sqlalchemy import orm
+
+from api import answers
+from engine import service
+from engine.db import database, migrations, models
+from tests import databases
+from tests.unit.engine import asks, conftest, fleet
+from vobjects import manifest, serializer
+from vobjects.clustering import context, resources
+from vobjects.clustering.requests import (
+    actions,
+    clusters,
+    events,
+    nodes,
+    profiles,
+)
+from vobjects.codec import text
+from vobjects.microversions.policy import Version
+from vobjects.rpc import server
+
+#: Requests in one round.
+NUMBER = 5
+
+
+def main() -> int:
+    """Measure and print."""
+    chosen = _options()
+    with (
+        tempfile.TemporaryDirectory() as state,
+        databases.temporary(chosen.database, pathlib.Path(state)) as url,
+    ):
+        conf = conftest.configuration(url)
+        target = database.Database(conf)
+        migrations.sync(target)
+        engine = fleet.World(conf, target).engine()
+        _fill(engine, chosen.rows)
+        endpoint = server.Endpoint(
+            [handlers(engine.run) for handlers in service.HANDLERS],
+            speaks=manifest.own(),
+            context_from=context.from_dict,
+        )
+        print(f'{chosen.database}, {chosen.rows} rows, {NUMBER} in a round')
+        print(f'{"request":18} {"bytes":>7} {"engine ms":>9} {"api ms":>7}')
+        for name, request, render in _cases(chosen.rows):
+            _measure(endpoint, name, request, render, chosen)
+        target.close()
+    return 0
+
+
+def _fill(engine: fleet.Engine, rows: int) -> None:
+    profile = asks.profile(engine)
+    ours = {'user': 'alice', 'project': 'ours', 'domain': 'd'}
+    now = datetime.datetime.now(datetime.UTC)
+
+    def body(session: orm.Session) -> None:
+        for number in range(rows):
+            cluster = models.Cluster(
+                id=models.new_id(),
+                name=f'c-{number}',
+                profile_id=profile,
+                timeout=3600,
+                status='ACTIVE',
+                status_reason='The cluster is as large as it should be.',
+                init_at=now,
+                created_at=now,
+                **ours,
+            )
+            session.add(cluster)
+            session.flush()
+            session.add_all(_belonging(cluster, number, now, ours))
+
+    engine.run.database.write(body)
+
+
+def _belonging(
+    cluster: models.Cluster, number: int, now: datetime.datetime, ours: Any
+) -> list[Any]:
+    return [
+        models.Node(
+            name=f'n-{number}',
+            profile_id=cluster.profile_id,
+            cluster_id=cluster.id,
+            physical_id=models.new_id(),
+            status='ACTIVE',
+            status_reason='The node runs.',
+            init_at=now,
+            created_at=now,
+            **ours,
+        ),
+        models.Action(
+            name=f'cluster_create_{number}',
+            action='CLUSTER_CREATE',
+            target=cluster.id,
+            cluster_id=cluster.id,
+            cause='RPC Request',
+            timeout=3600,
+            status='SUCCEEDED',
+            start_time=time.time(),
+            end_time=time.time(),
+            inputs={'versioned_object.data': {'name': 'c', 'config': {}}},
+            created_at=now,
+            **ours,
+        ),
+        models.Event(
+            timestamp=now,
+            level=20,
+            oid=cluster.id,
+            oname=cluster.name,
+            otype='CLUSTER',
+            cluster_id=cluster.id,
+            action='CLUSTER_CREATE',
+            status='SUCCEEDED',
+            status_reason='Done.',
+            meta_data={'action': {'id': cluster.id}},
+            **ours,
+        ),
+        models.Profile(
+            name=f'p-{number}',
+            type='os.nova.server-1.0',
+            spec=fleet.SPEC,
+            created_at=now,
+            **ours,
+        ),
+    ]
+
+
+def _cases(rows: int) -> list[tuple[str, Any, answers.Render]]:
+    return [
+        (
+            'GET one cluster',
+            clusters.ClusterGetRequest(identity='c-0'),
+            answers.item('cluster', resources.Cluster),
+        ),
+        (
+            'GET clusters',
+            clusters.ClusterListRequest(limit=rows),
+            answers.items('clusters', resources.Cluster),
+        ),
+        (
+            'GET nodes',
+            nodes.NodeListRequest(limit=rows),
+            answers.items('nodes', resources.Node),
+        ),
+        (
+            'GET actions',
+            actions.ActionListRequest(limit=rows),
+            answers.items('actions', resources.Action),
+        ),
+        (
+            'GET events',
+            events.EventListRequest(limit=rows),
+            answers.items('events', resources.Event),
+        ),
+        (
+            'GET profiles',
+            profiles.ProfileListRequest(limit=rows),
+            answers.items('profiles', resources.Profile),
+        ),
+    ]
+
+
+def _measure(
+    endpoint: server.Endpoint,
+    name: str,
+    request: Any,
+    render: answers.Render,
+    chosen: argparse.Namespace,
+) -> None:
+    speaks = manifest.own()
+    message = serializer.to_bytes(request, speaks).decode()
+    caller = fleet.caller().to_dict()
+    shown = manifest.at_microversion(Version.parse(chosen.version))
+
+    def ask() -> Any:
+        return endpoint.perform(caller, message, {'digest': speaks.digest})
+
+    answer = ask()
+
+    def show() -> bytes:
+        return text.dumps(render(serializer.from_message(answer), shown).body)
+
+    spent = [_least(work, chosen.rounds) for work in (ask, show)]
+    print(
+        f'{name:18} {len(answer):7} {spent[0]:9.3f} {spent[1]:7.3f}',
+        flush=True,
+    )
+
+
+def _least(work: Callable[[], Any], rounds: int) -> float:
+    times = []
+    for _round in range(rounds):
+        gc.collect()
+        began = time.process_time()
+        for _ in range(NUMBER):
+            work()
+        times.append((time.process_time() - began) / NUMBER * 1000)
+    return min(times)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or '').split('\n')[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        '--database',
+        choices=['sqlite', 'postgresql', 'mysql'],
+        default='sqlite',
+    )
+    parser.add_argument('--rows', type=int, default=100)
+    parser.add_argument('--rounds', type=int, default=30)
+    parser.add_argument('--version', default='1.14')
+    return parser.parse_args()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

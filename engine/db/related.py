@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other tables have of the rows of a list, in one statement a list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
+
+import sqlalchemy
+
+from engine.db import models, statements
+
+#: Field -> ID of a row -> IDs of what belongs to it.
+Related = Mapping[str, Mapping[str, list[str]]]
+
+#: IDs in one statement, which has them once for each table.
+PORTION = statements.PORTION // 2
+
+
+def _table(model: type[models.Base]) -> sqlalchemy.Table:
+    return cast('sqlalchemy.Table', model.__table__)
+
+
+_NODE, _BINDING = _table(models.Node), _table(models.ClusterPolicy)
+_DEPENDENCY = _table(models.ActionDependency)
+
+
+def _selection(
+    part: int, owner: Any, other: Any, *order: Any
+) -> sqlalchemy.Select[Any]:
+    """Return what selects one kind of relation.
+
+    :param part: which of the kinds
+    :param order: what those of one owner are sorted by
+    """
+    return sqlalchemy.select(
+        sqlalchemy.literal_column(str(part)).label('part'),
+        owner.label('owner'),
+        other.label('other'),
+        *(
+            column.label(f'order_{number}')
+            for number, column in enumerate(order)
+        ),
+    ).where(owner.in_(statements.IDS))
+
+
+#: Nodes by their indices, policies by who is asked first.
+_OF_CLUSTERS = sqlalchemy.union_all(
+    _selection(0, _NODE.c.cluster_id, _NODE.c.id, _NODE.c.index, _NODE.c.id),
+    _selection(
+        1,
+        _BINDING.c.cluster_id,
+        _BINDING.c.policy_id,
+        _BINDING.c.priority,
+        _BINDING.c.id,
+    ),
+).order_by('part', 'order_0', 'order_1')
+
+_OF_ACTIONS = sqlalchemy.union_all(
+    _selection(0, _DEPENDENCY.c.dependent, _DEPENDENCY.c.depended),
+    _selection(1, _DEPENDENCY.c.depended, _DEPENDENCY.c.dependent),
+).order_by('part', 'other')
+
+
+def of_clusters(
+    connection: sqlalchemy.Connection, ids: Collection[str]
+) -> Related:
+    """Return the nodes and the policies of clusters."""
+    return _found(connection, _OF_CLUSTERS, ('nodes', 'policies'), ids)
+
+
+def of_actions(
+    connection: sqlalchemy.Connection, ids: Collection[str]
+) -> Related:
+    """Return what actions depend on, and what depends on them."""
+    return _found(connection, _OF_ACTIONS, ('depends_on', 'depended_by'), ids)
+
+
+def _found(
+    connection: sqlalchemy.Connection,
+    query: sqlalchemy.CompoundSelect[Any],
+    parts: Sequence[str],
+    ids: Collection[str],
+) -> Related:
+    found: list[dict[str, list[str]]] = [
+        {id_: [] for id_ in ids} for _part in parts
+    ]
+    everything = [*ids]
+    for start in range(0, len(everything), PORTION):
+        some = everything[start : start + PORTION]
+        for row in connection.execute(query, {'ids': some}):
+            found[row[0]][row[1]].append(row[2])
+    return dict(zip(parts, found, strict=True))
