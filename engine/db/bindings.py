@@ -3,24 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import models, statements
+from engine.db import models
 
 BINDING = models.ClusterPolicy
 
 #: A binding with its policy.
 Bound = tuple[models.ClusterPolicy, models.Policy]
-
-#: Cluster and policy, that to be asked first first.
-_POLICIES = (
-    sqlalchemy.select(BINDING.cluster_id, BINDING.policy_id)
-    .where(BINDING.cluster_id.in_(statements.IDS))
-    .order_by(BINDING.priority, BINDING.id)
-)
 
 _BOUND = (
     sqlalchemy.select(BINDING, models.Policy)
@@ -65,13 +56,3 @@ def count_of_policy(session: orm.Session, policy_id: str) -> int:
         )
         or 0
     )
-
-
-def policy_ids(
-    session: orm.Session, cluster_ids: Collection[str]
-) -> dict[str, list[str]]:
-    """Return the policies of each cluster."""
-    found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
-    for cluster_id, policy_id in statements.pairs(session, _POLICIES, found):
-        found[cluster_id].append(policy_id)
-    return found

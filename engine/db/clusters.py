@@ -3,19 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clock, models, statements
-
-#: Cluster and node, in the order of the nodes' indices.
-_NODES = (
-    sqlalchemy.select(models.Node.cluster_id, models.Node.id)
-    .where(models.Node.cluster_id.in_(statements.IDS))
-    .order_by(models.Node.index, models.Node.id)
-)
 
 _CLUSTER = statements.table(models.Cluster)
 
@@ -61,13 +52,3 @@ def set_status(cluster: models.Cluster, status: str, reason: str) -> None:
     cluster.status = status
     cluster.status_reason = reason
     cluster.updated_at = clock.utcnow()
-
-
-def node_ids(
-    session: orm.Session, cluster_ids: Collection[str]
-) -> dict[str, list[str]]:
-    """Return the nodes of each cluster, in the order of their indices."""
-    found: dict[str, list[str]] = {id_: [] for id_ in cluster_ids}
-    for cluster_id, node_id in statements.pairs(session, _NODES, found):
-        found[cluster_id].append(node_id)
-    return found

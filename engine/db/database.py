@@ -166,6 +166,12 @@ class Database:
             yield session
 
     @contextlib.contextmanager
+    def columns(self) -> Iterator[sqlalchemy.Connection]:
+        """Open a connection that only reads, and loads no entities."""
+        with self._reading.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
     def writer(self, *, urgent: bool = False) -> Iterator[orm.Session]:
         """Open a transaction that commits at the end of the block.
 
@@ -226,6 +232,11 @@ class _Joined(Database):
     def reader(self) -> Iterator[orm.Session]:
         """Return the session."""
         yield self._session
+
+    @contextlib.contextmanager
+    def columns(self) -> Iterator[sqlalchemy.Connection]:
+        """Return the connection of the session."""
+        yield self._session.connection()
 
     @contextlib.contextmanager
     def writer(self, *, urgent: bool = False) -> Iterator[orm.Session]:

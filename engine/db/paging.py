@@ -14,11 +14,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import sqlalchemy
 
-from engine.db import models
+from engine.db import models, statements
 from vobjects import exceptions
 from vobjects.clustering import errors
 
@@ -82,7 +82,7 @@ class Listing:
         model: type[models.Base],
         keys: Sequence[str],
     ) -> None:
-        columns = cast('sqlalchemy.Table', model.__table__).c
+        columns = statements.table(model).c
         self._query = query
         self._columns = columns
         self._keys = {name: columns[name] for name in keys}

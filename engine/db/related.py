@@ -4,25 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import sqlalchemy
 
-from engine.db import models, statements
+from engine.db import among, models, statements
 
 #: Field -> ID of a row -> IDs of what belongs to it.
 Related = Mapping[str, Mapping[str, list[str]]]
 
-#: IDs in one statement, which has them once for each table.
-PORTION = statements.PORTION // 2
 
-
-def _table(model: type[models.Base]) -> sqlalchemy.Table:
-    return cast('sqlalchemy.Table', model.__table__)
-
-
-_NODE, _BINDING = _table(models.Node), _table(models.ClusterPolicy)
-_DEPENDENCY = _table(models.ActionDependency)
+_NODE = statements.table(models.Node)
+_BINDING = statements.table(models.ClusterPolicy)
+_DEPENDENCY = statements.table(models.ActionDependency)
 
 
 def _selection(
@@ -41,7 +35,7 @@ def _selection(
             column.label(f'order_{number}')
             for number, column in enumerate(order)
         ),
-    ).where(owner.in_(statements.IDS))
+    ).where(among.among(owner, 'ids'))
 
 
 #: Nodes by their indices, policies by who is asked first.
@@ -85,9 +79,6 @@ def _found(
     found: list[dict[str, list[str]]] = [
         {id_: [] for id_ in ids} for _part in parts
     ]
-    everything = [*ids]
-    for start in range(0, len(everything), PORTION):
-        some = everything[start : start + PORTION]
-        for row in connection.execute(query, {'ids': some}):
-            found[row[0]][row[1]].append(row[2])
+    for row in connection.execute(query, {'ids': ids}).all():
+        found[row[0]][row[1]].append(row[2])
     return dict(zip(parts, found, strict=True))

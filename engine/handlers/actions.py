@@ -27,8 +27,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionListRequest
     ) -> list[resources.Action]:
         """Return the caller's actions."""
-        with self.run.database.reader() as session:
-            connection = session.connection()
+        with self.run.database.columns() as connection:
             clusters = common.given(request, 'cluster_id')
             return SHOWN.page(
                 connection,
@@ -42,9 +41,9 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionGetRequest
     ) -> resources.Action:
         """Return an action."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Action = SHOWN.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

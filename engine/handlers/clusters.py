@@ -84,17 +84,17 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterListRequest
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
-        with self.run.database.reader() as session:
-            return common.CLUSTERS.page(session.connection(), context, request)
+        with self.run.database.columns() as connection:
+            return common.CLUSTERS.page(connection, context, request)
 
     @handles(requests.ClusterGetRequest)
     def get(
         self, context: Any, request: requests.ClusterGetRequest
     ) -> resources.Cluster:
         """Return a cluster."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Cluster = common.CLUSTERS.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

@@ -12,7 +12,6 @@ from sqlalchemy import orm
 from engine.actions import hosts, queue, runtime, work
 from engine.db import (
     actions,
-    bindings,
     calls,
     clusters,
     find,
@@ -309,12 +308,16 @@ def cluster_resources(
     session: orm.Session, rows: list[models.Cluster]
 ) -> list[resources.Cluster]:
     """Return clusters of a transaction as users see them."""
-    node_ids = clusters.node_ids(session, [row.id for row in rows])
-    policies = bindings.policy_ids(session, [row.id for row in rows])
+    session.flush()
+    ids = [row.id for row in rows]
+    found = related.of_clusters(session.connection(), ids)
     names = profile_names(session, {row.profile_id for row in rows})
     return [
         cluster_resource(
-            row, names.get(row.profile_id), node_ids[row.id], policies[row.id]
+            row,
+            names.get(row.profile_id),
+            found['nodes'][row.id],
+            found['policies'][row.id],
         )
         for row in rows
     ]

@@ -24,8 +24,7 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventListRequest
     ) -> list[resources.Event]:
         """Return the caller's events."""
-        with self.run.database.reader() as session:
-            connection = session.connection()
+        with self.run.database.columns() as connection:
             clusters = common.given(request, 'cluster_id')
             levels = common.given(request, 'level')
             return SHOWN.page(
@@ -41,9 +40,9 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventGetRequest
     ) -> resources.Event:
         """Return an event."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Event = SHOWN.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

@@ -34,8 +34,7 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeListRequest
     ) -> list[resources.Node]:
         """Return the caller's nodes, perhaps those of one cluster."""
-        with self.run.database.reader() as session:
-            connection = session.connection()
+        with self.run.database.columns() as connection:
             identity = common.given(request, 'cluster_id')
             cluster = identity and _specified_cluster(
                 connection,
@@ -58,12 +57,13 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeGetRequest
     ) -> resources.Node:
         """Return a node, with what its cloud says of it if asked."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             node: resources.Node = common.NODES.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
-            if not common.given(request, 'show_details'):
-                return node
+        if not common.given(request, 'show_details'):
+            return node
+        with self.run.database.reader() as session:
             row = session.get(NODE, node.id)
             profile = session.get(models.Profile, node.profile_id)
         if row is not None and profile is not None:

@@ -55,8 +55,8 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
-        with self.run.database.reader() as session:
-            return SHOWN.page(session.connection(), context, request)
+        with self.run.database.columns() as connection:
+            return SHOWN.page(connection, context, request)
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
@@ -101,9 +101,9 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Policy = SHOWN.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

@@ -71,8 +71,8 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileListRequest
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
-        with self.run.database.reader() as session:
-            return SHOWN.page(session.connection(), context, request)
+        with self.run.database.columns() as connection:
+            return SHOWN.page(connection, context, request)
 
     @handles(requests.ProfileCreateRequest)
     def create(
@@ -128,9 +128,9 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileGetRequest
     ) -> resources.Profile:
         """Return a profile."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Profile = SHOWN.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

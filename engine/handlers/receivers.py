@@ -35,8 +35,7 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
-        with self.run.database.reader() as session:
-            connection = session.connection()
+        with self.run.database.columns() as connection:
             clusters = common.given(request, 'cluster_id')
             return SHOWN.page(
                 connection,
@@ -114,9 +113,9 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
         """Return a receiver."""
-        with self.run.database.reader() as session:
+        with self.run.database.columns() as connection:
             found: resources.Receiver = SHOWN.one(
-                session.connection(), context, request.identity
+                connection, context, request.identity
             )
             return found
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import sqlalchemy
 
 from engine.actions import work
-from engine.db import find, models, paging, types
+from engine.db import find, models, paging, statements, types
 from vobjects import base
 from vobjects.clustering import errors
 from vobjects.codec import lists
@@ -100,8 +100,8 @@ class Shown:
         return column.label(field)
 
     def _name_profiles(self) -> None:
-        profiles = cast('sqlalchemy.Table', models.Profile.__table__)
-        rows = self.model.__table__
+        profiles = statements.table(models.Profile)
+        rows = statements.table(self.model)
         self._selected.append('profile_name')
         self.query = (
             self.query.add_columns(profiles.c.name.label('profile_name'))
@@ -145,7 +145,10 @@ class Shown:
             context.project_id,
             given,
         )
-        return self._resources(connection, rows)
+        if not rows:
+            return []
+        columns = self._columns(connection, rows)
+        return lists.from_columns(self.kind, columns)
 
     def one(
         self, connection: sqlalchemy.Connection, context: Any, identity: str
@@ -163,15 +166,17 @@ class Shown:
             context.project_id,
             any_project_by_id=bool(context.is_admin),
         )
-        return self._resources(connection, [row])[0]
+        columns = self._columns(connection, [row])
+        return lists.from_row(
+            self.kind, {name: values[0] for name, values in columns.items()}
+        )
 
-    def _resources(
+    def _columns(
         self,
         connection: sqlalchemy.Connection,
         rows: Sequence[sqlalchemy.Row[Any]],
-    ) -> list[Any]:
-        if not rows:
-            return []
+    ) -> dict[str, Sequence[Any]]:
+        """Return each field's values of some rows."""
         columns: dict[str, Sequence[Any]] = dict(
             zip(self._selected, zip(*rows, strict=True), strict=True)
         )
@@ -182,7 +187,7 @@ class Shown:
         ids = columns['id']
         for name, of in self._related(connection, ids).items():
             columns[name] = [of[one] for one in ids]
-        return lists.from_columns(self.kind, columns)
+        return columns
 
     # What was just changed
 

@@ -82,23 +82,26 @@ def from_columns(
     made = None if reader is None else reader.hold(columns)
     if made is not None:
         return made
-    form = compiled(cls)
-    return [
-        _ask(cls, cls.VERSION, None, {form.data_key: _unwritten(data)})
-        for data in _rows(columns)
-    ]
+    return [from_row(cls, data) for data in _rows(columns)]
+
+
+def from_row(cls: type[hooks.VersionedObject], row: Mapping[str, Any]) -> Any:
+    """Return an object that says what a row holds.
+
+    :param row: field -> primitive; see :func:`from_columns`
+    :raises ValueError: a field does not take a value
+    """
+    data = {
+        name: unwritten(value) if value.__class__ is Written else value
+        for name, value in row.items()
+    }
+    data_key = compiled(cls).data_key
+    return _ask(cls, cls.VERSION, None, {data_key: data})
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     for values in zip(*columns.values(), strict=True):
         yield dict(zip(columns, values, strict=True))
-
-
-def _unwritten(data: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: unwritten(value) if isinstance(value, Written) else value
-        for name, value in data.items()
-    }
 
 
 def _items_reader_of(form: Compiled) -> ItemsReader | None:
