@@ -116,7 +116,7 @@ class Handler:
         """
         environ = request.environ
         version: Version = environ[MICROVERSION]
-        if not self.route.delegates:
+        if not self.route.hands_on_token:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)

@@ -107,7 +107,8 @@ class Route:
     :ivar rule: of ``api.policy``
     :ivar public: nobody is authenticated
     :ivar delegates: the engine gets the caller's token, to have Keystone let
-        it act for the caller later
+        it act for the caller: so does every route of status 202, whose
+        action is done later
     """
 
     method: str
@@ -119,6 +120,11 @@ class Route:
     rule: str
     public: bool = False
     delegates: bool = False
+
+    @property
+    def hands_on_token(self) -> bool:
+        """Whether the engine gets the caller's token."""
+        return self.delegates or (self.status == 202 and not self.public)
 
     @property
     def in_path(self) -> tuple[str, ...]:
@@ -302,12 +308,13 @@ ROUTES: tuple[Route, ...] = (
           inside('node'), 202,
           started('node', resources.Node), 'nodes:create'),
     Route(POST, '/v1/nodes/adopt', nodes.NodeAdoptRequest,
-          FLAT, 200, item('node', resources.Node), 'nodes:adopt'),
+          FLAT, 200, item('node', resources.Node), 'nodes:adopt',
+          delegates=True),
     Route(POST, '/v1/nodes/adopt-preview', nodes.NodeAdoptPreviewRequest,
           FLAT, 200,
           # The first is documented; Senlin sends, and clients read, the other.
           item('node_preview', resources.NodePreview, 'node_profile'),
-          'nodes:adopt-preview'),
+          'nodes:adopt-preview', delegates=True),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
           QUERY, 200, item('node', resources.Node), 'nodes:get'),
     Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,

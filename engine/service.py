@@ -134,6 +134,7 @@ class Engine:
             services=[handlers(self.runtime) for handlers in HANDLERS],
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
+            prepare=self.runtime.admit,
             recall=self._recall,
             error_modules=topics.ERROR_MODULES,
             listeners={notices.WORK: self._hear},

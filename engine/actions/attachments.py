@@ -54,10 +54,11 @@ class _Case:
 
 def attach(job: work.Work) -> None:
     """Make what the policy needs, take in the nodes, and bind it."""
-    case = job.write(lambda session: _begin(job, session))
+    cloud = job.cloud
+    case = job.write(lambda session: _begin(job, session, cloud))
     if case is None:
         return
-    cloud, kind, attached = job.run.provider, case.kind, case.attached
+    kind, attached = case.kind, case.attached
     made = False
     try:
         planned = _planned(job, case)
@@ -90,7 +91,9 @@ def attach(job: work.Work) -> None:
         raise
 
 
-def _begin(job: work.Work, session: orm.Session) -> _Case | None:
+def _begin(
+    job: work.Work, session: orm.Session, cloud: providers.Provider
+) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
     if bindings.get(session, cluster.id, policy.id) is not None:
@@ -105,7 +108,7 @@ def _begin(job: work.Work, session: orm.Session) -> _Case | None:
         enabled=work.given(job.request, 'enabled') is not False,
         data={},
     )
-    case = _case(job, session, cluster, policy, binding)
+    case = _case(job, session, cloud, cluster, policy, binding)
     try:
         _refuse_unfit(job, session, case)
     except base.PolicyRefusal as refusal:
@@ -160,7 +163,8 @@ def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
 
 def detach(job: work.Work) -> None:
     """Remove what the policy has made, and let it go."""
-    case = job.write(lambda session: _existing(job, session))
+    cloud = job.cloud
+    case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
         return
     try:
@@ -177,14 +181,16 @@ def detach(job: work.Work) -> None:
     job.write(done)
 
 
-def _existing(job: work.Work, session: orm.Session) -> _Case | None:
+def _existing(
+    job: work.Work, session: orm.Session, cloud: providers.Provider
+) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
     binding = bindings.get(session, cluster.id, policy.id)
     if binding is None:
         job.fail(session, 'Policy not attached.')
         return None
-    return _case(job, session, cluster, policy, binding)
+    return _case(job, session, cloud, cluster, policy, binding)
 
 
 def _release(job: work.Work, case: _Case) -> following.Changes:
@@ -194,7 +200,7 @@ def _release(job: work.Work, case: _Case) -> following.Changes:
     :raises engine.policies.base.PolicyRefusal: it must not be
     """
     changes = following.let_go(
-        job.run.provider, case.kind, case.attached, case.members
+        case.target.cloud, case.kind, case.attached, case.members
     )
     case.kind.detach(case.target, case.binding.data)
     return changes
@@ -216,7 +222,8 @@ def _forget(
 
 def change(job: work.Work) -> None:
     """Enable or disable the policy; enabled, it takes in the nodes."""
-    case = job.write(lambda session: _existing(job, session))
+    cloud = job.cloud
+    case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
         return
     enabled = work.given(job.request, 'enabled')
@@ -227,7 +234,7 @@ def change(job: work.Work) -> None:
     if enabled:
         try:
             changes = following.take_in(
-                job.run.provider, case.kind, case.attached, case.members
+                cloud, case.kind, case.attached, case.members
             )
         except following.TROUBLES as error:
             reason = str(error)
@@ -258,18 +265,27 @@ def releasing(stage: work.Stage) -> work.Stage:
     """
 
     def release(job: work.Work) -> None:
-        with job.run.database.reader() as session:
-            cases = [
-                _case(job, session, cluster, policy, binding)
-                for cluster in [session.get(models.Cluster, job.action.target)]
-                if cluster is not None
-                for binding, policy in bindings.of_cluster(session, cluster.id)
-            ]
-        for case in reversed(cases):
+        for case in reversed(_cases(job)):
             _release_and_forget(job, case)
         stage(job)
 
     return release
+
+
+def _cases(job: work.Work) -> list[_Case]:
+    """Return the policies of a cluster that is to be deleted."""
+    with job.run.database.reader() as session:
+        bound = list(bindings.of_cluster(session, job.action.target))
+    if not bound:
+        return []
+    cloud = job.cloud
+    with job.run.database.reader() as session:
+        cluster = session.get(models.Cluster, job.action.target)
+        return [
+            _case(job, session, cloud, cluster, policy, binding)
+            for binding, policy in bound
+            if cluster is not None
+        ]
 
 
 def _release_and_forget(job: work.Work, case: _Case) -> None:
@@ -298,6 +314,7 @@ def keep(session: orm.Session, action: models.Action, reason: str) -> None:
 def _case(
     job: work.Work,
     session: orm.Session,
+    cloud: providers.Provider,
     cluster: models.Cluster,
     policy: models.Policy,
     binding: models.ClusterPolicy,
@@ -305,7 +322,7 @@ def _case(
     kind = job.run.policy_types.get(policy.type)
     target = base.Target(
         conf=job.run.conf,
-        cloud=job.run.provider,
+        cloud=cloud,
         cluster=cluster,
         profile=session.get_one(models.Profile, cluster.profile_id),
         policy=policy,

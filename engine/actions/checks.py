@@ -56,7 +56,7 @@ def look(job: work.Work) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for kind, attached in found:
         try:
-            sight = kind.look(job.run.provider, attached)
+            sight = kind.look(job.cloud, attached)
         except (base.PolicyRefusal, providers.ProviderError) as error:
             sight = _Unseen(str(error))
         seen[attached.policy.id] = sight

@@ -69,9 +69,9 @@ def arrived(
             continue
         try:
             if former not in (None, node.physical_id):
-                changes.update(kind.depart(job.run.provider, attached, node))
+                changes.update(kind.depart(job.cloud, attached, node))
                 node.data = merged(node.data, changes)
-            changes.update(kind.arrive(job.run.provider, attached, node))
+            changes.update(kind.arrive(job.cloud, attached, node))
         except TROUBLES as error:
             return News(changes, _trouble(attached, error))
     return News(changes)
@@ -87,7 +87,7 @@ def departs(job: work.Work, node_id: str) -> bool:
         return True
     for kind, attached in found:
         try:
-            changes = kind.depart(job.run.provider, attached, node)
+            changes = kind.depart(job.cloud, attached, node)
         except TROUBLES as error:
             _stay(job, node_id, _trouble(attached, error))
             return False

@@ -311,9 +311,10 @@ def cloud_of(
 ) -> providers.Provider:
     """Return the part of the cloud that a node is in.
 
-    :raises engine.providers.base.ProviderError: there is none such
+    :raises engine.providers.base.ProviderError: there is none such, or it
+        must not be used
     """
-    return view.cloud(job.run.provider, _properties(profile))
+    return view.cloud(job.cloud, _properties(profile))
 
 
 def existing(job: work.Work, session: orm.Session) -> models.Node:

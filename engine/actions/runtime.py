@@ -16,6 +16,7 @@ from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from engine.queues import base as queues
+from vobjects.clustering.context import RequestContext
 from vobjects.manifest import Manifest
 
 
@@ -43,6 +44,30 @@ class Runtime:
     metrics: metrics.Metrics = dataclasses.field(
         default_factory=metrics.Metrics
     )
+
+    def admit(self, context: RequestContext) -> None:
+        """See that what a caller asks for can be done in the cloud later.
+
+        :raises vobjects.clustering.errors.ClusteringError: it cannot
+        """
+        if self.provider.delegated is not None:
+            self.delegations.admit(context)
+
+    def cloud_of(
+        self, user: str | None, project: str | None
+    ) -> providers.Provider:
+        """Return the cloud as a user sees it in a project.
+
+        It may ask the identity service: not within a transaction.
+
+        :raises engine.providers.base.ProviderError: it must not be used so
+        """
+        if self.provider.delegated is None:
+            return self.provider
+        delegation = self.delegations.of(user, project)
+        if delegation is None:
+            return self.provider
+        return self.provider.delegated(delegation)
 
     def node_limit(self) -> int:
         """Return how many nodes a cluster may have at most."""

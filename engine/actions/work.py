@@ -152,6 +152,16 @@ class Work:
     def _is_derived(self) -> bool:
         return self.action.cause != consts.CAUSE_REQUEST
 
+    @property
+    def cloud(self) -> providers.Provider:
+        """The cloud as whoever asked for the action sees it.
+
+        Not within a transaction: the identity service may have to be asked.
+
+        :raises engine.providers.base.ProviderError: it must not be used so
+        """
+        return self.run.cloud_of(self.action.user, self.action.project)
+
     def child(
         self, kind: str, target_id: str, request: base.Request
     ) -> models.Action:

@@ -2,12 +2,14 @@
 """Credentials of receivers: kept apart, so that they outlive their receiver.
 
 However a receiver goes, with its cluster perhaps, its credential stays until
-it has been revoked where it is valid.
+it has been revoked where it is valid. So do others that are of no more use
+(:mod:`engine.db.trusts`): no receiver has their ID.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -57,22 +59,27 @@ def forget(session: orm.Session, receiver_id: str) -> None:
 
 
 def renew(
-    session: orm.Session, after: str, changed: Callable[[str], str]
+    session: orm.Session,
+    model: Any,
+    after: str,
+    changed: Callable[[str], str],
 ) -> tuple[str, int]:
     """Seal some credentials anew.
 
+    :param model: the class of the table, whose column ``sealed`` has them
     :param after: the ID that the batch before ended with
     :param changed: returns a sealed text sealed with another key
     :returns: the last ID, and how many there were
     """
+    (key,) = sqlalchemy.inspect(model).primary_key
     query = (
-        sqlalchemy.select(TABLE)
-        .where(TABLE.receiver_id > after)
-        .order_by(TABLE.receiver_id)
+        sqlalchemy.select(model)
+        .where(key > after)
+        .order_by(key)
         .limit(BATCH)
         .with_for_update()
     )
     rows = session.scalars(query).all()
     for row in rows:
         row.sealed = changed(row.sealed)
-    return (rows[-1].receiver_id if rows else after), len(rows)
+    return (getattr(rows[-1], key.key) if rows else after), len(rows)

@@ -13,14 +13,17 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine.db import credentials, database
-from engine.delegations import box, trusts
+from engine.db import credentials, database, models
+from engine.db import trusts as project_trusts
+from engine.delegations import box, projects, trusts
 from engine.delegations import conf as delegations_conf
 from engine.delegations.conf import GROUP
+from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
@@ -43,9 +46,13 @@ class Delegations:
         self._roles = conf[GROUP].trust_roles
         self._trusts: trusts.Trusts | None = None
         self._box: box.Box | None = None
+        self._projects: projects.Projects | None = None
         if delegations_conf.has_account(conf):
             self._trusts = trusts.Trusts(conf)
             self._box = box.Box(conf[GROUP].encryption_keys)
+            self._projects = projects.Projects(
+                target, self._trusts, self._box, self._roles
+            )
 
     @property
     def are_made(self) -> bool:
@@ -69,23 +76,11 @@ class Delegations:
             yield None
             return
         if self._trusts is None or self._box is None:
-            LOG.error(
-                'Receivers cannot be made for users of Keystone: [%s] names'
-                ' no account to act with',
-                GROUP,
-            )
-            raise errors.Unavailable(
-                'This service has no account to act for you with.'
-            )
+            raise _no_account()
         try:
             trust = self._trusts.create(context, self._roles)
-        except trusts.Refused as error:
-            raise errors.Forbidden(
-                'The identity service does not let you have the receiver act'
-                f' for you: {error}'
-            ) from None
-        except trusts.Silent as error:
-            raise _unavailable(error) from None
+        except (trusts.Refused, trusts.Silent) as error:
+            raise projects.refusal(error) from None
         try:
             yield self._box.seal(receiver_id, trust)
         except BaseException:
@@ -119,6 +114,36 @@ class Delegations:
         except (trusts.Silent, box.Unreadable) as error:
             raise _unavailable(error) from None
 
+    def admit(self, context: RequestContext) -> None:
+        """See that engines can act in the caller's project later.
+
+        Who has no token has nothing to delegate.
+
+        :raises vobjects.clustering.errors.Forbidden: the caller may not
+            delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone is silent
+        """
+        if context.auth_token is None:
+            return
+        if self._projects is None:
+            raise _no_account()
+        try:
+            self._projects.admit(context)
+        except (trusts.Refused, trusts.Silent) as error:
+            raise projects.refusal(error) from None
+
+    def of(
+        self, user: str | None, project: str | None
+    ) -> providers.Delegation | None:
+        """Return the right to act for a user in a project.
+
+        :returns: None: nobody has tokens, so nobody gives such rights
+        :raises engine.providers.base.NotDelegated: this user has not
+        """
+        if self._projects is None:
+            return None
+        return self._projects.of(user, project)
+
     def revoke(self, receiver_id: str) -> None:
         """Revoke the credential of a receiver that is gone, if it has one.
 
@@ -141,10 +166,14 @@ class Delegations:
         )
 
     def revoke_left(self) -> None:
-        """Revoke the credentials of all receivers that are gone.
+        """Revoke the credentials that are of no more use.
+
+        Those of receivers that are gone, and of users who have nothing more.
 
         :raises engine.delegations.trusts.Silent: nobody could be asked
         """
+        if self._projects is not None:
+            self._projects.retire_unused()
         ids: Sequence[str] = ['']
         while ids:
             with self._database.reader() as session:
@@ -162,16 +191,34 @@ def renew(conf: cfg.ConfigOpts, target: database.Database) -> int:
         came before is done
     """
     opened = box.Box(conf[GROUP].encryption_keys)
+    return sum(
+        _renew(target, model, opened)
+        for model in (models.ReceiverCredential, project_trusts.ProjectTrust)
+    )
+
+
+def _renew(target: database.Database, model: Any, opened: box.Box) -> int:
     after, total = '', 0
     while True:
 
         def body(session: orm.Session, after: str = after) -> tuple[str, int]:
-            return credentials.renew(session, after, opened.renew)
+            return credentials.renew(session, model, after, opened.renew)
 
         after, number = target.write(body)
         total += number
         if number < credentials.BATCH:
             return total
+
+
+def _no_account() -> errors.Unavailable:
+    LOG.error(
+        'Nothing can be done for users of Keystone: [%s] names no account to'
+        ' act with',
+        GROUP,
+    )
+    return errors.Unavailable(
+        'This service has no account to act for you with.'
+    )
 
 
 def _unavailable(error: exceptions.VobjectsError) -> errors.Unavailable:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from keystoneauth1 import adapter, loading, plugin
+from keystoneauth1 import access, adapter, loading, plugin
 from keystoneauth1 import exceptions as keystone
 from oslo_config import cfg
 
@@ -70,6 +70,11 @@ class Trusts:
             max_version='3.latest',
         )
 
+    @property
+    def url(self) -> str:
+        """Where Keystone is."""
+        return str(self._account.auth_url)
+
     @gate.waiting()
     def create(self, context: RequestContext, roles: Sequence[str]) -> str:
         """Have the caller trust us.
@@ -104,20 +109,22 @@ class Trusts:
         return str(answer.json()['trust']['id'])
 
     @gate.waiting()
-    def use(self, trust: str) -> list[str]:
-        """Return the roles that a trust gives now.
+    def use(self, trust: str) -> access.AccessInfo:
+        """Return a new token by a trust, and what it is good for.
 
-        :raises Refused: none any more
+        :raises Refused: for nothing any more
         :raises Silent: nobody answered
         """
         try:
-            access = self._plugin(trust_id=trust).get_access(self._session)
+            found: access.AccessInfo = self._plugin(trust_id=trust).get_access(
+                self._session
+            )
         except keystone.HTTPClientError as error:
             self._our_id()  # the password may be what is wrong
             raise Refused(str(error)) from None
         except keystone.ClientException as error:
             raise Silent(str(error)) from None
-        return list(access.role_names)
+        return found
 
     @gate.waiting()
     def revoke(self, trust: str) -> None:

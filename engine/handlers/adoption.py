@@ -30,7 +30,7 @@ class AdoptionHandlers(common.Handlers):
         self, context: Any, request: requests.NodeAdoptPreviewRequest
     ) -> resources.NodePreview:
         """Return the spec that a node would have."""
-        kind, spec = self._spec(request)
+        kind, spec = self._spec(context, request)
         return resources.NodePreview(
             type=kind.name,
             version=kind.version,
@@ -42,7 +42,7 @@ class AdoptionHandlers(common.Handlers):
         self, context: Any, request: requests.NodeAdoptRequest
     ) -> resources.Node:
         """Create a profile and a node for an object that is there."""
-        kind, spec = self._spec(request)
+        kind, spec = self._spec(context, request)
         name = common.given(request, 'name') or names.node_name(None, 0)
         owner = {
             'user': context.user_id,
@@ -81,7 +81,7 @@ class AdoptionHandlers(common.Handlers):
         return self.commit(body)
 
     def _spec(
-        self, request: Any
+        self, context: Any, request: Any
     ) -> tuple[profiles.ProfileType, dict[str, Any]]:
         """Return the type and the spec of what is to be adopted.
 
@@ -96,7 +96,7 @@ class AdoptionHandlers(common.Handlers):
             _refuse_managed(session, request.identity)
         try:
             properties = kind.adopt(
-                self.run.provider,
+                self.run.cloud_of(context.user_id, context.project_id),
                 request.identity,
                 snapshot=bool(common.given(request, 'snapshot')),
             )

@@ -275,7 +275,8 @@ def details(
         view = hosts.view(session, row)
     properties = profile.spec.get('properties') or {}
     try:
-        return kind.details(view.cloud(run.provider, properties), view)
+        cloud = run.cloud_of(row.user, row.project)
+        return kind.details(view.cloud(cloud, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
 

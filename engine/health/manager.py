@@ -174,13 +174,13 @@ class Manager:
                 kind.properties, found.spec.get('properties') or {}
             )
             return _Case(
-                cluster, found, properties, self._patients(session, cluster_id)
+                cluster, found, properties, self._patients(session, cluster)
             )
 
     def _patients(
-        self, session: orm.Session, cluster_id: str
+        self, session: orm.Session, cluster: models.Cluster
     ) -> list[probes.Patient]:
-        members = nodes.of_cluster(session, cluster_id)
+        members = nodes.of_cluster(session, cluster.id)
         busy = _busy(session, [node.id for node in members])
         known: dict[str, models.Profile] = {}
         patients = []
@@ -195,6 +195,7 @@ class Manager:
             patients.append(
                 probes.Patient(
                     hosts.view(session, node),
+                    (cluster.user, cluster.project),
                     node.status,
                     self._run.profile_types.get(profile.type),
                     profile.spec.get('properties') or {},

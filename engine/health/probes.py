@@ -26,12 +26,14 @@ LOG = logging.getLogger(__name__)
 class Patient:
     """A node that is looked at.
 
+    :ivar owner: user and project that its cluster belongs to
     :ivar status: of the node, as the database has it
     :ivar kind: the type of its profile
     :ivar properties: of its profile
     """
 
     view: profiles.NodeView
+    owner: tuple[str | None, str | None]
     status: str
     kind: profiles.ProfileType
     properties: Mapping[str, Any]
@@ -42,13 +44,18 @@ Probe = Callable[
 ]
 
 
+def _cloud(run: runtime.Runtime, patient: Patient) -> providers.Provider:
+    cloud = run.cloud_of(*patient.owner)
+    return patient.view.cloud(cloud, patient.properties)
+
+
 def _status(
     run: runtime.Runtime,
     patient: Patient,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = patient.view.cloud(run.provider, patient.properties)
+    cloud = _cloud(run, patient)
     return patient.kind.failed(cloud, patient.view)
 
 
@@ -58,7 +65,7 @@ def _hypervisor(
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = patient.view.cloud(run.provider, patient.properties)
+    cloud = _cloud(run, patient)
     if not patient.view.physical_id:
         return 'it has no server'
     if cloud.hosts is None:
@@ -107,7 +114,7 @@ def diagnosis(
         try:
             trouble = PROBES[mode['type']](run, patient, options, stopping)
         except UNCLEAR as error:
-            LOG.info('Node %s was not seen: %s', patient.view.id, error)
+            LOG.warning('Node %s was not seen: %s', patient.view.id, error)
             trouble = ''
         if trouble and not needs_all:
             return trouble

@@ -11,6 +11,7 @@ policies that need what a cloud lacks are refused when they are attached.
 ::
 
     ProviderError              it could not do it; the message is for users
+    ├── NotDelegated           it may not do it for this user any more
     └── NotFound               there is no such thing
         ├── ServerNotFound
         ├── StackNotFound
@@ -20,7 +21,7 @@ policies that need what a cloud lacks are refused when they are attached.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
 from oslo_config import cfg
@@ -39,6 +40,10 @@ class UnknownProviderError(exceptions.VobjectsError):
 
 class ProviderError(Exception):
     """The cloud could not do what it was asked."""
+
+
+class NotDelegated(ProviderError):
+    """The cloud does not let us act for a user."""
 
 
 class NotFound(ProviderError):
@@ -286,8 +291,24 @@ class Containers(Protocol):
         """
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Delegation:
+    """The right to act for a user in a project.
+
+    :ivar id: no other one has it
+    :ivar auth: a plugin of keystoneauth, which raises ProviderError
+    """
+
+    id: str
+    auth: Any
+
+
 class Provider(Protocol):
-    """A cloud, or one region of it. What it lacks is None."""
+    """A cloud, or one region of it. What it lacks is None.
+
+    :ivar delegated: returns the cloud as a user sees it in a project, and
+        raises ProviderError; None: it is the same for everybody
+    """
 
     servers: Servers
     stacks: Stacks
@@ -297,6 +318,7 @@ class Provider(Protocol):
     hosts: placing.Hosts | None
     load_balancers: balancing.LoadBalancers | None
     lifecycle: lifecycle.Events | None
+    delegated: Callable[[Delegation], Provider] | None
 
     def in_region(self, name: str) -> Provider:
         """Return another region of the same cloud.

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sqlalchemy
@@ -94,6 +94,8 @@ class SimulatedProvider:
         self.lifecycle: lifecycle.Events | None = simulated_lifecycle.Events(
             cloud
         )
+        self.delegated: Callable[[base.Delegation], base.Provider] | None
+        self.delegated = None
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""

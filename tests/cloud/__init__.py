@@ -19,7 +19,7 @@ import re
 import ssl
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import flask
@@ -29,6 +29,9 @@ from werkzeug import serving as werkzeug_serving
 Json = dict[str, Any]
 
 USER, PASSWORD, PROJECT = 'vobjects', 'secret', 'service'
+
+#: ID of the project of the account; it sees what all projects have.
+OWN_PROJECT = 'p'
 
 #: Marks of tests in whose process the cloud is spoken to: openstacksdk warns
 #: of how it calls itself.
@@ -64,6 +67,11 @@ class Cloud:
     :ivar refuses_resize: whether servers stay as they are when resized
     :ivar requests: method and path of each request there was
     :ivar bodies: JSON of each request that had one, with method and path
+    :ivar scopes: the project of each request for which it takes a token,
+        with method and path
+    :ivar trusts: project and roles, by the ID of the trust
+    :ivar project_of: returns the project that a token is for; None: it is
+        not good
     """
 
     def __init__(self) -> None:
@@ -76,6 +84,9 @@ class Cloud:
         self.faults: list[Fault] = []
         self.requests: list[str] = []
         self.bodies: list[tuple[str, Any]] = []
+        self.scopes: list[tuple[str, str]] = []
+        self.trusts: dict[str, Json] = {}
+        self.project_of: Callable[[str], str | None] = self._own_project_of
         self.servers: dict[str, Json] = {}
         self.stacks: dict[str, Json] = {}
         self.ports: dict[str, Json] = {}
@@ -88,6 +99,11 @@ class Cloud:
         self.subnets = {new_id(): 'private-subnet'}
         self.security_groups = {new_id(): 'default', new_id(): 'web'}
         self.numbers = itertools.count(2)
+
+    def _own_project_of(self, token: str) -> str | None:
+        """See the fake's own Keystone, which writes projects into tokens."""
+        ours, _, project = token.partition('.')
+        return (project or OWN_PROJECT) if ours == self.token else None
 
     def id_of(self, kind: str, name: str) -> str:
         """Return the ID of what has a name, such as an image."""
@@ -209,8 +225,14 @@ def application(cloud: Cloud) -> flask.Flask:
         public = request.path.startswith('/identity') or re.fullmatch(
             r'/\w+(/v[\d.]+)?/?', request.path
         )
-        if not public and request.headers.get('X-Auth-Token') != cloud.token:
+        if public:
+            return None
+        project = cloud.project_of(request.headers.get('X-Auth-Token', ''))
+        if project is None:
             refuse(401, 'The request you have made requires authentication.')
+        else:
+            flask.g.project = project
+            cloud.scopes.append((line, project))
         return None
 
     for module in (

@@ -95,6 +95,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
             id_ = fake.new_id()
             server = _server(id_, wanted)
             server['hints'] = sent.get('os:scheduler_hints')
+            server['tenant_id'] = flask.g.project
             cloud.servers[id_] = server
             _join(cloud, server, wanted['networks'])
             end = 'ERROR' if cloud.ends_in_error else 'ACTIVE'
@@ -108,34 +109,34 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
             found = [
                 shown(server)
                 for server in cloud.servers.values()
-                if tags <= set(server['tags'])
+                if tags <= set(server['tags']) and is_seen(server)
             ]
         return {'servers': found}
 
     @app.get('/compute/v2.1/servers/<id_>')
     def server(id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(cloud.servers, id_, 'Instance')
+            found = own(cloud, id_)
             step(cloud, found)
-            fake.existing(cloud.servers, id_, 'Instance')
+            own(cloud, id_)
             return {'server': shown(found)}
 
     @app.put('/compute/v2.1/servers/<id_>')
     def update_server(id_: str) -> Any:
-        found = fake.existing(cloud.servers, id_, 'Instance')
+        found = own(cloud, id_)
         found.update(flask.request.get_json()['server'])
         return {'server': shown(found)}
 
     @app.delete('/compute/v2.1/servers/<id_>')
     def delete_server(id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(cloud.servers, id_, 'Instance')
+            found = own(cloud, id_)
             begin(cloud, found, found['status'], 'DELETED')
         return '', 204
 
     @app.post('/compute/v2.1/servers/<id_>/metadata')
     def add_metadata(id_: str) -> Any:
-        found = fake.existing(cloud.servers, id_, 'Instance')
+        found = own(cloud, id_)
         for key, value in flask.request.get_json()['metadata'].items():
             if not isinstance(value, str):
                 fake.refuse(400, f'{key}: {value!r} is not of type string')
@@ -144,7 +145,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.delete('/compute/v2.1/servers/<id_>/metadata/<key>')
     def delete_metadata(id_: str, key: str) -> Any:
-        found = fake.existing(cloud.servers, id_, 'Instance')
+        found = own(cloud, id_)
         fake.existing(found['metadata'], key, 'Metadata item')
         del found['metadata'][key]
         return '', 204
@@ -155,12 +156,12 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         if name not in ACTIONS:
             fake.refuse(400, f'There is no such action: {name}')
         with cloud.lock:
-            found = fake.existing(cloud.servers, id_, 'Instance')
+            found = own(cloud, id_)
             return _act(cloud, found, name, content)
 
     @app.get('/compute/v2.1/servers/<id_>/os-interface')
     def interfaces(id_: str) -> Any:
-        fake.existing(cloud.servers, id_, 'Instance')
+        own(cloud, id_)
         found = [
             {'port_id': port['id'], 'net_id': port['network_id']}
             for port in cloud.ports.values()
@@ -170,7 +171,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.post('/compute/v2.1/servers/<id_>/os-interface')
     def attach(id_: str) -> Any:
-        found = fake.existing(cloud.servers, id_, 'Instance')
+        found = own(cloud, id_)
         sent = flask.request.get_json()['interfaceAttachment']
         _join(cloud, found, [{'port': sent['port_id']}])
         return {'interfaceAttachment': sent}
@@ -255,6 +256,20 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
         }
 
 
+def is_seen(server: fake.Json) -> bool:
+    """Tell whether who asks sees a server."""
+    owner = server.get('tenant_id', flask.g.project)
+    return flask.g.project in (owner, fake.OWN_PROJECT)
+
+
+def own(cloud: fake.Cloud, id_: str) -> fake.Json:
+    """Return a server that who asks may see, or end the request."""
+    server: fake.Json = fake.existing(cloud.servers, id_, 'Instance')
+    if not is_seen(server):
+        fake.refuse(404, f'Instance {id_} could not be found.')
+    return server
+
+
 def shown(server: fake.Json) -> fake.Json:
     """Return a server as it is shown at the microversion asked for."""
     minor = microversion()
@@ -266,6 +281,9 @@ def shown(server: fake.Json) -> fake.Json:
     )
     if minor < 26:
         del result['tags']
+    if flask.g.project != fake.OWN_PROJECT:
+        # For administrators.
+        result.pop('OS-EXT-SRV-ATTR:hypervisor_hostname', None)
     return result
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone: a token for one user, with a catalogue of two regions."""
+"""Keystone: a token for one user, with a catalogue of two regions.
+
+Others trust that user: the token of user u is ``token of u``.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,18 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         user = sent['identity']['password']['user']
         if (user['name'], user['password']) != (fake.USER, fake.PASSWORD):
             fake.refuse(401, 'The request requires authentication.')
+        subject, user_id, project = cloud.token, 'u', fake.OWN_PROJECT
+        trust = (sent.get('scope') or {}).get('OS-TRUST:trust')
+        if trust is not None:
+            found = fake.existing(cloud.trusts, trust['id'], 'Trust')
+            user_id, project = found['trustor_user_id'], found['project_id']
+            subject = f'{cloud.token}.{project}'
         token = {
             'methods': ['password'],
             'expires_at': '2099-01-01T00:00:00.000000Z',
             'issued_at': '2026-01-01T00:00:00.000000Z',
-            'user': {'id': 'u', 'name': fake.USER, 'domain': {'id': 'd'}},
-            'project': {'id': 'p', 'name': fake.PROJECT, 'domain': {}},
+            'user': {'id': user_id, 'name': user_id, 'domain': {'id': 'd'}},
+            'project': {'id': project, 'name': project, 'domain': {}},
             'roles': [{'id': 'r', 'name': 'member'}],
             'catalog': [
                 {
@@ -69,4 +78,20 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
                 for type_, path in SERVICES.items()
             ],
         }
-        return {'token': token}, 201, {'X-Subject-Token': cloud.token}
+        return {'token': token}, 201, {'X-Subject-Token': subject}
+
+    @app.post('/identity/v3/OS-TRUST/trusts')
+    def create_trust() -> Any:
+        trust = flask.request.get_json()['trust']
+        asker = flask.request.headers['X-Auth-Token']
+        if asker != f'token of {trust["trustor_user_id"]}':
+            fake.refuse(403, 'You are not authorized.')
+        made = {'id': fake.new_id().replace('-', ''), **trust}
+        cloud.trusts[made['id']] = made
+        return {'trust': made}, 201
+
+    @app.delete('/identity/v3/OS-TRUST/trusts/<id_>')
+    def delete_trust(id_: str) -> Any:
+        fake.existing(cloud.trusts, id_, 'Trust')
+        del cloud.trusts[id_]
+        return '', 204

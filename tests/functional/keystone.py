@@ -176,12 +176,23 @@ class Keystone:
             f'{self.id_of("users", user)}/roles/{self.id_of("roles", role)}',
         )
 
-    def add_endpoint(self, url: str) -> None:
-        """Put the clustering service into the catalogue."""
+    def project_of(self, token: str) -> str | None:
+        """Return the ID of the project that a token is for, if it is good."""
+        answer = self._admin.get(
+            f'{self.url}/auth/tokens',
+            headers={'X-Subject-Token': token},
+            raise_exc=False,
+        )
+        if answer.status_code != 200:
+            return None
+        return str(answer.json()['token']['project']['id'])
+
+    def add_endpoint(
+        self, url: str, name: str = 'senlin', type_: str = 'clustering'
+    ) -> None:
+        """Put a service into the catalogue."""
         service = self.ask(
-            'POST',
-            '/services',
-            {'service': {'name': 'senlin', 'type': 'clustering'}},
+            'POST', '/services', {'service': {'name': name, 'type': type_}}
         )
         self.ask(
             'POST',
@@ -196,9 +207,25 @@ class Keystone:
             },
         )
 
+    def trusts_of(self, user: str) -> Any:
+        """Return the trusts that a user has made."""
+        trustor = self.id_of('users', user)
+        return self.ask('GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}')
+
     def settings(self) -> dict[str, dict[str, object]]:
         """Return what the service under test is configured with."""
-        credentials = {
+        return {
+            'api': {'auth_strategy': 'keystone'},
+            'keystone_authtoken': {
+                **self.account(),
+                'www_authenticate_uri': self.url,
+            },
+            'receivers': {'encryption_keys': KEY, 'revoke_interval': 1},
+        }
+
+    def account(self) -> dict[str, object]:
+        """Return the options that authenticate the service's user."""
+        return {
             'auth_type': 'password',
             'auth_url': self.url,
             'username': SERVICE_USER,
@@ -206,14 +233,6 @@ class Keystone:
             'user_domain_id': 'default',
             'project_name': 'service',
             'project_domain_id': 'default',
-        }
-        return {
-            'api': {'auth_strategy': 'keystone'},
-            'keystone_authtoken': {
-                **credentials,
-                'www_authenticate_uri': self.url,
-            },
-            'receivers': {'encryption_keys': KEY, 'revoke_interval': 1},
         }
 
     def close(self) -> None:

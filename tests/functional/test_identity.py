@@ -339,7 +339,7 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
     rest = as_(owner)
     cluster = rest.create_cluster(rest.create_profile(), 0)
     receiver = _receiver(rest, cluster)
-    (trust,) = _trusts_of(identity, owner)
+    (trust,) = identity.trusts_of(owner)
     assert trust['impersonation'] is True
     url = receiver['channel']['alarm_url']
 
@@ -363,21 +363,16 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
         assert token not in text
     # A colleague may delete it; the trust goes, too.
     as_('web-member').expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
-    assert _trusts_of(identity, owner) == []
+    assert identity.trusts_of(owner) == []
     assert _credentials_of(service, receiver['id']) == []
 
     _receiver(rest, cluster)
-    assert len(_trusts_of(identity, owner)) == 1
+    assert len(identity.trusts_of(owner)) == 1
     rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
     wait_for(
         'the trust of a receiver that went with its cluster is gone',
-        lambda: _trusts_of(identity, owner) == [],
+        lambda: identity.trusts_of(owner) == [],
     )
-
-
-def _trusts_of(identity: Keystone, user: str) -> Any:
-    trustor = identity.id_of('users', user)
-    return identity.ask('GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}')
 
 
 def _credentials_of(service: Deployment, receiver: str) -> Any:

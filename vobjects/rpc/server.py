@@ -159,6 +159,8 @@ class Endpoint:
     :param expected: classes of errors that are answers, not faults: they
         are not logged with a traceback
     :param context_from: rebuilds the caller's context from a dict
+    :param prepare: called with the caller's context before each request is
+        handled; it may refuse
     :param observer: told of each request
     :param recall: looks up what a handler has recorded of a call, see
         :func:`current_call`; asked when a handler raises, because that may
@@ -177,6 +179,7 @@ class Endpoint:
         speaks: Manifest,
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
+        prepare: Callable[[Any], None] = lambda context: None,
         known_reader: Callable[[str], Manifest | None] = lambda digest: None,
         observer: Observer | None = None,
         recall: Recall = lambda call: None,
@@ -192,6 +195,7 @@ class Endpoint:
             ovo_exception.UnsupportedObjectError,
         )
         self._context_from = context_from
+        self._prepare = prepare
         self._known_reader = known_reader
         self._observer = observer or _Nobody()
         self._readers: dict[str, Manifest] = {}
@@ -260,6 +264,7 @@ class Endpoint:
     ) -> Any:
         try:
             with handling(call):
+                self._prepare(context)
                 return handler(context, asked)
         except Exception:
             before = self._recall(call) if call else None

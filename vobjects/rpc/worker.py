@@ -37,6 +37,7 @@ class Worker:
     :param services: objects with handlers, see :mod:`vobjects.rpc.server`
     :param expected: error classes that are answers
     :param context_from: rebuilds a caller's context
+    :param prepare: see :class:`vobjects.rpc.server.Endpoint`
     :param recall: see :class:`vobjects.rpc.server.Endpoint`
     :param error_modules: modules of errors that may come back from calls
     :param listeners: kind of notice -> what to call
@@ -59,6 +60,7 @@ class Worker:
         services: Iterable[object],
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
+        prepare: Callable[[Any], None] = lambda context: None,
         recall: server.Recall = lambda call: None,
         error_modules: tuple[str, ...] = (),
         listeners: Mapping[str, Callable[[], None]] | None = None,
@@ -92,6 +94,7 @@ class Worker:
             speaks=speaks,
             expected=expected,
             context_from=context_from,
+            prepare=prepare,
             known_reader=self._known_reader,
             observer=observer,
             recall=recall,

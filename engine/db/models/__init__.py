@@ -17,8 +17,8 @@
     simulation  simulated_servers,                   the simulated cloud
                 simulated_messages
 
-Two modules have their tables beside what uses them: :mod:`engine.db.health`
-and :mod:`engine.db.simulation`. Migrations are written by hand
+Some modules have their tables beside what uses them: :mod:`engine.db.health`,
+:mod:`engine.db.simulation` and :mod:`engine.db.trusts`. Migrations are written by hand
 (``migrations/versions``); a test compares their result with these classes
 on every database.
 """

@@ -4,6 +4,7 @@
 ::
 
     provider     all of it together
+    projects     the same for each user that the service acts for
     conf         the options [provider_openstack]
     connection   how the cloud is reached
     asking       errors in the cloud's words, and waiting that ends
@@ -52,6 +53,10 @@ def load(
             '[engine] provider = openstack needs openstacksdk:'
             " pip install 'vobjects[openstack]'"
         )
-    from engine.providers.openstack import connection, provider
+    from engine.providers.openstack import connection, projects, provider
 
-    return provider.OpenStackProvider(conf, connection.Cloud.configured(conf))
+    cloud = connection.Cloud.configured(conf)
+    found = provider.OpenStackProvider(conf, cloud)
+    if conf.provider_openstack.account == 'project':
+        found.delegated = projects.Projects(found)
+    return found

@@ -19,6 +19,19 @@ OPTIONS = [
         ' keystoneauth in this section do not count.',
     ),
     cfg.StrOpt(
+        'account',
+        default='project',
+        choices=[
+            (
+                'project',
+                'the project of whoever asks, who trusts the account of'
+                ' [receivers] for it; without Keystone as "service"',
+            ),
+            ('service', 'that of the account of this section, for everybody'),
+        ],
+        help='In whose project nodes are made.',
+    ),
+    cfg.StrOpt(
         'region_name',
         help='Region that nodes are made in of which nothing else is said.',
     ),

@@ -2,7 +2,8 @@
 """How the cloud is reached.
 
 One keystoneauth session serves all threads of the engine: it has the token,
-the catalogue and the connections. openstacksdk's own objects are made for
+the catalogue and the connections. Each user that the engine acts for has
+another one. openstacksdk's own objects are made for
 each thread, as they are not meant to be shared.
 """
 
@@ -16,6 +17,7 @@ import openstack.config
 import openstack.connection
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import loading
+from keystoneauth1 import session as ks_session
 from openstack import exceptions as sdk_exceptions
 from openstack.config import cloud_region
 from oslo_config import cfg
@@ -84,6 +86,43 @@ class Cloud:
             name=self.region.name, session=session, config=config
         )
         return Cloud(self.options, other)
+
+    def acting_by(self, auth: Any) -> Cloud:
+        """Return the same region, for somebody else.
+
+        :param auth: a plugin of keystoneauth
+        """
+        ours: Any = self.region.get_session()
+        # Nothing of one user's, such as cookies, is sent for another.
+        session = ks_session.Session(
+            auth=auth,
+            verify=ours.verify,
+            cert=ours.cert,
+            timeout=ours.timeout,
+        )
+        config = {
+            key: value
+            for key, value in self.region.config.items()
+            if key not in ('auth', 'auth_type')
+        }
+        region = cloud_region.CloudRegion(
+            name=self.region.name, session=session, config=config
+        )
+        return Cloud(self.options, region)
+
+    def authenticate(self) -> None:
+        """Get a token, unless there is one that is good.
+
+        :raises engine.providers.base.ProviderError: there is none to be had
+        """
+        with asking.explained('authenticate'):
+            session: Any = self.region.get_session()
+            session.auth.get_access(session)
+
+    def close(self) -> None:
+        """Close what is open to the cloud; what is under way goes on."""
+        session: Any = self.region.get_session()
+        session.session.close()
 
     def regions(self) -> list[str]:
         """Return the names of the regions, as the catalogue has them.

@@ -90,28 +90,42 @@ class Hosts:
     """See :class:`engine.providers.placing.Hosts`.
 
     Nova tells of hypervisors to administrators alone.
+
+    :param cloud: in which servers are
+    :param account: the cloud as an administrator sees it
     """
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Cloud, account: Cloud) -> None:
         self._cloud = cloud
+        self._account = account
 
     def trouble(self, server_id: str) -> str:
         """Return '' if a server's hypervisor is up, else what is wrong."""
-        compute = self._cloud.compute
         what = f'show server {server_id}'
         with asking.explained(what, base.ServerNotFound):
-            answer = asking.checked(compute.get(f'/servers/{server_id}'))
-        name = answer.json()['server'].get(_HYPERVISOR)
+            name = _hypervisor(self._cloud, server_id)
+        if not name and self._account is not self._cloud:
+            # Not found is no news of the server then.
+            with asking.explained(what):
+                name = _hypervisor(self._account, server_id)
         if not name:
             raise base.ProviderError(
                 f'the cloud does not say what server {server_id} runs on'
             )
         with asking.explained(f'show the hypervisor {name}'):
-            answer = asking.checked(compute.get('/os-hypervisors'))
+            answer = asking.checked(
+                self._account.compute.get('/os-hypervisors')
+            )
         for hypervisor in answer.json()['hypervisors']:
             if hypervisor['hypervisor_hostname'] == name:
                 return _trouble(hypervisor)
         return f'its hypervisor {name} is gone'
+
+
+def _hypervisor(cloud: Cloud, server_id: str) -> str | None:
+    answer = asking.checked(cloud.compute.get(f'/servers/{server_id}'))
+    name: str | None = answer.json()['server'].get(_HYPERVISOR)
+    return name
 
 
 def _trouble(hypervisor: dict[str, Any]) -> str:

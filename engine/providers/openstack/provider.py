@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oslo_config import cfg
 
 from engine.providers import balancing, base, docker, lifecycle, placing
@@ -16,11 +18,21 @@ from engine.providers.openstack import (
 
 
 class OpenStackProvider:
-    """See :class:`engine.providers.base.Provider`."""
+    """See :class:`engine.providers.base.Provider`.
 
-    def __init__(self, conf: cfg.ConfigOpts, cloud: connection.Cloud) -> None:
+    :param account: the cloud as the account of the service sees it; None:
+        that is ``cloud``
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        cloud: connection.Cloud,
+        account: connection.Cloud | None = None,
+    ) -> None:
         self._conf = conf
         self._cloud = cloud
+        self._account = account or cloud
         self._others: dict[str, OpenStackProvider] = {}
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
@@ -29,19 +41,39 @@ class OpenStackProvider:
             placement.ServerGroups(cloud)
         )
         self.places: placing.Places | None = placement.Places(cloud)
-        self.hosts: placing.Hosts | None = placement.Hosts(cloud)
+        self.hosts: placing.Hosts | None = placement.Hosts(
+            cloud, self._account
+        )
         self.load_balancers: balancing.LoadBalancers | None = (
             octavia.LoadBalancers(cloud)
         )
         # Nova tells of events by its message bus alone.
         self.lifecycle: lifecycle.Events | None = None
+        self.delegated: Callable[[base.Delegation], base.Provider] | None
+        self.delegated = None
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""
         if name not in self._others:
             if name not in self._cloud.regions():
                 raise base.ProviderError(f'there is no region {name}')
-            other = OpenStackProvider(self._conf, self._cloud.in_region(name))
+            cloud = account = self._cloud.in_region(name)
+            if self._account is not self._cloud:
+                account = self._account.in_region(name)
+            other = OpenStackProvider(self._conf, cloud, account)
             # Another thread may have been faster.
             self._others.setdefault(name, other)
         return self._others[name]
+
+    def acting_by(self, delegation: base.Delegation) -> OpenStackProvider:
+        """Return the same region for who has delegated to us."""
+        cloud = self._cloud.acting_by(delegation.auth)
+        return OpenStackProvider(self._conf, cloud, self._account)
+
+    def authenticate(self) -> None:
+        """See :meth:`engine.providers.openstack.connection.Cloud`."""
+        self._cloud.authenticate()
+
+    def close(self) -> None:
+        """Close what is open to the cloud, in all regions."""
+        self._cloud.close()

@@ -91,3 +91,20 @@ def test_action_when_unknown_lists_those_of_the_version(
 
     assert early['detail'].endswith(f'known here: {OLD.given.key!r}.')
     assert late['detail'].endswith(f"known here: {OLD.given.key!r}, 'dance'.")
+
+
+def test_token_goes_where_something_is_done_for_the_caller_later() -> None:
+    told = [route for route in routes.ROUTES if route.hands_on_token]
+    assert not [route.path for route in told if route.method == 'GET']
+    assert not [route.path for route in told if route.public]
+    named = {(route.method, route.path) for route in told}
+    assert {
+        ('POST', '/v1/clusters'),
+        ('PATCH', '/v1/clusters/{identity}'),
+        ('POST', '/v1/nodes'),
+        ('POST', '/v1/nodes/adopt'),
+        ('POST', '/v1/nodes/adopt-preview'),
+        ('POST', '/v1/receivers'),
+        ('POST', '/v1/clusters/{identity}/actions'),
+    } <= named
+    assert ('POST', '/v1/profiles') not in named

@@ -188,7 +188,9 @@ class Engine:
         self, request: base.Request, context: RequestContext | None = None
     ) -> Any:
         """Do what the RPC server does with a request."""
-        return self._handlers[request.obj_name()](context or caller(), request)
+        context = context or caller()
+        self.run.admit(context)
+        return self._handlers[request.obj_name()](context, request)
 
     def work(self, most: int = 1000) -> int:
         """Run what there is to run; return how many stages that was."""

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cloud as the users see it that the service acts for."""
+
+from __future__ import annotations
+
+import collections
+import threading
+
+from engine.providers import base
+from engine.providers.openstack import provider
+
+#: Delegations that are remembered with their connections.
+MOST = 256
+
+
+class Projects:
+    """Returns clouds by delegations, and remembers those used last.
+
+    :param most: how many
+    """
+
+    def __init__(
+        self, cloud: provider.OpenStackProvider, most: int = MOST
+    ) -> None:
+        self._cloud = cloud
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: collections.OrderedDict[str, provider.OpenStackProvider]
+        self._kept = collections.OrderedDict()
+
+    def __call__(self, delegation: base.Delegation) -> base.Provider:
+        """Return the cloud as a user sees it in a project.
+
+        :raises engine.providers.base.ProviderError: we are not let in
+        """
+        found = self._found(delegation)
+        # Now, where it is told best: who was let in stays so for a while.
+        found.authenticate()
+        return found
+
+    def _found(
+        self, delegation: base.Delegation
+    ) -> provider.OpenStackProvider:
+        left = None
+        with self._lock:
+            found = self._kept.get(delegation.id)
+            if found is None:
+                found = self._cloud.acting_by(delegation)
+                self._kept[delegation.id] = found
+            self._kept.move_to_end(delegation.id)
+            if len(self._kept) > self._most:
+                _, left = self._kept.popitem(last=False)
+        if left is not None:
+            left.close()
+        return found

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in the projects of those who ask for them.
+
+Keystone is a real one. The cloud is served by HTTP (:mod:`tests.cloud`), and
+asks Keystone about each token that it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests import cloud as fake
+from tests.cloud.identity import SERVICES
+from tests.functional import harness, keystone
+from tests.functional.harness import Deployment
+from tests.functional.keystone import Keystone
+from tests.functional.processes import wait_for
+from tests.functional.rest import Rest, started
+
+#: User -> project.
+USERS = {'web-member': 'web', 'shop-member': 'shop'}
+
+
+@pytest.fixture(scope='module')
+def identity(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Keystone]:
+    """Keystone with a user in each of two projects."""
+    with keystone.running(tmp_path_factory.mktemp('identity')) as found:
+        for user, project in USERS.items():
+            found.add_project(project)
+            found.add_user(user, project, 'member')
+        yield found
+
+
+@pytest.fixture(scope='module')
+def cloud(identity: Keystone) -> Iterator[fake.Cloud]:
+    """A cloud that knows whom Keystone knows, in its catalogue."""
+    with fake.serving() as served:
+        served.project_of = identity.project_of
+        for type_, path in SERVICES.items():
+            if type_ != 'identity':
+                identity.add_endpoint(f'{served.url}{path}', type_, type_)
+        yield served
+
+
+@pytest.fixture(scope='module')
+def service(
+    identity: Keystone,
+    cloud: fake.Cloud,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Deployment]:
+    """The service with nodes in the cloud."""
+    settings = {
+        **identity.settings(),
+        'engine': {'provider': 'openstack'},
+        'provider_openstack': {
+            **identity.account(),
+            'region_name': keystone.REGION,
+            'poll_interval': 0.1,
+        },
+    }
+    directory = tmp_path_factory.mktemp('service')
+    kind = harness.Kind('embedded', 'sqlite')
+    with harness.deployed(kind, directory, settings) as deployment:
+        deployment.start_engines(2)
+        deployment.start_api()
+        yield deployment
+
+
+@pytest.fixture
+def clients(
+    service: Deployment, identity: Keystone
+) -> Iterator[dict[str, Rest]]:
+    """A client of each project, with a new token."""
+    found = {}
+    for user, project in USERS.items():
+        rest = found[project] = service.rest()
+        token = identity.token(user, project)
+        rest._session.headers['X-Auth-Token'] = token
+    yield found
+    for rest in found.values():
+        rest._session.close()
+
+
+def test_nodes_are_in_the_project_of_who_asks_for_them(
+    service: Deployment,
+    identity: Keystone,
+    cloud: fake.Cloud,
+    clients: dict[str, Rest],
+) -> None:
+    ids = {name: identity.id_of('projects', name) for name in clients}
+    made: dict[str, str] = {}
+    for project, rest in clients.items():
+        profile = rest.create_profile()
+        made[project] = rest.create_cluster(profile, 2)
+        rest.succeeded(rest.act(made[project], 'scale_out'))
+        nodes = rest.get(f'/v1/nodes?cluster_id={made[project]}')
+        owners = {cloud.servers[n['physical_id']]['tenant_id'] for n in nodes}
+        assert owners == {ids[project]}
+    # No token of the service's own project was seen.
+    assert {who for _line, who in cloud.scopes} == set(ids.values())
+    ours = identity.id_of('users', keystone.SERVICE_USER)
+    for user, project in USERS.items():
+        (trust,) = identity.trusts_of(user)
+        assert trust['project_id'] == ids[project]
+        assert trust['trustee_user_id'] == ours
+    _nobody_reads(service, identity, clients)
+
+    # The user takes it back, and is told what there is to do.
+    rest, cluster = clients['web'], made['web']
+    (trust,) = identity.trusts_of('web-member')
+    member = identity.session('web-member', 'web')
+    member.delete(f'{identity.url}/OS-TRUST/trusts/{trust["id"]}')
+    action = rest.ended(rest.act(cluster, 'scale_out'))
+    assert action['status'] == 'FAILED'
+    (failed,) = rest.get(f'/v1/nodes?cluster_id={cluster}&status=ERROR')
+    said = 'log in as that user and update the cluster'
+    assert said in failed['status_reason']
+    path = f'/v1/clusters/{cluster}'
+    body = {'cluster': {'name': 'trusted'}}
+    rest.succeeded(started(rest.expect(202, 'PATCH', path, body)))
+    rest.succeeded(rest.act(cluster, 'recover'))
+    assert rest.get(path)['status'] == 'ACTIVE'
+    (again,) = identity.trusts_of('web-member')
+    assert again['id'] != trust['id']
+
+    for project, rest in clients.items():
+        rest.succeeded(rest.delete(f'/v1/clusters/{made[project]}'))
+    assert cloud.leftovers() == {}
+    assert {who for _line, who in cloud.scopes} == set(ids.values())
+    service.execute("UPDATE project_trusts SET used_at = '2026-01-01'")
+    wait_for(
+        'the trusts that nothing uses are gone',
+        lambda: not any(identity.trusts_of(user) for user in USERS),
+    )
+    assert service.rows('SELECT id FROM project_trusts') == []
+
+
+def _nobody_reads(
+    service: Deployment, identity: Keystone, clients: dict[str, Rest]
+) -> None:
+    """Assert that no log or row has a token, or a trust as it is."""
+    secret: list[Any] = [
+        rest._session.headers['X-Auth-Token'] for rest in clients.values()
+    ]
+    secret += [t['id'] for user in USERS for t in identity.trusts_of(user)]
+    kept = [row.sealed for row in service.rows('SELECT * FROM project_trusts')]
+    assert len(kept) == len(USERS)
+    logs = [
+        path.read_text(errors='replace')
+        for _name, path in service.group.logs()
+    ]
+    for text in (*kept, *logs):
+        assert not [one for one in secret if str(one) in text]
