@@ -77,7 +77,9 @@ class Manager:
         ]
 
     def start(self) -> None:
-        """Begin to look after clusters."""
+        """Begin to look after clusters, and to hear what the cloud tells."""
+        if self._run.provider.lifecycle is not None:
+            self._run.provider.lifecycle.start()
         for thread in self._threads:
             thread.start()
 
@@ -87,6 +89,8 @@ class Manager:
         :param timeout: seconds to wait for looks under way, all in all
         """
         self._stopping.set()
+        if self._run.provider.lifecycle is not None:
+            self._run.provider.lifecycle.stop()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout / len(self._threads))

@@ -23,6 +23,7 @@ class Event:
 
 #: Types of events after which a server does not work any more.
 FAILURES = (
+    'compute.instance.delete.end',
     'compute.instance.pause.end',
     'compute.instance.power_off.end',
     'compute.instance.rebuild.error',
@@ -36,6 +37,12 @@ class Events(Protocol):
 
     Each is told again until it is acknowledged, to all engines alike.
     """
+
+    def start(self) -> None:
+        """Begin to hear what happens, in the background."""
+
+    def stop(self) -> None:
+        """Hear nothing more."""
 
     def of(self, server_ids: Collection[str]) -> list[Event]:
         """Return what happened to some servers, in its order."""

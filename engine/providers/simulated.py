@@ -29,9 +29,11 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import clock, database, models
+from engine.db import simulation as simulation_tables
 from engine.providers import (
     balancing,
     base,
+    kept_events,
     lifecycle,
     placing,
     simulated_balancing,
@@ -91,8 +93,8 @@ class SimulatedProvider:
         self.load_balancers: balancing.LoadBalancers | None = (
             simulated_balancing.LoadBalancers(cloud)
         )
-        self.lifecycle: lifecycle.Events | None = simulated_lifecycle.Events(
-            cloud
+        self.lifecycle: lifecycle.Events | None = kept_events.KeptEvents(
+            target, simulation_tables.Event
         )
         self.delegated: Callable[[base.Delegation], base.Provider] | None
         self.delegated = None

@@ -57,10 +57,7 @@ def open_transport(
     :returns: an ``oslo_messaging.Transport``
     """
     oslo_messaging.set_transport_defaults(exchange)
-    for group, module_name in _GLOBAL_GROUPS.items():
-        module = importutils.try_import(module_name)
-        if module is not None:  # older releases lack one of them
-            conf.register_opts(getattr(module, group), group)
+    _register_global_groups(conf)
     transport = oslo_messaging.get_rpc_transport(
         conf, url, allowed_remote_exmods=[*ERROR_MODULES, *error_modules]
     )
@@ -69,6 +66,27 @@ def open_transport(
         # one when it opens its first connection, which is later.
         conf.set_default('rabbit_quorum_queue', True, group=_RABBIT)
     return transport
+
+
+def open_notifications(url: str) -> Any:
+    """Return the transport of somebody else's notifications.
+
+    Nothing of our own configuration counts: ``[oslo_messaging_rabbit]`` is
+    about our broker. What is not as by default is in the query of the URL.
+
+    :returns: an ``oslo_messaging.Transport``
+    """
+    conf = cfg.ConfigOpts()
+    conf([], default_config_files=[], default_config_dirs=[])
+    _register_global_groups(conf)
+    return oslo_messaging.get_notification_transport(conf, url)
+
+
+def _register_global_groups(conf: cfg.ConfigOpts) -> None:
+    for group, module_name in _GLOBAL_GROUPS.items():
+        module = importutils.try_import(module_name)
+        if module is not None:  # older releases lack one of them
+            conf.register_opts(getattr(module, group), group)
 
 
 def build_server(

@@ -18,7 +18,8 @@
                 simulated_messages
 
 Some modules have their tables beside what uses them: :mod:`engine.db.health`,
-:mod:`engine.db.simulation` and :mod:`engine.db.trusts`. Migrations are written by hand
+:mod:`engine.db.lifecycle`, :mod:`engine.db.simulation` and
+:mod:`engine.db.trusts`. Migrations are written by hand
 (``migrations/versions``); a test compares their result with these classes
 on every database.
 """

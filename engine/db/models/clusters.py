@@ -76,6 +76,7 @@ class Node(Owned, Base):
     __table_args__ = (
         Index(None, 'project', 'name'),
         Index(None, 'init_at'),
+        Index(None, 'physical_id'),
         TABLE_OPTIONS,
     )
 

@@ -3,22 +3,24 @@
 
 ::
 
-    provider     all of it together
-    projects     the same for each user that the service acts for
-    conf         the options [provider_openstack]
-    connection   how the cloud is reached
-    asking       errors in the cloud's words, and waiting that ends
-    servers      Nova's servers, with parts of their own in
-                 server_requests, server_details,
-                 server_operations and ports
-    stacks       Heat's stacks
-    placement    server groups, zones and regions, hypervisors
-    octavia      load balancers
+    provider       all of it together
+    projects       the same for each user that the service acts for
+    notifications  what Nova tells of servers by itself
+    conf           the options [provider_openstack]
+    connection     how the cloud is reached
+    asking         errors in the cloud's words, and waiting that ends
+    servers        Nova's servers, with parts of their own in
+                   server_requests, server_details,
+                   server_operations and ports
+    stacks         Heat's stacks
+    placement      server groups, zones and regions, hypervisors
+    octavia        load balancers
 
 Containers are not the cloud's: see :mod:`engine.providers.docker`.
 
-Nothing is remembered here. What is made for a node carries the node's ID in a
-tag or a description, by which another engine finds it again.
+Nothing is remembered here but notifications. What is made for a node carries
+the node's ID in a tag or a description, by which another engine finds it
+again.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def load(
 
     Nothing is sent to the cloud before somebody asks for something.
 
-    :param target: not used: nothing is remembered
+    :param target: where Nova's notifications are written down
     :raises NotInstalledError: without openstacksdk
     :raises engine.providers.openstack.connection.CloudConfigError: no cloud,
         or no way to authenticate, is configured
@@ -53,10 +55,18 @@ def load(
             '[engine] provider = openstack needs openstacksdk:'
             " pip install 'vobjects[openstack]'"
         )
-    from engine.providers.openstack import connection, projects, provider
+    from engine.providers.openstack import (
+        connection,
+        notifications,
+        projects,
+        provider,
+    )
 
     cloud = connection.Cloud.configured(conf)
-    found = provider.OpenStackProvider(conf, cloud)
+    events = None
+    if conf.provider_openstack.notification_url and target is not None:
+        events = notifications.Notifications(conf, target)
+    found = provider.OpenStackProvider(conf, cloud, events)
     if conf.provider_openstack.account == 'project':
         found.delegated = projects.Projects(found)
     return found

@@ -75,6 +75,28 @@ OPTIONS = [
         help='Seconds in which a stack has to be as it was asked for, unless'
         ' its profile says otherwise.',
     ),
+    cfg.MultiStrOpt(
+        'notification_url',
+        default=[],
+        secret=True,
+        help='Where Nova sends versioned notifications: a transport URL of'
+        ' oslo.messaging, such as rabbit://user:password@host:5672/; one for'
+        ' each region. It is needed for LIFECYCLE_EVENTS of health policies.'
+        ' Where [oslo_messaging_rabbit] of Nova is not as oslo.messaging has'
+        ' it by default, its options are in the query, as in'
+        ' ?amqp_durable_queues=true; those of this service do not count.',
+    ),
+    cfg.StrOpt(
+        'notification_exchange',
+        default='nova',
+        help='The control exchange of Nova.',
+    ),
+    cfg.StrOpt(
+        'notification_pool',
+        default='vobjects',
+        help='Name of the queue by which all engines listen, each to a part;'
+        ' another one for another deployment of the service.',
+    ),
     cfg.FloatOpt(
         'poll_interval',
         default=2.0,

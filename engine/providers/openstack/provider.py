@@ -20,6 +20,7 @@ from engine.providers.openstack import (
 class OpenStackProvider:
     """See :class:`engine.providers.base.Provider`.
 
+    :param events: what the cloud tells by itself; None: nothing
     :param account: the cloud as the account of the service sees it; None:
         that is ``cloud``
     """
@@ -28,6 +29,7 @@ class OpenStackProvider:
         self,
         conf: cfg.ConfigOpts,
         cloud: connection.Cloud,
+        events: lifecycle.Events | None = None,
         account: connection.Cloud | None = None,
     ) -> None:
         self._conf = conf
@@ -47,8 +49,7 @@ class OpenStackProvider:
         self.load_balancers: balancing.LoadBalancers | None = (
             octavia.LoadBalancers(cloud)
         )
-        # Nova tells of events by its message bus alone.
-        self.lifecycle: lifecycle.Events | None = None
+        self.lifecycle = events
         self.delegated: Callable[[base.Delegation], base.Provider] | None
         self.delegated = None
 
@@ -60,7 +61,9 @@ class OpenStackProvider:
             cloud = account = self._cloud.in_region(name)
             if self._account is not self._cloud:
                 account = self._account.in_region(name)
-            other = OpenStackProvider(self._conf, cloud, account)
+            other = OpenStackProvider(
+                self._conf, cloud, self.lifecycle, account
+            )
             # Another thread may have been faster.
             self._others.setdefault(name, other)
         return self._others[name]
@@ -68,7 +71,9 @@ class OpenStackProvider:
     def acting_by(self, delegation: base.Delegation) -> OpenStackProvider:
         """Return the same region for who has delegated to us."""
         cloud = self._cloud.acting_by(delegation.auth)
-        return OpenStackProvider(self._conf, cloud, self._account)
+        return OpenStackProvider(
+            self._conf, cloud, self.lifecycle, self._account
+        )
 
     def authenticate(self) -> None:
         """See :meth:`engine.providers.openstack.connection.Cloud`."""

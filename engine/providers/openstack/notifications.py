@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Nova tells of its servers, by versioned notifications.
+
+Engines listen with one queue of their own, so that one of them gets each
+notification and other listeners miss none. It is written down if it is of a
+node that a health policy looks after; the health managers do the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+from oslo_db import exception as oslo_db_exception
+from oslo_utils import uuidutils
+
+from engine.db import database
+from engine.db import lifecycle as table
+from engine.providers import kept_events, lifecycle
+from engine.providers.openstack import conf as openstack_conf
+from vobjects import exceptions
+from vobjects.rpc import transport
+
+LOG = logging.getLogger(__name__)
+
+TOPIC = 'versioned_notifications'
+
+#: Seconds before a notification is taken once more.
+PAUSE = 1.0
+
+#: What Nova's new names had before them when they were old.
+_PREFIX = 'compute.'
+
+
+class Notifications(kept_events.KeptEvents):
+    """See :class:`engine.providers.lifecycle.Events`.
+
+    :param conf: ``[provider_openstack]``, with ``notification_url``
+    """
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database
+    ) -> None:
+        super().__init__(target, table.LifecycleEvent)
+        options = conf[openstack_conf.GROUP.name]
+        heard = Endpoint(target)
+        self._listeners = [
+            _Listener(options, url, heard) for url in options.notification_url
+        ]
+
+    def start(self) -> None:
+        """Listen, in the background."""
+        for listener in self._listeners:
+            listener.start()
+
+    def stop(self) -> None:
+        """Listen no more; what was heard is written down."""
+        for listener in self._listeners:
+            listener.stop()
+
+
+class Endpoint:
+    """Writes down what is of interest."""
+
+    filter_rule = oslo_messaging.NotificationFilter(event_type=r'^instance\.')
+
+    def __init__(self, target: database.Database) -> None:
+        self._database = target
+
+    def info(
+        self,
+        context: Any,
+        publisher_id: Any,
+        event_type: str,
+        payload: Any,
+        metadata: Any,
+    ) -> str:
+        """Hear that something was done."""
+        type_ = f'{_PREFIX}{event_type}'
+        if type_ not in lifecycle.FAILURES:
+            return str(oslo_messaging.NotificationResult.HANDLED)
+        server_id = _server_id(payload)
+        if server_id is None:
+            LOG.warning(
+                'Ignored a notification %s of %s that names no server',
+                event_type,
+                exceptions.cut(publisher_id),
+            )
+            return str(oslo_messaging.NotificationResult.HANDLED)
+        try:
+            concerns = self._database.write(
+                lambda session: table.report(session, server_id, type_)
+            )
+        except oslo_db_exception.DBError as error:
+            database.report(LOG, error, 'Could not write down an event')
+            threading.Event().wait(PAUSE)
+            return str(oslo_messaging.NotificationResult.REQUEUE)
+        if concerns:
+            LOG.info('Server %s: %s', server_id, event_type)
+        return str(oslo_messaging.NotificationResult.HANDLED)
+
+    #: As rebuild.error is told.
+    error = info
+
+
+class _Listener:
+    """Listens to one message bus.
+
+    :param options: ``[provider_openstack]``
+    """
+
+    def __init__(self, options: Any, url: str, heard: Endpoint) -> None:
+        self._options = options
+        self._url = url
+        self._heard = heard
+        self._server: Any = None
+        # A broker that does not answer keeps who asks for it.
+        self._thread = threading.Thread(
+            target=self._listen, name='notifications', daemon=True
+        )
+
+    def start(self) -> None:
+        """Connect, in the background, as soon as that can be done."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, if it had begun."""
+        if self._server is not None:
+            transport.stop_server(self._server, lambda: None)
+            self._server.transport.cleanup()
+
+    def _listen(self) -> None:
+        try:
+            server = listener(
+                self._url,
+                self._options.notification_exchange,
+                self._options.notification_pool,
+                [self._heard],
+            )
+            server.start()
+        except Exception:
+            LOG.exception('Notifications cannot be listened to')
+            return
+        self._server = server
+        LOG.info('Listens to notifications')
+
+
+def listener(
+    url: str, exchange: str, pool: str, endpoints: Sequence[Any]
+) -> Any:
+    """Return a listener to a cloud's notifications.
+
+    :param pool: the name of the queue that its listeners share
+    """
+    return oslo_messaging.get_notification_listener(
+        transport.open_notifications(url),
+        [oslo_messaging.Target(topic=TOPIC, exchange=exchange)],
+        list(endpoints),
+        executor='threading',
+        allow_requeue=True,
+        pool=pool,
+    )
+
+
+def _server_id(payload: Any) -> str | None:
+    """Return of which server a versioned payload is; None: of none."""
+    try:
+        found = payload['nova_object.data']['uuid']
+    except (KeyError, TypeError):
+        return None
+    return str(found) if uuidutils.is_uuid_like(found) else None

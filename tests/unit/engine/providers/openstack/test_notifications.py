@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of Nova's notifications; that they come: functional tests."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+from oslo_db import exception as oslo_db_exception
+from oslo_messaging import NotificationResult
+
+from engine.db import database, lifecycle, models
+from engine.providers.openstack import notifications
+from tests.unit.engine import asks, fleet
+from tests.unit.engine.conftest import configuration, empty, url_of
+from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine.policies.test_health import spec
+
+PUBLISHER = 'nova-compute:host-1'
+
+
+@pytest.fixture
+def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
+    """The configuration of a database: nothing is asked of a cloud."""
+    yield configuration(url_of(sqlite_database))
+    sqlite_database.write(empty)
+
+
+def payload(server: Any) -> dict[str, Any]:
+    """Return what Nova says of an action on a server, in short."""
+    return {
+        'nova_object.name': 'InstanceActionPayload',
+        'nova_object.namespace': 'nova',
+        'nova_object.version': '1.8',
+        'nova_object.data': {'uuid': server, 'state': 'stopped'},
+    }
+
+
+def tell(world: fleet.World, event: str, content: Any) -> str:
+    endpoint = notifications.Endpoint(world.database)
+    heard = endpoint.error if event.endswith('error') else endpoint.info
+    return heard({}, PUBLISHER, event, content, {})
+
+
+def cared_for(world: fleet.World) -> str:
+    """Return the server of a cluster with a health policy."""
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    policy(engine, 'health', version='1.2', **spec('LIFECYCLE_EVENTS'))
+    assert attach(engine).status == 'SUCCEEDED'
+    (node,) = world.rows(models.Node)
+    found: str = node.physical_id
+    return found
+
+
+def told(world: fleet.World) -> list[tuple[str, str]]:
+    rows = world.rows(lifecycle.LifecycleEvent)
+    return [(row.server_id, row.type) for row in rows]
+
+
+def test_failure_of_a_server_that_is_looked_after_is_kept(
+    any_world: fleet.World,
+) -> None:
+    server = cared_for(any_world)
+    stray = asks.node(any_world.engine())
+    other = any_world.row(models.Node, stray).physical_id
+    for content in (payload(server), payload(other), payload(uuid.uuid4())):
+        for event in ('instance.power_off.end', 'instance.rebuild.error'):
+            assert tell(any_world, event, content) == 'handled'
+    assert told(any_world) == [
+        (server, 'compute.instance.power_off.end'),
+        (server, 'compute.instance.rebuild.error'),
+    ]
+
+
+@pytest.mark.parametrize(
+    'event',
+    ['instance.create.end', 'instance.power_off.start', 'instance.update'],
+)
+def test_what_is_no_failure_is_forgotten(
+    world: fleet.World, event: str
+) -> None:
+    server = cared_for(world)
+    assert tell(world, event, payload(server)) == 'handled'
+    assert told(world) == []
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        None,
+        'text',
+        [],
+        {},
+        {'nova_object.data': None},
+        {'nova_object.data': {}},
+        payload(None),
+        payload(7),
+        payload(['x']),
+        payload('no-uuid'),
+    ],
+)
+def test_malformed_notification_is_ignored_with_a_warning(
+    world: fleet.World, caplog: pytest.LogCaptureFixture, content: Any
+) -> None:
+    assert tell(world, 'instance.power_off.end', content) == 'handled'
+    (record,) = caplog.records
+    assert record.levelname == 'WARNING'
+    assert PUBLISHER in record.getMessage()
+
+
+def test_notification_comes_again_if_it_cannot_be_written_down(
+    world: fleet.World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise oslo_db_exception.DBConnectionError
+
+    monkeypatch.setattr(notifications, 'PAUSE', 0.0)
+    monkeypatch.setattr(world.database, 'write', fail)
+    found = tell(world, 'instance.power_off.end', payload(str(uuid.uuid4())))
+    assert found == NotificationResult.REQUEUE
