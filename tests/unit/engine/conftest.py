@@ -122,9 +122,11 @@ def any_world(any_database: database.Database) -> fleet.World:
 
 def empty(session: orm.Session) -> None:
     """Bring a database back to what a migration leaves."""
+    connection = session.connection()
     for table in reversed(models.Base.metadata.sorted_tables):
         if table.name not in KEPT:
-            session.execute(sqlalchemy.delete(table))
+            # After every test: as text it takes half the time.
+            connection.exec_driver_sql(f'DELETE FROM {table.name}')
     session.execute(
         sqlalchemy.update(models.LedgerState).values(
             generation=0, held_manifest=None

@@ -127,6 +127,9 @@ OURS = sorted(
     key=lambda cls: cls.__name__,
 )
 
+#: Those that have older versions; of all others see testing/test_own_laws.
+CHANGED = [cls for cls in OURS if cls.VERSION != '1.0']
+
 
 def test_fingerprints_are_those_recorded() -> None:
     assert types.resources is resources
@@ -216,7 +219,7 @@ def test_what_the_fleet_says_of_itself_stays_at_1_0(
     assert cls.VERSION == '1.0'
 
 
-@pytest.mark.parametrize('cls', OURS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize('cls', CHANGED, ids=lambda cls: cls.__name__)
 @settings(
     max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
