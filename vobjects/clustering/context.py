@@ -11,11 +11,6 @@ from oslo_context import context as oslo_context
 class RequestContext(oslo_context.RequestContext):
     """User, project, roles and request id of one request."""
 
-    @property
-    def sees_all_projects(self) -> bool:
-        """Whether the caller may ask for ``global_project``."""
-        return bool(self.is_admin)
-
 
 def from_dict(values: dict[str, Any]) -> RequestContext:
     """Rebuild the context that :meth:`RequestContext.to_dict` gave.
