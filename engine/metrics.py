@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
 
 import prometheus_client
-import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import models
+from engine.db import database, models
 
 #: For a request that is not of a type of ours.
 OTHER = '(other)'
@@ -109,7 +107,7 @@ class Metrics:
         created, began = action.created_at, action.start_time
         if began is not None:
             delay = max(0.0, began - created.timestamp())
-            _at_commit(session, lambda: self._delay.observe(delay))
+            database.at_commit(session, lambda: self._delay.observe(delay))
 
     def ended(
         self, session: orm.Session, action: models.Action, status: str
@@ -123,26 +121,17 @@ class Metrics:
                 seconds = max(0.0, time.time() - began)
                 self._action_seconds.labels(kind).observe(seconds)
 
-        _at_commit(session, count)
+        database.at_commit(session, count)
 
     def blocked(self, session: orm.Session) -> None:
         """Count an action that has to wait for another's lock."""
-        _at_commit(session, self._lock_waits.inc)
+        database.at_commit(session, self._lock_waits.inc)
 
     def rescued(self, session: orm.Session) -> None:
         """Count an action of an engine that died."""
-        _at_commit(session, self._rescues.inc)
+        database.at_commit(session, self._rescues.inc)
 
     def watch(self, workers: int, busy: Callable[[], float]) -> None:
         """Show how many workers there are, and how many have something."""
         self._workers.set(workers)
         self._busy.set_function(busy)
-
-
-def _at_commit(session: orm.Session, count: Callable[[], Any]) -> None:
-    def committed(done: orm.Session) -> None:
-        # It is also called for savepoints, which may yet be undone.
-        if not done.in_nested_transaction():
-            count()
-
-    sqlalchemy.event.listen(session, 'after_commit', committed)

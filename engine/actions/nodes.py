@@ -16,7 +16,7 @@ from sqlalchemy import orm
 
 from engine import sizes
 from engine.actions import checks, following, hosts, stopping, work
-from engine.db import actions, clock, clusters, models, nodes
+from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
@@ -334,7 +334,7 @@ def _profile(job: work.Work, profile_id: str) -> models.Profile:
 
 
 def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
-    profile = session.get(models.Profile, profile_id)
+    profile = statements.row(session, models.Profile, profile_id)
     if profile is None:
         raise errors.ResourceNotFound(f'The profile {profile_id} is gone.')
     return profile

@@ -78,6 +78,9 @@ UNUSABLE = (
     sqlalchemy.exc.SQLAlchemyError,
 )
 
+#: In the ``info`` of a session: what is called when it has committed.
+_AT_COMMIT = 'vobjects_at_commit'
+
 #: By which oslo.db knows that a connection has said BEGIN.
 _IN_TRANSACTION = 'in_transaction'
 
@@ -118,6 +121,15 @@ def report(log: logging.Logger, error: Exception, what: str) -> None:
         log.warning('%s: the database is out of reach: %s', what, why)
     else:
         log.exception(what)
+
+
+def at_commit(session: orm.Session, call: Callable[[], object]) -> None:
+    """Have something called once the transaction is committed.
+
+    :param session: of a transaction that writes
+    :param call: it does not raise
+    """
+    session.info.setdefault(_AT_COMMIT, []).append(call)
 
 
 class UnreachableError(exceptions.OutOfReach):
@@ -183,6 +195,8 @@ class Database:
         with self._turn(until, urgent), self._sessions.begin() as session:
             session.connection(execution_options={WRITES: True, UNTIL: until})
             yield session
+        for call in session.info.get(_AT_COMMIT, ()):
+            call()
 
     def _turn(
         self, until: float, urgent: bool

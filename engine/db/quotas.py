@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import clusters, models, statements
 from vobjects.clustering import errors
+
+_PROJECT = statements.table(models.Project)
+
+_LOCK = (
+    sqlalchemy.select(_PROJECT.c.id)
+    .where(_PROJECT.c.id == sqlalchemy.bindparam('project'))
+    .with_for_update()
+)
 
 
 def check_clusters(
@@ -33,11 +42,11 @@ def check_clusters(
 def _lock(session: orm.Session, project: str | None) -> None:
     """Let no other transaction pass here for the project until we commit."""
     id_ = project or ''
-    if statements.locked(session, models.Project, id_) is not None:
+    if session.scalar(_LOCK, {'project': id_}) is not None:
         return
     try:
         with session.begin_nested():
             session.add(models.Project(id=id_))
     except oslo_db_exception.DBDuplicateEntry:
         # Who was faster has committed: its row can be locked.
-        statements.locked(session, models.Project, id_)
+        session.scalar(_LOCK, {'project': id_})

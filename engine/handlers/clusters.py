@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from engine import sizes
 from engine.actions import checks
 from engine.actions import clusters as steps
-from engine.db import clock, find, models, nodes, quotas
+from engine.db import clock, find, models, nodes, quotas, statements
 from engine.handlers import common, recovery
 from engine.policies import base as policy_types
 from vobjects.clustering import errors, resources
@@ -130,13 +130,15 @@ class ClusterHandlers(ClusterQueue):
                 status='INIT',
                 status_reason='Initializing',
                 meta=common.given(request, 'metadata') or {},
+                data={},
+                dependents={},
                 config=common.given(request, 'config') or {},
+                init_at=clock.now(session),
                 user=context.user_id,
                 project=context.project_id,
                 domain=context.domain_id,
             )
-            session.add(cluster)
-            session.flush()
+            statements.insert(session, [cluster])
             action = self.queue(
                 session,
                 context,

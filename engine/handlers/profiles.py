@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.actions import hosts
-from engine.db import clock, clusters, find, models, nodes
+from engine.db import clock, clusters, find, models, nodes, statements
 from engine.handlers import common, shown
 from engine.profiles import base as profiles
 from engine.profiles import schema
@@ -83,16 +83,17 @@ class ProfileHandlers(common.Handlers):
 
         def body(session: orm.Session) -> resources.Profile:
             row = PROFILE(
+                id=models.new_id(),
                 name=request.name,
                 type=_type_name(kind),
                 spec=request.spec,
                 meta=common.given(request, 'metadata') or {},
+                created_at=clock.now(session),
                 user=context.user_id,
                 project=context.project_id,
                 domain=context.domain_id,
             )
-            session.add(row)
-            session.flush()
+            statements.insert(session, [row])
             if kind.on_hosts:
                 hosts.refer(session, row, request.spec['properties'])
             return _resource(row)
