@@ -60,22 +60,23 @@ def tell(
 
 def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
     seconds = conf.hooks.webhook_timeout
+    what = 'the webhook'
 
     def call() -> int:
-        with requests.post(
-            url,
-            json=told,
-            timeout=seconds,
-            allow_redirects=False,
-            stream=True,
-        ) as answer:
+        with (
+            outgoing.session(conf.hooks.forbidden_networks, what) as session,
+            session.post(
+                url,
+                json=told,
+                timeout=seconds,
+                allow_redirects=False,
+                stream=True,
+            ) as answer,
+        ):
             return answer.status_code
 
     try:
-        outgoing.refuse_forbidden(
-            conf.hooks.forbidden_networks, url, 'the webhook'
-        )
-        status = outgoing.within(seconds, call, 'the webhook')
+        status = outgoing.within(seconds, call, what)
     except outgoing.OutgoingError as error:
         raise HookError(str(error)) from error
     except requests.RequestException as error:

@@ -51,23 +51,24 @@ def trouble(
 
 def _ask(conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str) -> str:
     seconds = conf.health_manager.poll_url_timeout
+    networks = conf.health_manager.forbidden_networks
+    what = 'its URL'
 
     def call() -> str:
-        with requests.get(
-            url,
-            timeout=seconds,
-            verify=options['poll_url_ssl_verify'],
-            allow_redirects=False,
-            stream=True,
-        ) as answer:
+        with (
+            outgoing.session(networks, what) as session,
+            session.get(
+                url,
+                timeout=seconds,
+                verify=options['poll_url_ssl_verify'],
+                allow_redirects=False,
+                stream=True,
+            ) as answer,
+        ):
             limit = conf.health_manager.poll_url_max_size
             return _text(answer, limit)
 
-    what = 'its URL'
     try:
-        outgoing.refuse_forbidden(
-            conf.health_manager.forbidden_networks, url, what
-        )
         text = outgoing.within(seconds, call, what)
     except (outgoing.OutgoingError, requests.RequestException) as error:
         if not options['poll_url_conn_error_as_unhealthy']:
