@@ -75,6 +75,10 @@ class Forbidden(errors.ApiError):
     def __init__(self, rule: str) -> None:
         super().__init__(f"The policy rule '{rule}' does not allow this.")
 
+    def message_under(self, policy: Policy, detail: str) -> str:
+        """Return what Senlin says, whatever the rule."""
+        return 'You are not authorized to complete this operation.'
+
 
 class NotLocal(Forbidden):
     """Somebody elsewhere asks for what is for this machine only.
@@ -84,6 +88,10 @@ class NotLocal(Forbidden):
 
     def __init__(self, detail: str) -> None:
         errors.ApiError.__init__(self, detail)
+
+    def message_under(self, policy: Policy, detail: str) -> str:
+        """Return what it is about: Senlin has no such error."""
+        return detail
 
 
 class NotFound(errors.ApiError):
@@ -181,6 +189,9 @@ KINDS: Mapping[type[Exception], Kind] = {
     engine_errors.ResourceNotFound: Kind(
         404, 'resource-not-found', 'Resource is not found'
     ),
+    engine_errors.PolicyBindingNotFound: Kind(
+        404, 'policy-not-attached', 'Policy is not attached'
+    ),
     engine_errors.ResourceInUse: Kind(
         409, 'resource-in-use', 'Resource is in use'
     ),
@@ -189,6 +200,18 @@ KINDS: Mapping[type[Exception], Kind] = {
     ),
     engine_errors.ActionConflict: Kind(
         409, 'action-conflict', 'Another action is in the way'
+    ),
+    engine_errors.ActionInProgress: Kind(
+        409, 'action-in-progress', 'Resource is being worked on'
+    ),
+    engine_errors.ActionCooldown: Kind(
+        409, 'cooling-down', 'A policy is cooling down'
+    ),
+    engine_errors.ActionImmutable: Kind(
+        409, 'action-ended', 'Action has ended'
+    ),
+    engine_errors.FeatureNotSupported: Kind(
+        409, 'not-supported', 'Not supported in this state'
     ),
     engine_errors.Unavailable: Kind(
         503, 'service-unavailable', 'A service that is needed fails'

@@ -16,11 +16,14 @@ class Bounds:
     :ivar minimum: fewest
     :ivar maximum: most; negative: as many as :attr:`limit` allows
     :ivar limit: most nodes that any cluster may have (configuration)
+    :ivar specified: what a request says of them, the others being the
+        cluster's: ``min_size``, ``max_size``
     """
 
     minimum: int
     maximum: int
     limit: int
+    specified: frozenset[str] = frozenset()
 
     def changed(self, minimum: int | None, maximum: int | None) -> Bounds:
         """Return the bounds that a request leads to; None keeps one."""
@@ -28,6 +31,14 @@ class Bounds:
             self.minimum if minimum is None else minimum,
             self.maximum if maximum is None else maximum,
             self.limit,
+            frozenset(
+                name
+                for name, value in (
+                    ('min_size', minimum),
+                    ('max_size', maximum),
+                )
+                if value is not None
+            ),
         )
 
     def clamp(self, size: int) -> int:
@@ -43,8 +54,7 @@ class Bounds:
         """
         if 0 <= self.maximum < self.minimum:
             raise errors.BadRequest(
-                f'min_size ({self.minimum}) is greater than max_size'
-                f' ({self.maximum})'
+                f'The {self._minimum()} is greater than the {self._maximum()}.'
             )
         for name, value in (
             ('min_size', self.minimum),
@@ -52,8 +62,9 @@ class Bounds:
         ):
             if value > self.limit:
                 raise errors.BadRequest(
-                    f'{name} ({value}) is greater than the number of nodes'
-                    f' that a cluster may have ({self.limit})'
+                    f'The specified {name} ({value}) is greater than the'
+                    ' maximum number of nodes allowed per cluster'
+                    f' ({self.limit}).'
                 )
 
     def check_size(self, size: int) -> None:
@@ -63,17 +74,30 @@ class Bounds:
         """
         if size > self.limit:
             raise errors.BadRequest(
-                f'a size of {size} is greater than the number of nodes that'
-                f' a cluster may have ({self.limit})'
+                f'The target capacity ({size}) is greater than the maximum'
+                f' number of nodes allowed per cluster ({self.limit}).'
             )
         if size < self.minimum:
             raise errors.BadRequest(
-                f'a size of {size} is less than min_size ({self.minimum})'
+                f'The target capacity ({size}) is less than the'
+                f' {self._minimum()}.'
             )
         if 0 <= self.maximum < size:
             raise errors.BadRequest(
-                f'a size of {size} is greater than max_size ({self.maximum})'
+                f'The target capacity ({size}) is greater than the'
+                f' {self._maximum()}.'
             )
+
+    # As in Senlin's messages.
+
+    def _minimum(self) -> str:
+        return f'{self._whose("min_size")} min_size ({self.minimum})'
+
+    def _maximum(self) -> str:
+        return f'{self._whose("max_size")} max_size ({self.maximum})'
+
+    def _whose(self, name: str) -> str:
+        return 'specified' if name in self.specified else "cluster's"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,29 +125,29 @@ class Resize:
         if self.adjustment_type is None:
             if self.number is not None:
                 raise errors.BadRequest(
-                    "'number' needs an 'adjustment_type' that says what it is"
+                    'Missing adjustment_type value for size adjustment.'
                 )
             if self.min_size is None and self.max_size is None:
                 raise errors.BadRequest(
-                    "give 'adjustment_type' and 'number', or 'min_size', or"
-                    " 'max_size'"
+                    'Not enough parameters to do resize action. Give'
+                    ' adjustment_type and number, or min_size, or max_size.'
                 )
             return
         if self.number is None or not math.isfinite(self.number):
             raise errors.BadRequest(
-                f"adjustment type {self.adjustment_type} needs a 'number'"
+                'Missing number value for size adjustment.'
             )
         if self.adjustment_type == 'CHANGE_IN_PERCENTAGE':
             return
         if not float(self.number).is_integer():
             raise errors.BadRequest(
-                f"'number' ({self.number}) must be whole for adjustment type"
-                f' {self.adjustment_type}'
+                f"The 'number' ({self.number}) must be an integer for"
+                f" adjustment type '{self.adjustment_type}'."
             )
         if self.adjustment_type == 'EXACT_CAPACITY' and self.number < 0:
             raise errors.BadRequest(
-                f"'number' ({self.number:.0f}) must not be negative for"
-                ' adjustment type EXACT_CAPACITY'
+                "The 'number' must be non-negative integer for adjustment"
+                " type 'EXACT_CAPACITY'."
             )
 
     def apply(self, current: int, bounds: Bounds) -> tuple[int, Bounds]:

@@ -31,6 +31,8 @@ class Operation:
     body: Any = None
     answers: Mapping[str, str] = dataclasses.field(default_factory=dict)
     saves: str = ''
+    refused: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    fails: Sequence[int] = ()
     ends: str = 'SUCCEEDED'
     differs: str = ''
 
@@ -69,8 +71,11 @@ def _fits(route: str, path: str) -> bool:
 
 _READ = yaml.safe_load(PATH.read_text())
 
-#: In the order in which they can be asked.
-OPERATIONS = [Operation(**one) for one in _READ['operations']]
+#: What is asked, in an order in which it can be.
+CALLS = [Operation(**one) for one in _READ['operations']]
+
+#: What is done.
+OPERATIONS = [one for one in CALLS if not one.refused]
 
 #: Name -> documented fields of what an answer has.
 SHAPES: Mapping[str, Sequence[str]] = _READ['shapes']

@@ -82,17 +82,21 @@ class ApiReference(SphinxDirective):
         self.env.note_dependency(str(path))
         lines = ['.. list-table::', '   :header-rows: 1', '']
         seen: set[str] = set()
-        rows = [('Operation', 'Call', 'Since', 'Answer', 'What differs')]
+        rows = [
+            ('Operation', 'Call', 'Since', 'Answer', 'Errors', 'What differs')
+        ]
         for one in yaml.safe_load(path.read_text())['operations']:
-            if one['operation'] in seen:
+            if one['operation'] in seen or 'refused' in one:
                 continue
             seen.add(one['operation'])
             call = f'``{one["call"]}``' + (
                 f' ``{one["does"]}``' if 'does' in one else ''
             )
             since, differs = one.get('since', '1.0'), one.get('differs', '')
+            status = str(one['status'])
+            fails = ', '.join(map(str, one['fails']))
             rows.append(
-                (one['operation'], call, since, str(one['status']), differs)
+                (one['operation'], call, since, status, fails, differs)
             )
         for row in rows:
             lines += [

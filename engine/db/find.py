@@ -146,8 +146,8 @@ def _one(
         )
         if len(found) > 1:
             raise errors.MultipleChoices(
-                f'{exceptions.cut(identity)} fits more than one {kind(model)};'
-                ' give the ID'
+                'Multiple results found matching the query criteria'
+                f' {exceptions.cut(identity)}. Please be more specific.'
             )
         if found:
             return found[0]

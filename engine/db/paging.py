@@ -189,8 +189,9 @@ class Listing:
             column = self._keys.get(name)
             if column is None or direction not in ('', 'asc', 'desc'):
                 raise errors.BadRequest(
-                    f'cannot sort by {exceptions.cut(item)}; sort by'
-                    f' {", ".join(self._keys)}, each with :asc or :desc'
+                    f"Unsupported sort key {exceptions.cut(item)} for 'sort'."
+                    f' There are {", ".join(self._keys)}, each with :asc or'
+                    ' :desc.'
                 )
             found.append((column, direction == 'desc'))
         return [*found, (self._columns.id, False)]

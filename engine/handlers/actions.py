@@ -59,7 +59,7 @@ class ActionHandlers(common.Handlers):
         if request.status != 'CANCELLED':
             raise errors.BadRequest(
                 f'Unknown status {exceptions.cut(request.status)} for action'
-                f' {exceptions.cut(request.identity)}; it can become'
+                f' {exceptions.cut(request.identity)}. It can become'
                 ' CANCELLED.'
             )
 
@@ -71,7 +71,7 @@ class ActionHandlers(common.Handlers):
             if current is None:
                 raise find.not_found(ACTION, request.identity)
             if current.status in consts.ACTION_ENDS:
-                raise errors.ActionConflict(
+                raise errors.ActionImmutable(
                     f'Action ({row.id[:8]}) is in status ({current.status})'
                     ' while expected status must be one of'
                     f' ({", ".join(actions.UNFINISHED)}).'

@@ -78,7 +78,7 @@ class AttachmentHandlers(clusters.ClusterQueue):
             )
             binding = bindings.get(session, cluster.id, policy.id)
             if binding is None:
-                raise errors.ResourceNotFound(
+                raise errors.PolicyBindingNotFound(
                     f'The policy {exceptions.cut(request.policy_id)} is not'
                     ' found attached to the specified cluster'
                     f' {exceptions.cut(request.identity)}.'

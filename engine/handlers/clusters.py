@@ -103,16 +103,15 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterCreateRequest
     ) -> resources.Accepted:
         """Create a cluster; an action creates its nodes."""
-        minimum = common.given(request, 'min_size') or 0
-        maximum = common.given(request, 'max_size')
-        bounds = sizes.Bounds(
-            minimum, -1 if maximum is None else maximum, self.run.node_limit()
+        bounds = sizes.Bounds(0, -1, self.run.node_limit()).changed(
+            common.given(request, 'min_size'),
+            common.given(request, 'max_size'),
         )
-        bounds.check()
         desired = common.given(request, 'desired_capacity')
         if desired is None:
-            desired = minimum
+            desired = bounds.minimum
         bounds.check_size(desired)
+        bounds.check()
 
         def body(session: orm.Session) -> resources.Accepted:
             profile = common.specified_profile(
@@ -168,7 +167,7 @@ class ClusterHandlers(ClusterQueue):
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             if cluster.status == 'ERROR':
-                raise errors.BadRequest(
+                raise errors.FeatureNotSupported(
                     'Updating a cluster in error state is not supported.'
                 )
             changed = [
@@ -184,7 +183,12 @@ class ClusterHandlers(ClusterQueue):
             named = common.given(request, 'profile_id')
             if named is not None:
                 profile = common.specified_profile(session, context, named)
-                refuse_other_type(session, cluster.profile_id, profile)
+                refuse_other_type(
+                    session,
+                    cluster.profile_id,
+                    profile,
+                    'Cannot update a cluster to a different profile type',
+                )
                 request.profile_id = profile.id
                 if profile.id != cluster.profile_id:
                     changed.append('profile_id')
@@ -277,10 +281,11 @@ class ClusterHandlers(ClusterQueue):
 
 
 def refuse_other_type(
-    session: orm.Session, old_id: str, new: models.Profile
+    session: orm.Session, old_id: str, new: models.Profile, words: str
 ) -> None:
     """Refuse to go from one profile to one of another type.
 
+    :param words: what is refused
     :raises vobjects.clustering.errors.BadRequest: naming both types
     """
     old = session.get(models.Profile, old_id)
@@ -288,8 +293,8 @@ def refuse_other_type(
         raise find.not_found(models.Profile, old_id)
     if old.type != new.type:
         raise errors.BadRequest(
-            f'profile {new.id} is of type {new.type}, which differs from'
-            f' {old.type}, the profile type in use'
+            f'{words}, operation aborted. Profile {new.id} is of type'
+            f' {new.type}, not {old.type}.'
         )
 
 
@@ -301,12 +306,12 @@ def _refuse_while_cooling(
 ) -> None:
     """Refuse to scale again before a policy has cooled down.
 
-    :raises vobjects.clustering.errors.ActionConflict: naming the policy
+    :raises vobjects.clustering.errors.ActionCooldown: naming the policy
     """
     now = clock.now(session)
     for policy_type, attached in policies:
         if policy_type.cools_down(attached, kind, now):
-            raise errors.ActionConflict(
+            raise errors.ActionCooldown(
                 f'The {kind} action for cluster {cluster.id} cannot be'
                 f' processed due to Policy {attached.policy.id} cooldown'
                 ' still in progress'

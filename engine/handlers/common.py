@@ -95,8 +95,8 @@ def _conflicts(kind: str, request: Any) -> bool:
     """Tell whether an action is refused while another one is on its way."""
     if kind in consts.SCALING_ACTIONS:
         return bool(given(request, 'refuse_conflict'))
-    # What is just made has no other action.
-    return not kind.endswith(('_CREATE', '_DELETE'))
+    # What is just made has no other action; operations wait, as in Senlin.
+    return not kind.endswith(('_CREATE', '_DELETE', 'NODE_OPERATION'))
 
 
 def refuse_conflict(
@@ -104,11 +104,18 @@ def refuse_conflict(
 ) -> None:
     """Refuse an action while another one is on its way to the target.
 
+    :raises vobjects.clustering.errors.ResourceIsLocked: naming what runs
     :raises vobjects.clustering.errors.ActionConflict: naming the others
     """
     others = actions.unfinished(session, target.id)
+    listed = ', '.join(f'{one.action} {one.id}' for one in others)
+    if any(one.status == 'RUNNING' for one in others):
+        raise errors.ResourceIsLocked(
+            f"{kind} for {find.kind(type(target))} '{target.id}' cannot be"
+            ' completed because it is already locked. There are these'
+            f' action(s): {listed}'
+        )
     if others:
-        listed = ', '.join(f'{one.action} {one.id}' for one in others)
         raise errors.ActionConflict(
             f'The {kind} action for target {target.id} conflicts with the'
             f' following action(s): {listed}'
@@ -120,7 +127,7 @@ def refuse_deletion(
 ) -> None:
     """Refuse to delete, unless forced, what is being worked on.
 
-    :raises vobjects.clustering.errors.ActionConflict: naming the status
+    :raises vobjects.clustering.errors.ActionInProgress: naming the status
     """
     kind = find.kind(type(target))
     queued = [
@@ -130,8 +137,8 @@ def refuse_deletion(
     ]
     if queued or target.status in BUSY:
         status = 'DELETING' if queued else target.status
-        raise errors.ActionConflict(
-            f"The {kind} '{target.id}' is in status {status}; wait until that"
+        raise errors.ActionInProgress(
+            f"The {kind} '{target.id}' is in status {status}. Wait until that"
             ' is over, or delete it with force (since API version 1.8).'
         )
 
@@ -142,12 +149,15 @@ def refuse_if_depended(target: models.Cluster | models.Node) -> None:
     :raises vobjects.clustering.errors.ResourceInUse: naming them
     """
     kind = find.kind(type(target))
-    key = 'profiles' if kind == 'cluster' else 'nodes'
+    key, reason = (
+        ('profiles', 'still referenced by profile(s)')
+        if kind == 'cluster'
+        else ('nodes', 'still depended by other clusters and/or nodes')
+    )
     there = target.dependents.get(key)
     if there:
         raise errors.ResourceInUse(
-            f"The {kind} '{target.id}' cannot be deleted: still depended on"
-            f' by {key} {", ".join(there)}.'
+            f"The {kind} '{target.id}' cannot be deleted: {reason}: {there}."
         )
 
 

@@ -15,7 +15,6 @@ from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes
 from engine.handlers import common, recovery
 from engine.handlers.clusters import refuse_other_type
-from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
 from vobjects.rpc.server import handles
@@ -40,6 +39,7 @@ class NodeHandlers(common.Handlers):
                 connection,
                 context,
                 identity,
+                'Cannot find the given cluster: {}.',
                 any_project=bool(
                     common.given(request, 'global_project')
                     and context.is_admin
@@ -85,7 +85,12 @@ class NodeHandlers(common.Handlers):
             identity = common.given(request, 'cluster_id')
             if identity:
                 cluster = self._room_in(session, context, identity)
-                refuse_other_type(session, cluster.profile_id, profile)
+                refuse_other_type(
+                    session,
+                    cluster.profile_id,
+                    profile,
+                    'Node and cluster have different profile type',
+                )
                 request.cluster_id = cluster.id
             node = self._new(session, context, request, cluster)
             return self._accept(session, context, 'NODE_CREATE', node, request)
@@ -108,7 +113,12 @@ class NodeHandlers(common.Handlers):
             named = common.given(request, 'profile_id')
             if named is not None:
                 profile = common.specified_profile(session, context, named)
-                refuse_other_type(session, node.profile_id, profile)
+                refuse_other_type(
+                    session,
+                    node.profile_id,
+                    profile,
+                    'Cannot update a node to a different profile type',
+                )
                 request.profile_id = profile.id
                 if profile.id != node.profile_id:
                     changed.append('profile_id')
@@ -260,11 +270,13 @@ def _specified_cluster(
     connection: sqlalchemy.Connection,
     context: Any,
     identity: str,
+    says: str = 'The specified cluster {!r} could not be found.',
     *,
     any_project: bool = False,
 ) -> str:
     """Return the ID of the cluster that a request names, not in its path.
 
+    :param says: what is said if there is none, with a place for the identity
     :raises vobjects.clustering.errors.BadRequest: there is no such one
     """
     try:
@@ -276,7 +288,4 @@ def _specified_cluster(
             any_project_by_id=any_project,
         )
     except errors.ResourceNotFound:
-        raise errors.BadRequest(
-            f'The specified cluster {exceptions.cut(identity)} could not be'
-            ' found.'
-        ) from None
+        raise errors.BadRequest(says.format(identity)) from None

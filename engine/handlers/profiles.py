@@ -173,15 +173,12 @@ class ProfileHandlers(common.Handlers):
             # Nobody begins to use it before we commit: the foreign keys of
             # new users need the row, too.
             session.refresh(row, with_for_update=True)
-            users = {
-                'cluster': clusters.count_of_profile(session, row.id),
-                'node': nodes.count_of_profile(session, row.id),
-            }
-            used = [f'{n} {what}(s)' for what, n in users.items() if n]
-            if used:
+            if clusters.count_of_profile(
+                session, row.id
+            ) or nodes.count_of_profile(session, row.id):
                 raise errors.ResourceInUse(
                     f"The profile '{row.id}' cannot be deleted: still"
-                    f' referenced by {" and ".join(used)}.'
+                    ' referenced by some clusters and/or nodes.'
                 )
             hosts.forget(session, row)
             session.delete(row)

@@ -272,7 +272,7 @@ class Registry(plugins.Registry[ProfileType]):
         if offered is None:
             raise errors.BadRequest(
                 f'The requested operation {exceptions.cut(operation)} is'
-                f" not supported by the profile type '{type_name}'; there are"
+                f" not supported by the profile type '{type_name}'. There are"
                 f' {", ".join(kind.operations) or "none"}.'
             )
         schema.validate(offered.parameters, parameters, 'params')

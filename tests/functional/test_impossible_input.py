@@ -27,7 +27,7 @@ def cluster(rest: Rest, profile: str) -> Iterator[str]:
 #: Content of a cluster, and what is said of it.
 BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
     ({'profile_id': 'no-such-profile'}, 'no-such-profile'),
-    ({'min_size': 3, 'max_size': 2}, 'min_size (3)'),
+    ({'min_size': 3, 'max_size': 2}, 'max_size (2)'),
     ({'min_size': 3, 'desired_capacity': 2}, 'min_size (3)'),
     ({'max_size': 3, 'desired_capacity': 4}, 'max_size (3)'),
     ({'desired_capacity': 1001}, '1000'),

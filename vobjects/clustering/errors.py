@@ -13,9 +13,14 @@ where, and what would make it right. ``api.errors`` maps classes to statuses.
     ├── Forbidden                the caller may not
     │   └── OverQuota            the project has all that it may have
     ├── ResourceNotFound         there is none, or none the caller may see
+    │   └── PolicyBindingNotFound  the cluster does not have the policy
     ├── ResourceInUse            something else still needs it
     ├── ResourceIsLocked         an action is working on it
     ├── ActionConflict           it does not go together with a running action
+    │   ├── ActionInProgress     the resource is being made, changed or deleted
+    │   ├── ActionCooldown       a policy lets it rest after the last one
+    │   └── ActionImmutable      the action to be changed has ended
+    ├── FeatureNotSupported      not for a resource that is as this one is
     └── Unavailable              a service that is needed for it fails
 """
 
@@ -62,6 +67,10 @@ class ResourceNotFound(ClusteringError):
     """There is no such resource, or none that the caller may see."""
 
 
+class PolicyBindingNotFound(ResourceNotFound):
+    """The cluster does not have the policy."""
+
+
 class ResourceInUse(ClusteringError):
     """Something else still needs the resource."""
 
@@ -72,6 +81,22 @@ class ResourceIsLocked(ClusteringError):
 
 class ActionConflict(ClusteringError):
     """The action does not go together with one that is under way."""
+
+
+class ActionInProgress(ActionConflict):
+    """The resource is being made, changed or deleted."""
+
+
+class ActionCooldown(ActionConflict):
+    """A policy lets the cluster rest after what was done last."""
+
+
+class ActionImmutable(ActionConflict):
+    """The action to be changed has ended."""
+
+
+class FeatureNotSupported(ClusteringError):
+    """This is not done to a resource that is as this one is."""
 
 
 class Unavailable(ClusteringError):

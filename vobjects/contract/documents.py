@@ -72,7 +72,7 @@ _MAJOR: Schema = {
     'description': 'A major version, and its microversions served now',
     'type': 'object',
     'properties': {
-        'id': {'type': 'string', 'pattern': r'^v[1-9][0-9]*$'},
+        'id': {'type': 'string', 'pattern': r'^v?[1-9][0-9.]*$'},
         'status': {
             'type': 'string',
             'enum': ['CURRENT', 'SUPPORTED', 'EXPERIMENTAL', 'DEPRECATED'],

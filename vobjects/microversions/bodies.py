@@ -41,13 +41,14 @@ def plain(problem: Problem) -> dict[str, Any]:
 def senlin(problem: Problem) -> dict[str, Any]:
     """Return ``error`` with code, message and type; fault.py of Senlin.
 
+    The title is that of the status, as WebOb has it.
     python-senlinclient and openstacksdk print ``error.message``.
     """
     item = problem.item
     return {
         'errors': [item],
         'code': item['status'],
-        'title': item['title'],
+        'title': HTTPStatus(item['status']).phrase,
         'explanation': item['detail'],
         'error': {
             'code': item['status'],

@@ -153,7 +153,7 @@ def _version(
     if policy.history_url:
         links.append({'rel': 'history', 'href': policy.history_url})
     document: dict[str, Any] = {
-        'id': policy.major,
+        'id': policy.version_id or policy.major,
         'status': 'CURRENT',
         'min_version': str(policy.minimum),
         **dict.fromkeys(policy.maximum_keys, highest),

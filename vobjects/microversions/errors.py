@@ -230,6 +230,8 @@ class MethodNotAtVersion(NegotiationError):
 class InputError(ApiError):
     """A request's body or query cannot be accepted."""
 
+    type_name = 'HTTPBadRequest'
+
 
 class MalformedBody(InputError):
     """The body is not JSON that can be handed on safely."""

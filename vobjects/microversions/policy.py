@@ -110,6 +110,7 @@ class Policy:
     Discovery:
 
     :ivar path: first segment of every path; empty: ``v`` and the major
+    :ivar version_id: of the major version; empty: as the path
     :ivar versions_status: of ``/``
     :ivar maximum_keys: under which the highest version is shown
     :ivar media_type: of the major version; empty: none is shown
@@ -136,6 +137,7 @@ class Policy:
     method_missing_status: int = 404
     body: bodies.Body = bodies.plain
     path: str = ''
+    version_id: str = ''
     versions_status: int = 200
     maximum_keys: tuple[str, ...] = ('max_version',)
     media_type: str = ''
@@ -165,7 +167,7 @@ class Policy:
 
     @property
     def major(self) -> str:
-        """The first segment of every path and the id in discovery: v1."""
+        """The first segment of every path: v1."""
         return self.path or f'v{self.minimum.major}'
 
     def limit(self, maximum: Maximum | None = None) -> Maximum:

@@ -49,6 +49,7 @@ SENLIN = Policy(
     'api_microversion.html',
     latest_any_case=True,
     body=bodies.senlin,
+    version_id='1.0',
     versions_status=300,
     media_type='application/vnd.openstack.clustering-v1+json',
     updated='2016-01-18T00:00:00Z',

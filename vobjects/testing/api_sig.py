@@ -64,7 +64,8 @@ ERRORS_SCHEMA: dict[str, Any] = {
 _VERSION = {
     'type': 'object',
     'properties': {
-        'id': {'type': 'string', 'pattern': r'^v[1-9]\d*(\.\d+)?$'},
+        # The guideline asks for the v; Senlin has always done without.
+        'id': {'type': 'string', 'pattern': r'^v?[1-9]\d*(\.\d+)?$'},
         'status': {
             'type': 'string',
             'enum': ['CURRENT', 'SUPPORTED', 'EXPERIMENTAL', 'DEPRECATED'],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 
 import oslo_messaging
 import pytest
@@ -29,6 +30,11 @@ CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
         (errors.ResourceInUse, 409, 'ResourceInUse'),
         (errors.ResourceIsLocked, 409, 'ResourceIsLocked'),
         (errors.ActionConflict, 409, 'ActionConflict'),
+        (errors.ActionCooldown, 409, 'ActionCooldown'),
+        (errors.ActionImmutable, 409, 'ActionImmutable'),
+        (errors.ActionInProgress, 409, 'ActionInProgress'),
+        (errors.FeatureNotSupported, 409, 'FeatureNotSupported'),
+        (errors.PolicyBindingNotFound, 404, 'PolicyBindingNotFound'),
     ],
 )
 @pytest.mark.parametrize('remote', [False, True])
@@ -48,6 +54,7 @@ def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
     assert answer.status == status
     assert answer.detail == 'The cluster c is so.'
     assert answer.json['error']['type'] == type_name
+    assert answer.json['title'] == HTTPStatus(status).phrase
 
 
 @pytest.mark.parametrize(

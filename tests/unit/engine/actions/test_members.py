@@ -107,9 +107,9 @@ def test_everything_wrong_with_nodes_to_add_is_said_at_once(
     ('request_type', 'given', 'says'),
     [
         (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'named twice'),
-        (clusters.ClusterAddNodesRequest, ['n'], 'greater than max_size'),
+        (clusters.ClusterAddNodesRequest, ['n'], "the cluster's max_size"),
         (clusters.ClusterDelNodesRequest, ['n'], 'Nodes not members of'),
-        (clusters.ClusterDelNodesRequest, ['member'], 'less than min_size'),
+        (clusters.ClusterDelNodesRequest, ['member'], "cluster's min_size"),
         (clusters.ClusterReplaceNodesRequest, {}, 'no node is named'),
         (clusters.ClusterReplaceNodesRequest, {'x': 5}, 'must be the name'),
         (

@@ -96,7 +96,7 @@ def test_limit_zero_is_an_empty_page(
 def test_sort_by_what_is_no_key_is_refused(
     any_database: database.Database, sort: str
 ) -> None:
-    with pytest.raises(errors.BadRequest, match='cannot sort by'):
+    with pytest.raises(errors.BadRequest, match='Unsupported sort key'):
         page(any_database, sort=sort)
 
 

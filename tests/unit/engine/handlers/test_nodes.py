@@ -47,6 +47,13 @@ def test_action_while_another_is_under_way_conflicts(
         engine.ask(request_.obj_clone())
 
 
+def test_operation_while_another_action_is_under_way_waits(
+    engine: fleet.Engine,
+) -> None:
+    asks.node(engine, run=False)
+    engine.ask(nodes.NodeOperationRequest(identity='n', operation='reboot'))
+
+
 @pytest.mark.parametrize(
     ('request_', 'message'),
     [
@@ -69,7 +76,7 @@ def test_action_while_another_is_under_way_conflicts(
             ),
             "specified cluster 'none'",
         ),
-        (nodes.NodeListRequest(cluster_id='none'), "cluster 'none'"),
+        (nodes.NodeListRequest(cluster_id='none'), 'given cluster: none'),
     ],
 )
 def test_request_that_cannot_be_done_is_refused(
@@ -94,7 +101,9 @@ def test_delete_of_a_member_below_the_minimum_is_refused(
 ) -> None:
     cluster = asks.cluster(engine, 1, min_size=1)
     (member,) = asks.show_cluster(engine, cluster).nodes
-    with pytest.raises(errors.BadRequest, match='less than min_size'):
+    with pytest.raises(
+        errors.BadRequest, match="less than the cluster's min_size"
+    ):
         engine.ask(nodes.NodeDeleteRequest(identity=member))
 
 

@@ -79,7 +79,7 @@ def test_update_of_nothing_is_refused(
 def test_delete_of_what_is_used_is_refused(engine: fleet.Engine) -> None:
     asks.cluster(engine, 2)
     with pytest.raises(
-        errors.ResourceInUse, match=r'1 cluster\(s\) and 2 node\(s\)'
+        errors.ResourceInUse, match='some clusters and/or nodes'
     ):
         engine.ask(profiles.ProfileDeleteRequest(identity='p'))
 

@@ -53,7 +53,7 @@ def test_documents_conform_and_say_what_is_served_now():
     api_sig.assert_version_document(version)
     assert versions['versions'] == [version['version']]
     assert version['version'] == {
-        'id': 'v1',
+        'id': '1.0',
         'status': 'CURRENT',
         'min_version': '1.0',
         'max_version': '1.8',

@@ -83,7 +83,7 @@ def test_document_of_unsupported_version_has_everything():
             }
         ],
         'code': 406,
-        'title': 'Requested microversion is unsupported',
+        'title': 'Not Acceptable',
         'explanation': sentence,
         'error': {
             'code': 406,
