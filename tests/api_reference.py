@@ -27,6 +27,9 @@ class Operation:
     does: str = ''
     since: str = '1.0'
     takes: Sequence[str] = ()
+    needs: Sequence[str] = ()
+    later: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    beyond: Mapping[str, str] = dataclasses.field(default_factory=dict)
     query: str = ''
     body: Any = None
     answers: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -79,6 +82,12 @@ OPERATIONS = [one for one in CALLS if not one.refused]
 
 #: Name -> documented fields of what an answer has.
 SHAPES: Mapping[str, Sequence[str]] = _READ['shapes']
+
+#: Shape -> documented fields that came later -> since when.
+LATER: Mapping[str, Mapping[str, str]] = _READ['later']
+
+#: Shape -> fields that are not documented -> since when.
+BEYOND: Mapping[str, Mapping[str, str]] = _READ['beyond']
 
 #: What is no route of the table: discovery.
 DISCOVERY = ('/', '/v1/')

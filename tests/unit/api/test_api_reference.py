@@ -11,10 +11,20 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.api_reference import DISCOVERY, OPERATIONS, SHAPES, Operation
+from tests.api_reference import (
+    BEYOND,
+    DISCOVERY,
+    LATER,
+    OPERATIONS,
+    SHAPES,
+    Operation,
+)
+from vobjects.clustering.history import HISTORY
+from vobjects.microversions import schema
 from vobjects.versions import Version
 
-NEWEST = Version.parse('1.14')
+VERSIONS = [Version.parse(version) for version in HISTORY]
+NEWEST = VERSIONS[-1]
 
 documented = pytest.mark.parametrize(
     'operation',
@@ -49,18 +59,64 @@ def test_operation_has_a_route_since_its_microversion(
 
 
 @documented
-def test_documented_parameters_are_taken(operation: Operation) -> None:
-    assert set(operation.takes) <= {*route_of(operation).client_names()}
+@pytest.mark.parametrize('version', VERSIONS, ids=str)
+def test_documented_parameters_are_taken_since_their_microversion(
+    operation: Operation, version: Version
+) -> None:
+    request = route_of(operation).request
+    mapped = request.version_at(version)
+    if mapped is None:
+        return
+    taken = {
+        name
+        for name in (*operation.takes, *operation.beyond)
+        if name in request.fields_at(mapped)
+    }
+    since = dict.fromkeys(operation.takes, operation.since)
+    since |= {**operation.later, **operation.beyond}
+    assert taken == {
+        name for name, came in since.items() if version >= Version.parse(came)
+    }
+
+
+#: What each operation needs, which the first of its rows says.
+NEEDS = {one.operation: set(one.needs) for one in reversed(OPERATIONS)}
 
 
 @documented
-def test_answer_has_the_status_and_the_fields(operation: Operation) -> None:
+def test_required_parameters_are_the_documented_ones(
+    operation: Operation,
+) -> None:
+    route = route_of(operation)
+    known = route.request.fields
+    required = {
+        name
+        for name in route.client_names()
+        if name in known and schema.is_required(known[name])
+    }
+    assert required == NEEDS[operation.operation]
+
+
+@documented
+@pytest.mark.parametrize('version', VERSIONS, ids=str)
+def test_answer_has_the_fields_of_its_microversion_and_no_others(
+    operation: Operation, version: Version
+) -> None:
     route = route_of(operation)
     assert route.status == operation.status
-    schema = route.render.schema(NEWEST)
+    if route.request.version_at(version) is None:
+        return
+    answered = route.render.schema(version)
     for key, shape in operation.answers.items():
-        assert schema is not None
-        assert set(SHAPES[shape]) <= fields_of(schema['properties'][key])
+        since = dict.fromkeys(SHAPES[shape], '1.0')
+        since |= {**LATER.get(shape, {}), **BEYOND.get(shape, {})}
+        expected = {
+            name
+            for name, came in since.items()
+            if version >= Version.parse(came)
+        }
+        assert answered is not None
+        assert fields_of(answered['properties'][key]) == expected
 
 
 def fields_of(schema: Any) -> set[str]:
