@@ -11,7 +11,7 @@ requests end; a dead worker is replaced. Five things it leaves to us:
   quietly get half of the requests: :func:`_check_free` looks first.
 - A worker that is just starting has the parent's signal handlers, and would
   not hear SIGTERM; nor does it end when the parent is killed:
-  :func:`end_in_time` sees to both.
+  :func:`end_in_time` sees to both, and :func:`_close` to how long it takes.
 - ``atexit`` does not run in workers: :func:`worker` uses what does.
 - A client that sends its body slowly holds a thread for as long as it likes.
   Strangers belong behind a proxy that collects bodies first.
@@ -97,11 +97,20 @@ def worker() -> WSGIApplication:
     except (exceptions.VobjectsError, cfg.Error, OSError) as error:
         LOG.error('Cannot start: %s', error)
         raise SystemExit(1) from None
-    multiprocessing.util.Finalize(
-        None, wsgi.application.close, exitpriority=10
-    )
+    multiprocessing.util.Finalize(None, _close, exitpriority=10)
     systemd.notify_once()
     return connected
+
+
+def _close() -> None:
+    """Leave the fleet, within the time that a parent allows.
+
+    To reach a broker that is away can take for ever, and a parent that was
+    killed ends nobody.
+    """
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(wsgi.application.stop_timeout)
+    wsgi.application.close()
 
 
 def end_in_time() -> None:

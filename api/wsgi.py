@@ -60,9 +60,13 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
 
 
 class Application:
-    """The WSGI application of this process, connected at first use."""
+    """The WSGI application of this process, connected at first use.
+
+    :ivar stop_timeout: seconds that closing may take; 0: it is not connected
+    """
 
     def __init__(self) -> None:
+        self.stop_timeout = 0
         self._lock = threading.Lock()
         self._app: WSGIApplication | None = None
         self._caller: caller.Caller | None = None
@@ -80,6 +84,7 @@ class Application:
         with self._lock:
             if self._app is None:
                 conf = configuration()
+                self.stop_timeout = conf.api.stop_timeout
                 self._caller = _caller(conf)
                 self._caller.start()
                 self._app = app.build(conf, self._caller.client, self._caller)

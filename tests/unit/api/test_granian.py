@@ -318,6 +318,23 @@ def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
     until(lambda: not any(alive(pid) for pid in workers))
 
 
+#: A worker at its end, whose broker is away for good.
+_ENDLESS = """
+import time
+from api import serving, wsgi
+wsgi.application.stop_timeout = 1
+wsgi.application.close = lambda: time.sleep(600)
+serving._close()
+"""
+
+
+def test_worker_when_it_cannot_leave_is_ended() -> None:
+    ended = subprocess.run(
+        [sys.executable, '-c', _ENDLESS], cwd=ROOT, timeout=PATIENCE
+    )
+    assert ended.returncode == -signal.SIGALRM
+
+
 def test_port_when_somebody_listens_is_refused(server: Server) -> None:
     configuration = conftest.configured(port=server.port)
     with pytest.raises(OSError, match=f'port {server.port}'):
