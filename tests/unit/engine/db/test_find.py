@@ -59,7 +59,7 @@ def test_found_by_the_beginning_of_an_id(
 def test_several_that_fit_are_refused(
     any_database: database.Database, rows: None, identity: str
 ) -> None:
-    with pytest.raises(errors.MultipleChoices, match='more than one profile'):
+    with pytest.raises(errors.MultipleChoices, match='Multiple results found'):
         lookup(any_database, identity)
 
 

@@ -95,7 +95,7 @@ def test_discovery_document_that_conforms_passes():
 @pytest.mark.parametrize(
     'changes',
     [
-        {'id': '2.1'},
+        {'id': 'two'},
         {'status': 'stable'},
         {'min_version': ''},
         {'max_version': '2.1.1'},
