@@ -85,7 +85,7 @@ def realistic(document: Any, found: dict[str, list[str]]) -> None:
             mark = '!' if method == 'delete' else ''
             identities = found.get(kind + mark)
             for parameter in operation['parameters']:
-                if parameter['name'] == 'identity' and identities:
+                if parameter.get('name') == 'identity' and identities:
                     parameter['schema'] = {'enum': [*identities, 'none']}
             _name(operation.get('requestBody'), found)
 

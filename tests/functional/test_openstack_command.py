@@ -268,7 +268,7 @@ def _members(osc: Osc, profile: str, cluster: str) -> None:
         (0, 'Nodes not found', 'add', cluster, '--nodes', 'nothing'),
         (0, 'Nodes not found', 'del', cluster, '--nodes', 'nothing'),
         (0, 'nodes not found', 'replace', cluster, '--nodes', 'nothing=no'),
-        (1, 'could not be found', 'list', 'nothing'),
+        (1, 'Cannot find the given cluster', 'list', 'nothing'),
         (1, 'No Cluster found', 'add', 'nothing', '--nodes', third),
         (2, 'required: --nodes', 'add', cluster),
     ):
