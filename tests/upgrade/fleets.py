@@ -18,7 +18,7 @@ OLD_TYPES = {'ClusterDeleteRequest': '1.0', 'Node': '1.0'}
 #: Most nodes of a cluster, by engine: a refusal tells who refused.
 LIMITS = {'new': 901, 'old': 902, 'next': 903}
 
-_LIMIT = re.compile(r'may have \((\d+)\)')
+_LIMIT = re.compile(r'allowed per cluster \((\d+)\)')
 
 
 def old_manifest(fleet: Deployment) -> Manifest:
