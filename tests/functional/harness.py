@@ -103,6 +103,19 @@ OTHER_KINDS = [
 ]
 
 
+def _complaints(log: str) -> Iterator[str]:
+    """Yield each line of an error; of a traceback also what was raised."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        if not _COMPLAINT.search(line):
+            continue
+        if line.startswith('Traceback '):
+            before = lines[number - 1] if number else ''
+            raised = (one for one in lines[number + 1 :] if one[:1] != ' ')
+            line = ' | '.join([before, line, next(raised, '')])
+        yield line
+
+
 class Deployment:
     """See the module's docstring.
 
@@ -388,10 +401,9 @@ class Deployment:
     def complaints(self) -> list[str]:
         """Return the errors that processes have logged."""
         return [
-            f'{name}: {line}'
+            f'{name}: {complaint}'
             for name, path in self.group.logs()
-            for line in path.read_text(errors='replace').splitlines()
-            if _COMPLAINT.search(line)
+            for complaint in _complaints(path.read_text(errors='replace'))
         ]
 
     def close(self, allowed: str = '') -> None:
