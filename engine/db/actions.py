@@ -393,7 +393,7 @@ def end(
     )
     if not ended:
         return False, False
-    woken = locks.release(session, action)
+    woken = locks.release(session, action.id)
     for parent in dependencies.parents(session, action):
         woken |= dependencies.resume_if_done(session, parent)
     return True, woken

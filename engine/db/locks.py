@@ -22,7 +22,6 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import models, statements
-from vobjects.clustering import consts
 
 _LOCK = statements.table(models.Lock)
 _ACTION = statements.table(models.Action)
@@ -33,6 +32,10 @@ _HELD = (
     sqlalchemy.select(_LOCK.c.action_id, _LOCK.c.exclusive)
     .where(_LOCK.c.resource_id == sqlalchemy.bindparam('resource'))
     .with_for_update()
+)
+
+_MINE = sqlalchemy.select(_LOCK.c.resource_id).where(
+    _LOCK.c.action_id == sqlalchemy.bindparam('action')
 )
 
 _RELEASE = sqlalchemy.delete(_LOCK).where(
@@ -92,16 +95,16 @@ def acquire(
     return None
 
 
-def release(session: orm.Session, action: models.Action) -> bool:
+def release(session: orm.Session, action_id: str) -> bool:
     """Drop an action's locks and let those go on that waited for them.
 
     :returns: whether an action may go on now
     """
-    if not statements.change(session, _RELEASE, {'action': action.id}):
+    mine = {'action': action_id}
+    held = session.scalars(_MINE, mine).all()
+    if not held:
         return False
-    held = {action.target}
-    if action.cause == consts.CAUSE_REQUEST and action.cluster_id is not None:
-        held.add(action.cluster_id)
+    statements.change(session, _RELEASE, mine)
     return wake(session, held)
 
 

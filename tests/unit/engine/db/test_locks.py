@@ -38,9 +38,8 @@ def acquire(
     return target.write(lambda session: locks.acquire(session, action, [want]))
 
 
-def release(target: database.Database, action: str, cluster: str) -> bool:
-    row = models.Action(id=action, target=cluster, cause='test')
-    return target.write(lambda session: locks.release(session, row))
+def release(target: database.Database, action: str) -> bool:
+    return target.write(lambda session: locks.release(session, action))
 
 
 def test_exclusive_lock_keeps_everybody_else_out(
@@ -122,8 +121,8 @@ def test_release_wakes_who_is_blocked_on_it(
         return action
 
     any_database.write(body)
-    assert release(any_database, 'a', cluster)
-    assert not release(any_database, 'a', cluster)
+    assert release(any_database, 'a')
+    assert not release(any_database, 'a')
     with any_database.reader() as session:
         action = session.get(models.Action, 'b')
         assert action is not None
@@ -146,7 +145,7 @@ def test_exclusive_lock_under_threads_has_one_holder(
                 broken.append(action)
             entered.append(action)
             inside.release()
-            release(any_database, action, cluster)
+            release(any_database, action)
 
     threads = [
         threading.Thread(target=contend, args=(name,)) for name in 'abc'
