@@ -26,6 +26,7 @@ from typing import Any
 # What tests make databases with.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import running
 from sqlalchemy import orm
 
 from api import answers
@@ -226,15 +227,7 @@ def _least(work: Callable[[], Any], rounds: int) -> float:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or '').split('\n')[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        '--database',
-        choices=['sqlite', 'postgresql', 'mysql'],
-        default='sqlite',
-    )
+    parser = running.parser(__doc__)
     parser.add_argument('--rows', type=int, default=100)
     parser.add_argument('--rounds', type=int, default=30)
     parser.add_argument('--version', default='1.14')

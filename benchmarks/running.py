@@ -57,29 +57,38 @@ _SERVERS = {
 }
 
 
-def options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that knows what a service runs on."""
-    parser = argparse.ArgumentParser(
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser that knows databases.
+
+    :param description: of which the first line counts
+    """
+    made = argparse.ArgumentParser(
         description=(description or '').split('\n')[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument(
+    made.add_argument(
         '--database',
         choices=['sqlite', 'postgresql', 'mysql'],
         default='sqlite',
     )
-    parser.add_argument(
+    return made
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser that knows what a service runs on."""
+    made = parser(description)
+    made.add_argument(
         '--transport', choices=['embedded', 'rabbit'], default='embedded'
     )
-    parser.add_argument('--workers', type=int, default=1, help='of the API')
-    parser.add_argument('--engines', type=int, default=1)
-    parser.add_argument(
+    made.add_argument('--workers', type=int, default=1, help='of the API')
+    made.add_argument('--engines', type=int, default=1)
+    made.add_argument(
         '--peer', choices=['senlin'], help='measure it in the same run'
     )
-    parser.add_argument(
+    made.add_argument(
         '--rst', action='store_true', help='print a table for documentation'
     )
-    return parser
+    return made
 
 
 class Service:

@@ -15,18 +15,20 @@ from engine.db import clock, health, models, statements
 KEPT = 3600
 
 
-class LifecycleEvent(models.Base):
-    """Something that happened to a server.
+class ServerEvent:
+    """Columns of something that happened to a server.
 
     :ivar type: as :data:`engine.providers.lifecycle.FAILURES` has them
     """
 
-    __tablename__ = 'lifecycle_events'
-    __table_args__ = (
-        Index(None, 'server_id'),
-        Index(None, 'created_at'),
-        models.TABLE_OPTIONS,
-    )
+    @orm.declared_attr.directive
+    def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805
+        """Indexes, which each table needs of its own."""
+        return (
+            Index(None, 'server_id'),
+            Index(None, 'created_at'),
+            models.TABLE_OPTIONS,
+        )
 
     id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
     server_id: orm.Mapped[str] = orm.mapped_column(String(36))
@@ -34,6 +36,12 @@ class LifecycleEvent(models.Base):
     created_at: orm.Mapped[models.Time] = orm.mapped_column(
         default=clock.utcnow()
     )
+
+
+class LifecycleEvent(ServerEvent, models.Base):
+    """One that a cloud has told of, and nobody has minded yet."""
+
+    __tablename__ = 'lifecycle_events'
 
 
 def report(session: orm.Session, server_id: str, type_: str) -> bool:

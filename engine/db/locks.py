@@ -117,17 +117,6 @@ def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
     return statements.change(session, _WAKE, {'ids': ids}) > 0
 
 
-def holders(session: orm.Session, resource_id: str) -> list[str]:
-    """Return the IDs of the actions that hold a resource."""
-    return list(
-        session.scalars(
-            sqlalchemy.select(models.Lock.action_id).where(
-                models.Lock.resource_id == resource_id
-            )
-        )
-    )
-
-
 def _enter(session: orm.Session, want: Want) -> bool:
     """Lock the resource's own row until the transaction ends."""
     query = _entrance(want.kind)

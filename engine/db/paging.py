@@ -72,8 +72,9 @@ class Listing:
 
     :param query: selects them, and whatever is shown of them, by columns
     :param model: the class of the table; its rows have an ID and a project
-    :param keys: names of columns a caller may sort by; the first is the
-        default, and the ID is the tie-breaker
+    :param keys: names of columns a caller may sort by; the ID is the
+        tie-breaker
+    :param default: one of them, for a caller who does not say
     """
 
     def __init__(
@@ -81,11 +82,13 @@ class Listing:
         query: sqlalchemy.Select[Any],
         model: type[models.Base],
         keys: Sequence[str],
+        default: str,
     ) -> None:
         columns = statements.table(model).c
         self._query = query
         self._columns = columns
         self._keys = {name: columns[name] for name in keys}
+        self._default = default
         self._page = functools.lru_cache(MAX_SHAPES)(self._make_page)
         self._marker = functools.lru_cache(MAX_SHAPES)(self._make_marker)
 
@@ -106,7 +109,7 @@ class Listing:
             by, or a marker that is not in the list
         """
         given = given or {}
-        sort = page.sort or next(iter(self._keys))
+        sort = page.sort or self._default
         shape = _Shape(sort, owner, tuple(given), page.limit is not None)
         values: dict[str, Any] = {
             'project': project,

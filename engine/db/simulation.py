@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import Index, String, orm
+from sqlalchemy import String, orm
 
-from engine.db import clock, models
+from engine.db import clock, lifecycle, models
 
 
 class Part(models.Base):
@@ -35,22 +35,10 @@ class Part(models.Base):
     data: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
 
 
-class Event(models.Base):
-    """Something that happened to a server."""
+class Event(lifecycle.ServerEvent, models.Base):
+    """What the simulated cloud remembers of its servers."""
 
     __tablename__ = 'simulated_events'
-    __table_args__ = (
-        Index(None, 'server_id'),
-        Index(None, 'created_at'),
-        models.TABLE_OPTIONS,
-    )
-
-    id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
-    server_id: orm.Mapped[str] = orm.mapped_column(String(36))
-    type: orm.Mapped[str] = orm.mapped_column(String(64))
-    created_at: orm.Mapped[models.Time] = orm.mapped_column(
-        default=clock.utcnow()
-    )
 
 
 class Object:

@@ -109,7 +109,7 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
 SHOWN = shown.Shown(
     resources.Action,
     ACTION,
-    sort=('created_at', 'name', 'target', 'action', 'status'),
+    sort=consts.ACTION_SORT_KEYS,
     filters=('name', 'action', 'target', 'status'),
     made={
         'status_reason': shown.or_empty,

@@ -294,7 +294,8 @@ def details(
 CLUSTERS = shown.Shown(
     resources.Cluster,
     models.Cluster,
-    sort=('init_at', 'created_at', 'updated_at', 'name', 'status'),
+    sort=consts.CLUSTER_SORT_KEYS,
+    sorted_by='init_at',
     filters=('name', 'status'),
     others={'metadata': 'meta'},
     profile_named=True,
@@ -305,7 +306,8 @@ CLUSTERS = shown.Shown(
 NODES = shown.Shown(
     resources.Node,
     models.Node,
-    sort=('init_at', 'created_at', 'updated_at', 'index', 'name', 'status'),
+    sort=consts.NODE_SORT_KEYS,
+    sorted_by='init_at',
     filters=('name', 'status'),
     others={'metadata': 'meta'},
     made={'cluster_id': shown.or_empty, 'role': shown.or_empty},

@@ -58,16 +58,8 @@ def _name(level: int) -> str:
 SHOWN = shown.Shown(
     resources.Event,
     EVENT,
-    sort=(
-        'timestamp',
-        'level',
-        'otype',
-        'oname',
-        'action',
-        'status',
-        'oid',
-        'cluster_id',
-    ),
+    sort=consts.EVENT_SORT_KEYS,
+    sorted_by='timestamp',
     filters=('oid', 'oname', 'otype', 'action'),
     made={'level': _name},
 )

@@ -11,7 +11,7 @@ from engine import plugins
 from engine.db import bindings, clock, find, models
 from engine.handlers import common, shown
 from engine.profiles import schema
-from vobjects.clustering import errors, resources
+from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import policies as requests
 from vobjects.rpc.server import handles
 
@@ -20,7 +20,7 @@ POLICY = models.Policy
 SHOWN = shown.Shown(
     resources.Policy,
     POLICY,
-    sort=('created_at', 'updated_at', 'name', 'type'),
+    sort=consts.POLICY_SORT_KEYS,
     filters=('name', 'type'),
 )
 

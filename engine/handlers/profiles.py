@@ -12,7 +12,7 @@ from engine.db import clock, clusters, find, models, nodes, statements
 from engine.handlers import common, shown
 from engine.profiles import base as profiles
 from engine.profiles import schema
-from vobjects.clustering import errors, resources
+from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import profiles as requests
 from vobjects.rpc.server import handles
 
@@ -21,7 +21,7 @@ PROFILE = models.Profile
 SHOWN = shown.Shown(
     resources.Profile,
     PROFILE,
-    sort=('created_at', 'updated_at', 'name', 'type'),
+    sort=consts.PROFILE_SORT_KEYS,
     filters=('name', 'type'),
     others={'metadata': 'meta'},
 )

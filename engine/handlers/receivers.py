@@ -20,7 +20,7 @@ from engine.db import clock, credentials, find, models, statements
 from engine.delegations import trusts
 from engine.handlers import common, messages, shown, triggers
 from vobjects import exceptions
-from vobjects.clustering import errors, resources
+from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import receivers as requests
 from vobjects.rpc.server import handles
 
@@ -236,7 +236,7 @@ def _channel(channel: dict[str, Any]) -> dict[str, Any]:
 SHOWN = shown.Shown(
     resources.Receiver,
     RECEIVER,
-    sort=('created_at', 'name', 'type', 'action', 'cluster_id', 'user'),
+    sort=consts.RECEIVER_SORT_KEYS,
     filters=('name', 'type', 'action', 'user'),
     made={'channel': _channel},
     fixed={'actor': {}},

@@ -46,7 +46,8 @@ class Shown:
 
     :param kind: the type
     :param model: the table's class
-    :param sort: what a list may be sorted by; the first is the default
+    :param sort: what a list may be sorted by
+    :param sorted_by: what it is sorted by unless something else is asked for
     :param filters: fields of a list's request that hold values of columns
     :param others: field -> the attribute of a row that it is
     :param made: field -> function that makes it of the attribute
@@ -62,6 +63,7 @@ class Shown:
         model: type[Any],
         *,
         sort: Sequence[str],
+        sorted_by: str = 'created_at',
         filters: Collection[str] = (),
         others: Mapping[str, str] | None = None,
         made: Mapping[str, Callable[[Any], Any]] | None = None,
@@ -89,7 +91,7 @@ class Shown:
         self.query = sqlalchemy.select(*columns)
         if profile_named:
             self._name_profiles()
-        self._listing = paging.Listing(self.query, model, sort)
+        self._listing = paging.Listing(self.query, model, sort, sorted_by)
 
     def _column(self, field: str, name: str) -> Any:
         """Return what is selected for a field."""

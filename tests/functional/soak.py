@@ -44,6 +44,13 @@ class PatientCustomers(Customers):
 
     given_up = 0
 
+    def summary(self) -> str:
+        """Return what they did, for people."""
+        return (
+            f'{sum(self.rounds)} rounds, {self.given_up} given up,'
+            f' {dict(self.statuses)}'
+        )
+
     def _round(self, rest: Rest, profile: str) -> None:
         try:
             super()._round(rest, profile)

@@ -69,7 +69,4 @@ def test_nodes_are_killed_and_nothing_accepted_is_lost_or_done_twice(
         customers.check()
         soak.settle(deployment)
         with capsys.disabled():
-            sys.stdout.write(
-                f'\n{sum(customers.rounds)} rounds, {customers.given_up} given'
-                f' up, {dict(customers.statuses)}\n'
-            )
+            sys.stdout.write(f'\n{customers.summary()}\n')

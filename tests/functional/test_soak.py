@@ -84,8 +84,7 @@ def test_nothing_accepted_is_lost_or_done_twice(
         soak.settle(deployment)
         with capsys.disabled():
             sys.stdout.write(
-                f'\n{sum(customers.rounds)} rounds, {customers.given_up} given'
-                f' up, {dict(customers.statuses)}, {len(used)} engines killed,'
+                f'\n{customers.summary()}, {len(used)} engines killed,'
                 f' API {used[0] >> 20} to {used[-1] >> 20} MiB\n'
             )
         if SECONDS >= LONG:

@@ -15,7 +15,8 @@ YEAR = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
 LISTING = paging.Listing(
     sqlalchemy.select(models.Profile.__table__.c.id),
     models.Profile,
-    ('created_at', 'updated_at', 'name', 'type'),
+    ('name', 'type', 'created_at', 'updated_at'),
+    'created_at',
 )
 
 
