@@ -59,16 +59,26 @@ def _parser() -> argparse.ArgumentParser:
         ('post', _post, 'add a message to a queue'),
         ('show', _show, 'print the messages that nobody works on, as JSON'),
     ):
-        command = commands.add_parser(name, help=summary, description=summary)
-        command.add_argument('queue', help='name of the queue')
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f'{summary[0].upper()}{summary[1:]}.',
+        )
+        command.add_argument(
+            'queue', metavar='QUEUE', help='name of the queue'
+        )
         if run is _post:
             command.add_argument(
-                'message', type=_object, help='body of the message, as JSON'
+                'message',
+                metavar='MESSAGE',
+                type=_object,
+                help='body of the message, as JSON',
             )
         command.add_argument(
             '--project',
-            help="whose queue it is (default: nobody's; zaqar: that of its"
-            ' account)',
+            metavar='ID',
+            help="project whose queue it is: a receiver's (default: nobody's;"
+            ' zaqar: that of its account)',
         )
         cli.add_config_file(command)
         command.set_defaults(run=run)

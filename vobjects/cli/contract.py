@@ -8,6 +8,7 @@ from; :func:`main` is a whole program. Each command returns the exit code.
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import pathlib
 import sys
@@ -37,7 +38,7 @@ def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
         command = commands.add_parser(
             name,
             help=summary,
-            description=run.__doc__,
+            description=inspect.getdoc(run),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(

@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import importlib
 import importlib.metadata
+import inspect
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ from vobjects.rpc import caller, fleet, membership
 
 GROUP = 'vobjects.services'
 DEFAULT_SERVICE = 'clustering'
+
+#: Whose configuration file is looked for.
+_PROJECT = 'vobjects'
 
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
 
@@ -71,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             name,
             help=summary,
-            description=run.__doc__,
+            description=inspect.getdoc(run),
             parents=[_common()],
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -95,13 +99,14 @@ def _common() -> argparse.ArgumentParser:
         type=pathlib.Path,
         metavar='FILE',
         action='append',
-        help='says where the engines are; may be repeated',
+        help='settings: they say where engines are; may be repeated',
     )
     place.add_argument(
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
-        help='of a running `vobjects up` (default: its own default)',
+        help='of a running `vobjects up`; without both, its default one or'
+        ' else the configuration that engines find',
     )
     return parser
 
@@ -285,7 +290,7 @@ def _ledger(
     options: argparse.Namespace, service: Service
 ) -> Iterator[membership.RemoteLedger]:
     settings = cfg.ConfigOpts()
-    settings([], project='vobjects', default_config_files=_files(options))
+    settings([], project=_PROJECT, default_config_files=_files(options))
     ledger, close = caller.connect(
         settings, service.exchange, service.topic, service.error_modules
     )
@@ -296,15 +301,14 @@ def _ledger(
 
 
 def _files(options: argparse.Namespace) -> list[str]:
-    if options.config_file:
-        files = options.config_file
-    else:
-        directory = options.state_dir or state.default()
-        files = [directory / 'vobjects.conf']
-    for file in files:
+    own = (options.state_dir or state.default()) / 'vobjects.conf'
+    files = options.config_file
+    if not (files or options.state_dir or own.is_file()):
+        files = [pathlib.Path(f) for f in cfg.find_config_files(_PROJECT)]
+    for file in files or [own]:
         if not file.is_file():
             raise exceptions.VobjectsError(
                 f'{file} is not a file; say with --config-file or --state-dir'
                 ' where the engines are'
             )
-    return [str(file) for file in files]
+    return [str(file) for file in files or [own]]

@@ -53,7 +53,7 @@ def diff(argv: list[str]) -> int:
         prog='vobjects diff',
         description='Say what changed from A to B and who breaks: exit code'
         ' 1 if something does that no conversion covers.',
-        epilog=f'A and B:\n{sources.__doc__}',
+        epilog=f'A and B are one of:\n\n{sources.WORDS}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('old', metavar='A')

@@ -100,38 +100,39 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects up',
         description='Run the API and its engines on this machine.',
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
         '--port',
         type=_number(0, 65535),
         default=DEFAULT_PORT,
-        help='where the API listens; 0 picks a free port',
+        help='where the API listens; 0 picks a free port'
+        ' (default: %(default)s)',
     )
     parser.add_argument(
         '--host',
         type=_loopback,
         default='127.0.0.1',
-        help='a loopback address: nobody is authenticated here',
+        help='a loopback address: nobody is authenticated here'
+        ' (default: %(default)s)',
     )
     parser.add_argument(
         '--engines',
         type=_number(1, MAX_PROCESSES),
         default=2,
-        help='engine processes',
+        help='engine processes (default: %(default)s)',
     )
     parser.add_argument(
         '--workers',
         type=_number(1, MAX_PROCESSES),
         default=1,
-        help='API processes',
+        help='API processes (default: %(default)s)',
     )
     parser.add_argument(
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
         default=state.default(),
-        help='where database, sockets and logs are',
+        help='where database, sockets and logs are (default: %(default)s)',
     )
     parser.add_argument(
         '--database',

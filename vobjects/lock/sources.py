@@ -1,16 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a lock comes from.
-
-=================== ======================================================
-``tree``            the code: what the lock file says to import
-``file:PATH``       a lock file
-``release:NAME``    the lock file, as of one of its releases
-``git:REVISION``    the lock file, as of a revision of its repository
-``import:NAME``     an installed package: ``module`` or ``module:callable``
-=================== ======================================================
-
-Without the word and the colon the first that fits is taken, in this order.
-"""
+"""Where a lock comes from: :data:`WORDS`."""
 
 from __future__ import annotations
 
@@ -23,6 +12,17 @@ from collections.abc import Callable, Mapping
 from vobjects import exceptions
 from vobjects.lock import parse, snapshot
 from vobjects.lock.model import Lock, LockError
+
+#: What people may write, for them to read.
+WORDS = """\
+  tree            the code: what the lock file says to import
+  file:PATH       a lock file
+  release:NAME    the lock file, as of one of its releases
+  git:REVISION    the lock file, as of a revision of its repository
+  import:NAME     an installed package: MODULE or MODULE:CALLABLE
+
+Without the word and the colon the first that fits is taken, in this order.
+B is the code if it is left out."""
 
 #: The name of a lock file, looked for in the working directory.
 DEFAULT = pathlib.Path('vobjects.lock')

@@ -52,3 +52,31 @@ def test_fleet_when_configuration_is_malformed_then_exits_2(tmp_path, capsys):
     arguments = ['fleet', 'list', f'--config-file={file}']
     assert main.main(arguments) == 2
     assert 'bad.conf' in capsys.readouterr().err
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home directory with a configuration file in it."""
+    monkeypatch.setenv('HOME', str(tmp_path))
+    monkeypatch.delenv('XDG_STATE_HOME', raising=False)
+    (tmp_path / '.vobjects').mkdir()
+    (tmp_path / '.vobjects' / 'vobjects.conf').write_text('[fleet\nx\n')
+    return tmp_path
+
+
+def test_fleet_when_nothing_is_said_reads_what_engines_read(home, capsys):
+    assert main.main(['fleet', 'list']) == 2
+    assert str(home / '.vobjects' / 'vobjects.conf') in capsys.readouterr().err
+
+
+def test_fleet_when_the_default_run_is_there_asks_that(home, capsys):
+    own = home / '.local' / 'state' / 'vobjects' / 'vobjects.conf'
+    own.parent.mkdir(parents=True)
+    own.write_text('[fleet\ny\n')
+    assert main.main(['fleet', 'list']) == 2
+    assert str(own) in capsys.readouterr().err
+
+
+def test_fleet_when_a_wrong_place_is_said_looks_nowhere_else(home, capsys):
+    assert main.main(['fleet', 'list', '--state-dir', '/no/such']) == 2
+    assert '/no/such/vobjects.conf is not a file' in capsys.readouterr().err

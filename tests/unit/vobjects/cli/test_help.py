@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `--help` prints is text for people, whatever Python prints it."""
+
+from __future__ import annotations
+
+import pytest
+
+from vobjects.cli import main
+
+
+def told(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    """Return the help of a command."""
+    with pytest.raises(SystemExit) as end:
+        main.main([*command, '--help'])
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('command', 'line'),
+    [
+        ('fleet hold', 'For as long as a rolling upgrade may have to be'),
+        ('fleet manifest', 'Such a file is what `vobjects engine --manifest`'),
+        ('api history', 'Each microversion must have an entry, and an'),
+        ('api diff', 'A change is breaking if a client that was right at'),
+    ],
+)
+def test_help_when_made_from_a_docstring_is_not_indented(
+    command, line, capsys
+):
+    assert f'\n{line}' in told(capsys, *command.split())
+
+
+def test_help_of_up_names_no_defaults_that_are_none(capsys):
+    text = ' '.join(told(capsys, 'up').split())
+    assert '(default: 8777)' in text
+    for nothing in ('None', '[]', 'False'):
+        assert f'(default: {nothing})' not in text
+
+
+def test_help_of_diff_says_without_markup_what_may_be_compared(capsys):
+    text = told(capsys, 'diff')
+    assert 'git:REVISION' in text
+    assert '``' not in text
+    assert '===' not in text
+
+
+def test_help_of_queue_names_its_arguments_as_others_do(capsys):
+    text = told(capsys, 'queue', 'post')
+    assert 'QUEUE MESSAGE' in text
+    assert '\nAdd a message to a queue.\n' in text
