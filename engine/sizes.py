@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 
 from vobjects.clustering import errors
 
@@ -178,11 +179,19 @@ class Resize:
     def _share_of(self, current: int) -> int:
         """Return how many nodes a percentage is: at least one, if any."""
         assert self.number is not None
-        exact = abs(self.number) * current / 100
+        exact = share(abs(self.number), current)
         step = math.ceil(exact) if exact < 1 else math.floor(exact)
         if self.number:
             step = max(step, self.min_step or 0)
         return -step if self.number < 0 else step
+
+
+def share(percents: float, of: int) -> float:
+    """Return so many percents of a number of nodes.
+
+    No user means more than a float can be, but somebody may say so.
+    """
+    return min(percents * of / 100, sys.float_info.max)
 
 
 def health(

@@ -151,4 +151,5 @@ def _count(kind: str, adjustment: Mapping[str, Any], current: int) -> int:
         return int(change if kind == OUT else -change)
     if adjustment['type'] == 'CHANGE_IN_CAPACITY':
         return int(number)
-    return max(int(number * current / 100), int(adjustment['min_step']))
+    share = int(sizes.share(number, current))
+    return max(share, int(adjustment['min_step']))

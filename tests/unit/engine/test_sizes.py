@@ -36,6 +36,8 @@ EXACT, BY, PERCENT = (
         (PERCENT, 100, 2, {'min_step': 1}, 4),
         (PERCENT, 0, 3, {'min_step': 2}, 3),
         (BY, 1, 3, {'min_step': 5}, 4),
+        (PERCENT, 1e308, 3, {'strict': False}, 10),
+        (PERCENT, -1e308, 3, {'strict': False}, 1),
         (EXACT, 12, 3, {'strict': False}, 10),
         (BY, -9, 3, {'strict': False}, 1),
         (EXACT, 12, 3, {'max_size': 20}, 12),
@@ -83,6 +85,7 @@ def test_resize_changes_the_bounds_it_names() -> None:
         (sizes.Resize(max_size=2), r'the specified max_size \(2\)'),
         (sizes.Resize(min_size=11), r"\(11\) is greater than the cluster's"),
         (sizes.Resize(min_size=3, max_size=2), 'greater than the specified'),
+        (sizes.Resize(PERCENT, 1e308), r'per cluster \(1000\)'),
         (sizes.Resize(max_size=1001), r'per cluster \(1000\)'),
         (sizes.Resize(EXACT, 1001, max_size=-1), r'per cluster \(1000\)'),
         (

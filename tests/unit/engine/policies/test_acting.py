@@ -135,6 +135,15 @@ def test_policy_that_is_not_attached_or_not_there_is_refused(
         ),
         ({'type': 'EXACT_CAPACITY', 'number': 8}, None, 8),
         ({'number': 9, 'best_effort': True}, None, 8),
+        (
+            {
+                'type': 'CHANGE_IN_PERCENTAGE',
+                'number': 1e308,
+                'best_effort': True,
+            },
+            None,
+            8,
+        ),
     ],
 )
 def test_scaling_policy_says_by_how_many(
