@@ -245,9 +245,7 @@ def grow(
         node = add_node(
             session,
             cluster,
-            name=names.node_name(
-                cluster.config.get('node.name.format'), cluster.next_index
-            ),
+            name=names.member_name(cluster.config, cluster.next_index),
             profile_id=cluster.profile_id,
             data={placements.PLACEMENT: placement} if placement else {},
         )

@@ -43,7 +43,7 @@ class AdoptionHandlers(common.Handlers):
     ) -> resources.Node:
         """Create a profile and a node for an object that is there."""
         kind, spec = self._spec(context, request)
-        name = common.given(request, 'name') or names.node_name(None, 0)
+        name = common.given(request, 'name') or names.member_name({}, 0)
         owner = {
             'user': context.user_id,
             'project': context.project_id,

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import sizes
+from engine import names, sizes
 from engine.actions import checks
 from engine.actions import clusters as steps
 from engine.db import clock, find, models, nodes, quotas, statements
@@ -112,6 +112,7 @@ class ClusterHandlers(ClusterQueue):
             desired = bounds.minimum
         bounds.check_size(desired)
         bounds.check()
+        _check_config(request)
 
         def body(session: orm.Session) -> resources.Accepted:
             profile = common.specified_profile(
@@ -164,6 +165,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterUpdateRequest
     ) -> resources.Accepted:
         """Change a cluster."""
+        _check_config(request)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             if cluster.status == 'ERROR':
@@ -296,6 +298,11 @@ def refuse_other_type(
             f'{words}, operation aborted. Profile {new.id} is of type'
             f' {new.type}, not {old.type}.'
         )
+
+
+def _check_config(request: Any) -> None:
+    """Refuse a config by which no node could be made."""
+    names.member_name(common.given(request, 'config') or {}, 1)
 
 
 def _refuse_while_cooling(

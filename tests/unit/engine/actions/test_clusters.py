@@ -8,7 +8,8 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import asks, fleet
-from vobjects.clustering.requests import clusters
+from vobjects.clustering import errors
+from vobjects.clustering.requests import actions, clusters
 
 
 def test_create_makes_the_nodes_as_children(any_world: fleet.World) -> None:
@@ -76,6 +77,33 @@ def test_nodes_are_named_by_the_cluster_s_format(world: fleet.World) -> None:
     asks.cluster(engine, 2, config={'node.name.format': 'web-$2I'})
     names = sorted(row.name for row in world.rows(models.Node))
     assert names == ['web-01', 'web-02']
+
+
+@pytest.mark.parametrize('bad', ['a b', 5])
+def test_format_that_makes_no_names_is_refused_and_does_no_harm(
+    world: fleet.World, bad: Any
+) -> None:
+    engine = world.engine()
+    config = {'node.name.format': bad}
+    with pytest.raises(errors.BadRequest, match=r'makes no|must be'):
+        asks.cluster(engine, 1, config=config)
+    cluster = asks.cluster(engine, 1)
+    with pytest.raises(errors.BadRequest, match=r'makes no|must be'):
+        engine.ask(
+            clusters.ClusterUpdateRequest(identity=cluster, config=config)
+        )
+
+    # As one that was made before this was refused.
+    def spoil(session: Any) -> None:
+        session.get(models.Cluster, cluster).config = config
+
+    world.database.write(spoil)
+    action = engine.ask(clusters.ClusterScaleOutRequest(identity=cluster))
+    engine.work()
+    ended = engine.ask(actions.ActionGetRequest(identity=action.action))
+    assert ended.status == 'FAILED'
+    assert ended.status_reason.startswith('config: node.name.format')
+    world.assert_at_rest()
 
 
 @pytest.mark.parametrize(
