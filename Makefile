@@ -33,7 +33,7 @@ up: $(VENV)/.up ## Run the service here; ARGS='--help' shows its options
 .PHONY: test
 test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
-	@$(MAKE) --no-print-directory unit functional upgrade
+	@$(MAKE) --no-print-directory unit servers functional upgrade
 
 .PHONY: lint
 lint: $(VENV)/.test ## Check style and release notes
@@ -58,9 +58,17 @@ docs: $(VENV)/.test ## Run the documentation's examples; build it: doc/build
 services: ## Start the servers that tests use besides SQLite, if they can be
 	@tools/services
 
+NEED_SERVERS := postgresql or mysql or rabbit
+
 .PHONY: unit
-unit: $(VENV)/.test ## Run unit tests
-	$(BIN)/pytest -q --numprocesses auto tests/unit $(ARGS)
+unit: $(VENV)/.test ## Run unit tests, on SQLite and in memory
+	$(BIN)/pytest -q --numprocesses auto -m 'not ($(NEED_SERVERS))' \
+		tests/unit $(ARGS)
+
+.PHONY: servers
+servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
+	$(BIN)/pytest -q --numprocesses auto -m '$(NEED_SERVERS)' \
+		tests/unit $(ARGS)
 
 .PHONY: functional
 functional: $(VENV)/.test ## Run tests between real processes

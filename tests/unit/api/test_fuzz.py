@@ -54,7 +54,7 @@ bodies = st.one_of(
 )
 a_route = st.sampled_from(routes.ROUTES)
 quick = hypothesis.settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     database=None,
     suppress_health_check=list(hypothesis.HealthCheck),

@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
@@ -118,33 +116,6 @@ def test_scopes_when_a_rule_is_of_a_route_are_said() -> None:
         said = rule.scope_types is not None
         needed = ':' in rule.name or rule.name == policy.GLOBAL_PROJECT
         assert said == (needed and rule.name != 'webhooks:trigger')
-
-
-def test_tools_of_oslo_policy_find_the_rules(tmp_path: pathlib.Path) -> None:
-    def run(tool: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [
-                pathlib.Path(sys.executable).with_name(tool),
-                '--namespace=vobjects',
-                f'--config-file={config}',
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    file = tmp_path / 'policy.yaml'
-    config = tmp_path / 'vobjects.conf'
-    config.write_text(f'[oslo_policy]\npolicy_file = {file}\n')
-    file.write_text(json.dumps({'clusters:get': 'role:admin'}))
-    sample = run('oslopolicy-sample-generator')
-    for rule in RULES:
-        assert f'"{rule}": ' in sample.stdout, sample.stderr
-    merged = run('oslopolicy-policy-generator').stdout
-    assert '"clusters:get": "role:admin"' in merged
-    assert run('oslopolicy-validator').returncode == 0
-    file.write_text(json.dumps({'clusters:gat': '!'}))
-    assert 'clusters:gat' in run('oslopolicy-validator').stdout
 
 
 def test_options_when_listed_for_the_generator_are_whole() -> None:

@@ -24,7 +24,8 @@ import psutil
 import pytest
 
 from api import cli, conf, serving
-from tests.unit.api import conftest, http, served
+from tests.functional.api import served
+from tests.unit.api import conftest, http
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -48,7 +49,12 @@ class Server:
         )
         with (home / 'log').open('wb') as output:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', 'tests.unit.api.served', str(file)],
+                [
+                    sys.executable,
+                    '-m',
+                    'tests.functional.api.served',
+                    str(file),
+                ],
                 cwd=ROOT,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tests.unit.api.served FILE``: the API in granian.
+"""``python -m tests.functional.api.served FILE``: the API in granian.
 
 The engine is the one in memory; cluster ``slow`` takes a second to show, and
 the build that it reports is the process that serves.
@@ -47,7 +47,7 @@ def load() -> Any:
 
 def main(config_file: str) -> int:
     """Serve until a signal."""
-    from tests.unit.api import served
+    from tests.functional.api import served
 
     os.environ[api_conf.CONFIG_FILES] = config_file
     return serving.serve(wsgi.configuration(), served.load)

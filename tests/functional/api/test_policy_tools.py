@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators look at and check the rules by the programs of oslo.policy."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+
+from api import policy
+
+
+def test_tools_of_oslo_policy_find_the_rules(tmp_path: pathlib.Path) -> None:
+    def run(tool: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                pathlib.Path(sys.executable).with_name(tool),
+                '--namespace=vobjects',
+                f'--config-file={config}',
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    file = tmp_path / 'policy.yaml'
+    config = tmp_path / 'vobjects.conf'
+    config.write_text(f'[oslo_policy]\npolicy_file = {file}\n')
+    file.write_text(json.dumps({'clusters:get': 'role:admin'}))
+    sample = run('oslopolicy-sample-generator')
+    for rule in policy.list_rules():
+        assert f'"{rule.name}": ' in sample.stdout, sample.stderr
+    merged = run('oslopolicy-policy-generator').stdout
+    assert '"clusters:get": "role:admin"' in merged
+    assert run('oslopolicy-validator').returncode == 0
+    file.write_text(json.dumps({'clusters:gat': '!'}))
+    assert 'clusters:gat' in run('oslopolicy-validator').stdout
