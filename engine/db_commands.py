@@ -253,7 +253,7 @@ _COMMANDS = {
     ),
     'rotate-keys': _Command(
         _rotate_keys,
-        'encrypt the credentials of receivers with the newest key',
+        'encrypt the trusts of users with the newest key',
         """
         Put a new key first in [receivers] encryption_keys of every engine,
         before the older ones, and restart them one by one; run this; then

@@ -25,23 +25,23 @@ OPTIONS = [
         'encryption_keys',
         default=[],
         secret=True,
-        help='Keys that encrypt the credentials of receivers in the database,'
-        ' the same for all engines: 32 random bytes each, in URL-safe base64.'
+        help='Keys that encrypt the trusts of users in the database, the same'
+        ' for all engines: 32 random bytes each, in URL-safe base64.'
         ' The first one encrypts, all decrypt. "vobjects db rotate-keys"'
         ' brings what others have encrypted to the first.',
     ),
     cfg.ListOpt(
         'trust_roles',
         default=[],
-        help='The roles that the owner of a receiver hands on to it; none:'
-        ' all that the owner has in the project.',
+        help='The roles that users hand on by a trust; none: all that they'
+        ' have in the project.',
     ),
     cfg.FloatOpt(
         'revoke_interval',
         default=60.0,
         min=1.0,
-        help='Seconds between two looks for credentials whose receivers are'
-        ' gone.',
+        help='Seconds between two looks for trusts that nothing uses any'
+        ' more.',
     ),
 ]
 

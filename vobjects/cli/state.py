@@ -5,7 +5,7 @@
 
     vobjects.conf      written at every start
     vobjects.sqlite    the database, unless another is named
-    receivers.key      encrypts credentials of receivers in it
+    receivers.key      encrypts the trusts of users in it
     rpc/               sockets of the embedded transport
     metrics/           where API processes count together
     log/NAME.log       what process NAME says
