@@ -180,5 +180,6 @@ def add_config_file(parser: argparse.ArgumentParser) -> None:
         '--config-file',
         metavar='FILE',
         action='append',
-        help='settings; may be repeated, later ones win',
+        help='settings; may be repeated, later ones win (default:'
+        ' vobjects.conf in ~/.vobjects, ~, /etc/vobjects or /etc)',
     )

@@ -68,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
             '--config-file',
             metavar='FILE',
             action='append',
-            help='settings; may be repeated, later ones win',
+            help='settings; may be repeated, later ones win (default:'
+            ' vobjects.conf in ~/.vobjects, ~, /etc/vobjects or /etc)',
         )
         known.add_arguments(command)
         command.set_defaults(run=known.run)
