@@ -7,11 +7,11 @@ with the same language. Its extensions, which compute, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsonpath_ng import exceptions as jsonpath_exceptions
-from jsonpath_ng import parser
+from jsonpath_ng import lexer, parser
 
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -37,6 +37,11 @@ class Path:
                 f' everything below more than {MAX_DESCENTS} times.'
             )
         try:
+            # The library reads it, and cannot follow it.
+            if any(one.type == '&' for one in _tokens(self._text)):
+                raise errors.BadRequest(
+                    f'Invalid attribute path - {exceptions.cut(text)} has &.'
+                )
             self._path = parser.JsonPathParser().parse(self._text)
         except (jsonpath_exceptions.JSONPathError, ValueError) as error:
             raise errors.BadRequest(
@@ -48,5 +53,19 @@ class Path:
         return name in self._text
 
     def find(self, document: Mapping[str, Any]) -> list[Any]:
-        """Return the values that the path leads to."""
-        return [match.value for match in self._path.find(document)]
+        """Return the values that the path leads to.
+
+        :raises vobjects.clustering.errors.BadRequest: it leads out of the
+            document
+        """
+        try:
+            return [match.value for match in self._path.find(document)]
+        except AssertionError:
+            raise errors.BadRequest(
+                f'Invalid attribute path - {exceptions.cut(self._text)} leads'
+                ' out of the node.'
+            ) from None
+
+
+def _tokens(text: str) -> Iterator[Any]:
+    return iter(lexer.JsonPathLexer().tokenize(text))

@@ -30,7 +30,16 @@ def test_collect_finds_an_attribute_of_each_node(engine: fleet.Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    'path', ['[', ' ', 'None', '$..*..*..*', 'a[?(@.b)]', 'x.`sub(/a/,b)`']
+    'path',
+    [
+        '[',
+        ' ',
+        'None',
+        '$..*..*..*',
+        'a[?(@.b)]',
+        'x.`sub(/a/,b)`',
+        'a&b',
+    ],
 )
 def test_collect_by_what_is_no_path_is_refused(
     engine: fleet.Engine, path: str
@@ -38,6 +47,17 @@ def test_collect_by_what_is_no_path_is_refused(
     asks.cluster(engine, 0)
     with pytest.raises(errors.BadRequest, match='path'):
         collect(engine, path)
+
+
+def test_collect_by_what_leads_out_of_the_node_is_refused(
+    engine: fleet.Engine,
+) -> None:
+    cluster = asks.cluster(engine, 1)
+    (node,) = asks.show_cluster(engine, cluster).nodes
+    (found,) = collect(engine, 'name.`parent`.id')
+    assert found == (node, node)
+    with pytest.raises(errors.BadRequest, match='leads out of the node'):
+        collect(engine, 'name.`parent`.`parent`')
 
 
 def test_collect_from_another_project_finds_no_cluster(
