@@ -129,12 +129,8 @@ def delete(job: work.Work) -> None:
     if begun is None:
         return
     view, profile, is_stopped_first = begun
-    kind = job.run.profile_types.get(profile.type)
     try:
-        cloud = cloud_of(job, view, profile)
-        if is_stopped_first:
-            stopping.stop(kind, cloud, view)
-        kind.delete(cloud, view)
+        _remove(job, view, profile, is_stopped_first=is_stopped_first)
     except providers.ProviderError as error:
         fail(job, str(error))
         return
@@ -152,6 +148,29 @@ def delete(job: work.Work) -> None:
         checks.conclude(job, session, 'Node deleted successfully.')
 
     job.write(done)
+
+
+def _remove(
+    job: work.Work,
+    view: profiles.NodeView,
+    profile: models.Profile,
+    *,
+    is_stopped_first: bool,
+) -> None:
+    """Remove a node's object.
+
+    :raises engine.providers.base.ProviderError: it cannot be removed
+    """
+    kind = job.run.profile_types.get(profile.type)
+    try:
+        cloud = cloud_of(job, view, profile)
+    except providers.RegionNotFound:
+        if view.physical_id:
+            raise
+        return  # nothing was ever made where nothing is
+    if is_stopped_first:
+        stopping.stop(kind, cloud, view)
+    kind.delete(cloud, view)
 
 
 def check(job: work.Work) -> None:

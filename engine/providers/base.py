@@ -46,6 +46,10 @@ class NotDelegated(ProviderError):
     """The cloud does not let us act for a user."""
 
 
+class RegionNotFound(ProviderError):
+    """The cloud has no such region."""
+
+
 class NotFound(ProviderError):
     """The cloud has no such thing."""
 
@@ -323,7 +327,7 @@ class Provider(Protocol):
     def in_region(self, name: str) -> Provider:
         """Return another region of the same cloud.
 
-        :raises ProviderError: it has none of that name
+        :raises RegionNotFound: it has none of that name
         """
 
 

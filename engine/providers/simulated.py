@@ -102,7 +102,7 @@ class SimulatedProvider:
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""
         if name not in self._conf.simulated.regions:
-            raise base.ProviderError(f'there is no region {name}')
+            raise base.RegionNotFound(f'there is no region {name}')
         return SimulatedProvider(self._conf, self._database, name)
 
 

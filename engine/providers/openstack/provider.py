@@ -57,7 +57,7 @@ class OpenStackProvider:
         """Return another region of the same cloud."""
         if name not in self._others:
             if name not in self._cloud.regions():
-                raise base.ProviderError(f'there is no region {name}')
+                raise base.RegionNotFound(f'there is no region {name}')
             cloud = account = self._cloud.in_region(name)
             if self._account is not self._cloud:
                 account = self._account.in_region(name)

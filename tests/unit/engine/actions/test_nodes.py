@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.db import models
@@ -79,6 +81,34 @@ def test_delete_removes_node_and_server(any_world: fleet.World) -> None:
     any_world.assert_at_rest()
     assert any_world.count(models.Node) == 0
     assert any_world.count(models.SimulatedServer) == 0
+
+
+@pytest.mark.parametrize('physical_id', [None, 'known'])
+def test_node_of_a_region_that_is_not_there_can_be_deleted_if_it_has_nothing(
+    world: fleet.World, physical_id: str | None
+) -> None:
+    engine = world.engine()
+    profile = asks.profile(
+        engine, properties={'context': {'region_name': 'Mars'}}
+    )
+    node = asks.node(engine, profile_id=profile)
+    shown = asks.show_node(engine, node)
+    assert (shown.status, shown.status_reason) == (
+        'ERROR',
+        'there is no region Mars',
+    )
+
+    def know(session: Any) -> None:
+        session.get(models.Node, node).physical_id = physical_id
+
+    world.database.write(know)
+    engine.ask(nodes.NodeDeleteRequest(identity=node))
+    engine.work()
+    assert world.statuses('NODE_DELETE') == [
+        'FAILED' if physical_id else 'SUCCEEDED'
+    ]
+    assert world.count(models.Node) == (1 if physical_id else 0)
+    world.assert_at_rest()
 
 
 def test_delete_of_a_member_makes_the_cluster_smaller(
