@@ -14,6 +14,7 @@ from typing import Any
 from engine import placements
 from engine.db import models
 from engine.policies import base, counts
+from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
 from engine.providers import placing
@@ -44,7 +45,11 @@ class AffinityPolicy(base.PolicyType):
             'Map',
             'The server group.',
             keys={
-                'name': Property('String', 'Name of the server group.'),
+                'name': Property(
+                    'String',
+                    'Name of the server group.',
+                    longest=schema.LONGEST_NAME,
+                ),
                 'policies': Property(
                     'String',
                     'What the group asks for.',

@@ -31,6 +31,7 @@ PROPERTIES: schema.Schema = {
         'String',
         "Name of the container; made of the node's name, if left out.",
         updatable=True,
+        longest=schema.LONGEST_NAME,
     ),
     'command': Property('String', 'Command that the container runs.'),
     'port': Property(
@@ -203,7 +204,9 @@ def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
 
     Unless users say so, of course.
     """
-    return str(properties.get('name') or f'{node.name}-{node.id[:8]}')
+    end = f'-{node.id[:8]}'
+    start = node.name[: schema.LONGEST_NAME - len(end)]
+    return str(properties.get('name') or start + end)
 
 
 def _url(provider: providers.Provider, node: base.NodeView) -> str:

@@ -99,6 +99,7 @@ PROPERTIES: schema.Schema = {
         'String',
         "Name of the server; the node's name, if left out.",
         updatable=True,
+        longest=schema.LONGEST_NAME,
     ),
     'networks': Property(
         'List',

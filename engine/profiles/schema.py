@@ -17,6 +17,9 @@ from vobjects.clustering import errors
 
 Schema = Mapping[str, 'Property']
 
+#: Most characters of what a cloud calls its things.
+LONGEST_NAME = 255
+
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
@@ -47,6 +50,7 @@ class Property:
     :ivar items: of a list: what each item is
     :ivar keys: of a map: its keys; None: any
     :ivar allowed: the values there are; None: any
+    :ivar longest: of a string: most characters; None: any number
     """
 
     type: str
@@ -57,6 +61,7 @@ class Property:
     items: Property | None = None
     keys: Schema | None = None
     allowed: Sequence[Any] | None = None
+    longest: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,6 +155,11 @@ def _validate(prop: Property, value: Any, path: str) -> None:
         raise errors.InvalidSpec(
             f'{path}: {exceptions.cut(value)} is not one of'
             f' {", ".join(map(str, prop.allowed))}'
+        )
+    if prop.longest is not None and len(value) > prop.longest:
+        raise errors.InvalidSpec(
+            f'{path}: must have at most {prop.longest} characters, not'
+            f' {len(value)}'
         )
     if prop.keys is not None:
         validate(prop.keys, value, path)

@@ -79,6 +79,11 @@ def test_spec_of_each_type_is_checked(name: str) -> None:
         ('deletion-1.0', {'grace_period': -1}, 'must be >= 0'),
         ('deletion-1.0', {'hooks': {}}, "there is no 'hooks'"),
         ('batch-2.0', {}, 'no policy type'),
+        (
+            'affinity-1.0',
+            {'servergroup': {'name': 'x' * 256}},
+            r'servergroup\.name: must have at most 255 characters',
+        ),
         ('health-1.0', {'detection': {}}, 'properties.recovery is required'),
         ('loadbalance-1.3', {'pool': {}}, 'pool.subnet is required'),
     ],

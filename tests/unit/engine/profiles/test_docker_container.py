@@ -49,6 +49,7 @@ def hosts_of(world: fleet.World) -> list[str]:
         ({'host_cluster': 'a', 'host_node': 'b'}, 'needs either'),
         ({'host_node': 'a', 'port': 0}, 'port: 0 is not a port'),
         ({'host_node': 'a', 'port': 65536}, 'is not a port'),
+        ({'host_node': 'a', 'name': 'x' * 256}, 'at most 255 characters'),
         ({'host_node': 'a', 'image': None}, r'properties\.image is required'),
     ],
 )
@@ -107,6 +108,16 @@ def test_container_runs_on_a_stack_with_an_address(
     shown = container(engine, 'web', profile(engine, host_node='n'))
     assert shown.status == 'ACTIVE', shown.status_reason
     assert hosts_of(world) == ['tcp://192.0.2.7:2375']
+
+
+def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    host = asks.node(engine)
+    made = container(engine, 'n' * 255, profile(engine, host_node=host))
+    (row,) = world.rows(tables.Container)
+    assert (len(row.name), row.name[246:]) == (255, f'-{made.id[:8]}')
 
 
 def test_host_without_an_address_says_so(world: fleet.World) -> None:

@@ -86,6 +86,10 @@ def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
             ),
             r"'tape' is not one of image, snapshot, volume, blank",
         ),
+        (
+            with_properties(name='x' * 256),
+            r'properties\.name: must have at most 255 characters, not 256',
+        ),
         (with_properties(networks=[{}]), r"\[0\]: needs 'port' or 'network'"),
         (
             with_properties(networks=[{'port': 'p', 'fixed_ip': '192.0.2.1'}]),
