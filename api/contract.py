@@ -33,7 +33,8 @@ def _has_body(route: routes.Route) -> bool:
 
 
 def _names_something(route: routes.Route) -> bool:
-    return '{' in route.path
+    # A spec names its type.
+    return '{' in route.path or 'spec' in route.request.fields
 
 
 def _changes(route: routes.Route) -> bool:

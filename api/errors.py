@@ -274,6 +274,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
         title=kind.title,
         detail=detail,
         type_name=cls.__name__,
+        message=getattr(error, 'said', ''),
         request_id=request_id,
     )
     retry = (('Retry-After', str(RETRY_AFTER)),)

@@ -65,37 +65,48 @@ class Registry(Generic[Kind]):
         try:
             return self._types[type_name]
         except KeyError:
-            raise errors.ResourceNotFound(
-                f'The {self.WORD}_type {exceptions.cut(type_name)} could not'
-                ' be found.'
-            ) from None
+            raise errors.ResourceNotFound(self._no_type(type_name)) from None
 
     def check_spec(self, spec: Mapping[str, Any]) -> Kind:
         """Return the type of a spec that fits it.
 
         :param spec: ``type``, ``version`` and ``properties``
         :raises vobjects.clustering.errors.InvalidSpec: it does not fit
+        :raises vobjects.clustering.errors.ResourceNotFound: there is no such
+            type
         """
         for key in spec:
             if key not in ('type', 'version', 'properties'):
                 raise errors.InvalidSpec(
                     f'spec: there is no {exceptions.cut(key)}; there are'
-                    ' type, version, properties'
+                    ' type, version, properties',
+                    schema.unknown(key),
                 )
         for key in ('type', 'version'):
             if spec.get(key) is None:
-                raise errors.InvalidSpec(f'spec.{key} is required')
+                raise errors.InvalidSpec(
+                    f'spec.{key} is required',
+                    f"The '{key}' key is missing from the provided spec map.",
+                )
         version = _version(spec['version'])
         found = self._types.get(f'{spec["type"]}-{version}')
         if found is None:
-            raise errors.InvalidSpec(
+            wanted = f'{spec["type"]}-{version}'
+            is_text = isinstance(spec['type'], str)
+            refuse = errors.ResourceNotFound if is_text else errors.InvalidSpec
+            raise refuse(
                 f'spec: there is no {self.WORD} type'
                 f' {exceptions.cut(spec["type"])} of version'
                 f' {exceptions.cut(version)}; there are'
-                f' {", ".join(self._types)}'
+                f' {", ".join(self._types)}',
+                self._no_type(wanted),
             )
         schema.validate(found.properties, spec.get('properties', {}))
         return found
+
+    def _no_type(self, type_name: str) -> str:
+        shown = exceptions.cut(type_name)
+        return f'The {self.WORD}_type {shown} could not be found.'
 
 
 def type_name(kind: SpecType) -> str:

@@ -54,9 +54,7 @@ class Bounds:
         :raises vobjects.clustering.errors.BadRequest: naming both numbers
         """
         if 0 <= self.maximum < self.minimum:
-            raise errors.BadRequest(
-                f'The {self._minimum()} is greater than the {self._maximum()}.'
-            )
+            raise errors.BadRequest(self._crossed())
         for name, value in (
             ('min_size', self.minimum),
             ('max_size', self.maximum),
@@ -67,6 +65,23 @@ class Bounds:
                     ' maximum number of nodes allowed per cluster'
                     f' ({self.limit}).'
                 )
+
+    def check_present(self, size: int) -> None:
+        """Refuse bounds that the present size is not within.
+
+        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        """
+        wrong = ''
+        if size < self.minimum and 'min_size' in self.specified:
+            wrong = f'min_size ({self.minimum}) is greater'
+        elif 0 <= self.maximum < size and 'max_size' in self.specified:
+            wrong = f'max_size ({self.maximum}) is less'
+        if wrong:
+            raise errors.BadRequest(
+                f'The specified {wrong} than the current desired_capacity'
+                f' ({size}) of the cluster.'
+            )
+        self.check_size(size)
 
     def check_size(self, size: int) -> None:
         """Refuse a size outside of the bounds.
@@ -90,6 +105,20 @@ class Bounds:
             )
 
     # As in Senlin's messages.
+
+    def _crossed(self) -> str:
+        low, high = f'min_size ({self.minimum})', f'max_size ({self.maximum})'
+        if 'max_size' not in self.specified:
+            return (
+                f'The specified {low} is greater than the current {high} of'
+                ' the cluster.'
+            )
+        if 'min_size' not in self.specified:
+            return (
+                f'The specified {high} is less than the current {low} of the'
+                ' cluster.'
+            )
+        return f'The specified {low} is greater than the specified {high}.'
 
     def _minimum(self) -> str:
         return f'{self._whose("min_size")} min_size ({self.minimum})'
@@ -123,6 +152,9 @@ class Resize:
 
         :raises vobjects.clustering.errors.BadRequest: naming the part
         """
+        if self.min_size is not None and self.max_size is not None:
+            most = max(self.min_size, self.max_size)
+            Bounds(0, -1, most).changed(self.min_size, self.max_size).check()
         if self.adjustment_type is None:
             if self.number is not None:
                 raise errors.BadRequest(
@@ -131,7 +163,8 @@ class Resize:
             if self.min_size is None and self.max_size is None:
                 raise errors.BadRequest(
                     'Not enough parameters to do resize action. Give'
-                    ' adjustment_type and number, or min_size, or max_size.'
+                    ' adjustment_type and number, or min_size, or max_size.',
+                    'Not enough parameters to do resize action.',
                 )
             return
         if self.number is None or not math.isfinite(self.number):
@@ -164,7 +197,10 @@ class Resize:
         size = self._size(current)
         if not self.strict:
             size = bounds.clamp(size)
-        bounds.check_size(size)
+        if self.adjustment_type is None:
+            bounds.check_present(size)
+        else:
+            bounds.check_size(size)
         return size, bounds
 
     def _size(self, current: int) -> int:

@@ -194,7 +194,8 @@ class Listing:
                 raise errors.BadRequest(
                     f"Unsupported sort key {exceptions.cut(item)} for 'sort'."
                     f' There are {", ".join(self._keys)}, each with :asc or'
-                    ' :desc.'
+                    ' :desc.',
+                    f"Unsupported sort key {exceptions.cut(item)} for 'sort'.",
                 )
             found.append((column, direction == 'desc'))
         return [*found, (self._columns.id, False)]

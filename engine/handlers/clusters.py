@@ -296,7 +296,8 @@ def refuse_other_type(
     if old.type != new.type:
         raise errors.BadRequest(
             f'{words}, operation aborted. Profile {new.id} is of type'
-            f' {new.type}, not {old.type}.'
+            f' {new.type}, not {old.type}.',
+            f'{words}, operation aborted.',
         )
 
 

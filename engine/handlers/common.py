@@ -110,10 +110,12 @@ def refuse_conflict(
     others = actions.unfinished(session, target.id)
     listed = ', '.join(f'{one.action} {one.id}' for one in others)
     if any(one.status == 'RUNNING' for one in others):
-        raise errors.ResourceIsLocked(
+        locked = (
             f"{kind} for {find.kind(type(target))} '{target.id}' cannot be"
-            ' completed because it is already locked. There are these'
-            f' action(s): {listed}'
+            ' completed because it is already locked.'
+        )
+        raise errors.ResourceIsLocked(
+            f'{locked} There are these action(s): {listed}', locked
         )
     if others:
         raise errors.ActionConflict(
@@ -137,9 +139,11 @@ def refuse_deletion(
     ]
     if queued or target.status in BUSY:
         status = 'DELETING' if queued else target.status
+        said = f"The {kind} '{target.id}' is in status {status}."
         raise errors.ActionInProgress(
-            f"The {kind} '{target.id}' is in status {status}. Wait until that"
-            ' is over, or delete it with force (since API version 1.8).'
+            f'{said} Wait until that is over, or delete it with force (since'
+            ' API version 1.8).',
+            said,
         )
 
 

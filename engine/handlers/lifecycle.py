@@ -32,12 +32,10 @@ class LifecycleHandlers(common.Handlers):
             action = None
             if find.is_storable(token):
                 action = actions.lock(session, token)
-            if (
-                action is None
-                or action.cluster_id != cluster.id
-                or not action.data.get('hook')
-            ):
+            if action is None or action.cluster_id != cluster.id:
                 raise find.not_found(models.Action, token)
+            if not action.data.get('hook'):
+                return False  # it waits for nobody; nor does Senlin mind
             return departures.let_go(session, action)
 
         if self.run.database.write(body):

@@ -17,6 +17,16 @@ from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
 
+# As in Senlin's messages, which differ.
+_ADDING = (
+    'Profile type of nodes {} does not match that of the cluster.',
+    'Nodes {} already owned by some cluster.',
+)
+_REPLACING = (
+    'Profile type of nodes {} do not match that of the cluster.',
+    'Nodes {} already member of a cluster.',
+)
+
 
 class MemberHandlers(clusters.ClusterQueue):
     """See the module's docstring."""
@@ -92,7 +102,7 @@ class MemberHandlers(clusters.ClusterQueue):
                         for identity, node in old.items()
                         if node.cluster_id != cluster.id
                     ],
-                    **_unfit(session, cluster, new),
+                    **_unfit(session, cluster, new, _REPLACING),
                     'Original nodes not found: {}.': no_old,
                     'Replacement nodes not found: {}.': no_new,
                 }
@@ -110,14 +120,22 @@ def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
     :raises vobjects.clustering.errors.BadRequest: it does not
     """
     if not given:
-        raise errors.BadRequest('nodes: no node is named')
+        raise errors.BadRequest(
+            'nodes: no node is named', 'The data provided is not a map'
+        )
     for name, value in given.items():
         if not isinstance(value, str) or not value:
             raise errors.BadRequest(
-                f'nodes[{name}]: must be the name or ID of a node'
+                f'nodes[{name}]: must be the name or ID of a node',
+                f"Field `nodes[{name}]' cannot be None"
+                if value is None
+                else '',
             )
     if len(set(given.values())) < len(given):
-        raise errors.BadRequest('nodes: one node cannot replace two')
+        raise errors.BadRequest(
+            'nodes: one node cannot replace two',
+            'Map contains duplicated values',
+        )
     return dict(given)
 
 
@@ -146,8 +164,13 @@ def _unfit(
     session: orm.Session,
     cluster: models.Cluster,
     found: Mapping[str, models.Node],
+    words: tuple[str, str] = _ADDING,
 ) -> dict[str, list[str]]:
-    """Return what keeps nodes from joining a cluster, and which."""
+    """Return what keeps nodes from joining a cluster, and which.
+
+    :param words: what is said of another type, and of members of a cluster
+    """
+    other_type, owned = words
     types = {
         node.profile_id: _type_of(session, node.profile_id)
         for node in found.values()
@@ -155,12 +178,10 @@ def _unfit(
     wanted = _type_of(session, cluster.profile_id)
     members = found.values()
     return {
-        'Profile type of nodes {} does not match that of the cluster.': [
+        other_type: [
             node.id for node in members if types[node.profile_id] != wanted
         ],
-        'Nodes {} already owned by some cluster.': [
-            node.id for node in members if node.cluster_id
-        ],
+        owned: [node.id for node in members if node.cluster_id],
         'Nodes are not ACTIVE: {}.': [
             node.id for node in members if node.status != 'ACTIVE'
         ],

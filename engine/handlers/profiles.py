@@ -79,7 +79,14 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileCreateRequest
     ) -> resources.Profile:
         """Create a profile from a spec that fits its type."""
-        kind = self.run.profile_types.check_spec(request.spec)
+        try:
+            kind = self.run.profile_types.check_spec(request.spec)
+        except errors.InvalidSpec as error:
+            raise errors.InvalidSpec(
+                error.message,
+                f'Failed in creating profile {request.name}:'
+                f' {error.said or error.message}',
+            ) from None
 
         def body(session: orm.Session) -> resources.Profile:
             row = PROFILE(

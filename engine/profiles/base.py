@@ -273,7 +273,14 @@ class Registry(plugins.Registry[ProfileType]):
             raise errors.BadRequest(
                 f'The requested operation {exceptions.cut(operation)} is'
                 f" not supported by the profile type '{type_name}'. There are"
-                f' {", ".join(kind.operations) or "none"}.'
+                f' {", ".join(kind.operations) or "none"}.',
+                f'The requested operation {exceptions.cut(operation)} is not'
+                f" supported by the profile type '{type_name}'.",
             )
-        schema.validate(offered.parameters, parameters, 'params')
+        try:
+            schema.validate(offered.parameters, parameters, schema.PARAMETERS)
+        except errors.InvalidSpec as error:
+            raise errors.InvalidSpec(
+                error.message, f'{error.said.rstrip(".")}.'
+            ) from None
         return kind

@@ -29,6 +29,9 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+#: Where the parameters of an operation stand, for messages.
+PARAMETERS = 'params'
+
 #: What users call a type -> what its values are.
 TYPES: dict[str, Callable[[Any], bool]] = {
     'String': lambda value: isinstance(value, str),
@@ -135,26 +138,57 @@ def validate(schema: Schema, values: Any, path: str = 'properties') -> None:
         if name not in schema:
             raise errors.InvalidSpec(
                 f'{path}: there is no {exceptions.cut(name)}; there are'
-                f' {", ".join(schema)}'
+                f' {", ".join(schema)}',
+                unknown(name, path),
             )
     for name, prop in schema.items():
         value = values.get(name)
         if value is not None:
             _validate(prop, value, f'{path}.{name}')
         elif prop.required:
-            raise errors.InvalidSpec(f'{path}.{name} is required')
+            raise errors.InvalidSpec(
+                f'{path}.{name} is required', _missing(name, path)
+            )
+
+
+# As in Senlin's messages, which do not say where.
+
+
+def unknown(name: str, path: str = 'properties') -> str:
+    """Return what Senlin says of a name that a spec may not have."""
+    if path == PARAMETERS:
+        return f'Unrecognizable parameter {exceptions.cut(name)}'
+    return f'Unrecognizable spec item {exceptions.cut(name)}'
+
+
+def _missing(name: str, path: str) -> str:
+    what = 'parameter' if path == PARAMETERS else 'spec item'
+    return f'Required {what} {exceptions.cut(name)} not provided'
+
+
+_OF_ANOTHER_TYPE: Mapping[str, str] = {
+    'Boolean': 'The value {} is not a valid Boolean',
+    'Integer': 'The value {} is not a valid Integer',
+    'List': '{} is not a List',
+    'Map': '{} is not a Map',
+    'Number': 'The value {} is not a valid number.',
+    'String': 'The value {} is not a valid string.',
+}
 
 
 def _validate(prop: Property, value: Any, path: str) -> None:
     if not TYPES[prop.type](value):
         article = 'an' if prop.type == 'Integer' else 'a'
         raise errors.InvalidSpec(
-            f'{path}: {exceptions.cut(value)} is not {article} {prop.type}'
+            f'{path}: {exceptions.cut(value)} is not {article} {prop.type}',
+            _OF_ANOTHER_TYPE[prop.type].format(exceptions.cut(str(value))),
         )
     if prop.allowed is not None and value not in prop.allowed:
         raise errors.InvalidSpec(
             f'{path}: {exceptions.cut(value)} is not one of'
-            f' {", ".join(map(str, prop.allowed))}'
+            f' {", ".join(map(str, prop.allowed))}',
+            f'{exceptions.cut(str(value))} must be one of the allowed values:'
+            f' {", ".join(map(str, prop.allowed))}',
         )
     if prop.longest is not None and len(value) > prop.longest:
         raise errors.InvalidSpec(

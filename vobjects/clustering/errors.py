@@ -30,13 +30,17 @@ from __future__ import annotations
 class ClusteringError(Exception):
     """Root of what an engine refuses.
 
-    One positional argument, the message, because a class is rebuilt from
-    its arguments on the other side of the bus.
+    Positional arguments, because a class is rebuilt from them on the other
+    side of the bus.
+
+    :ivar message: what was wrong, where, and what would make it right
+    :ivar said: what Senlin says of it, where that is something else
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, said: str = '') -> None:
         self.message = message
-        super().__init__(message)
+        self.said = said
+        super().__init__(*(part for part in (message, said) if part))
 
     def __str__(self) -> str:
         # oslo.messaging appends the remote traceback to the class's text.

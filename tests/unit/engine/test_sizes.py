@@ -81,9 +81,19 @@ def test_resize_changes_the_bounds_it_names() -> None:
         (sizes.Resize(EXACT, 0), r"the cluster's min_size \(1\)"),
         (sizes.Resize(BY, -3), r'target capacity \(0\) is less than'),
         (sizes.Resize(EXACT, 3, min_size=4), r'the specified min_size \(4\)'),
-        (sizes.Resize(min_size=5), r'the specified min_size \(5\)'),
-        (sizes.Resize(max_size=2), r'the specified max_size \(2\)'),
-        (sizes.Resize(min_size=11), r"\(11\) is greater than the cluster's"),
+        (
+            sizes.Resize(min_size=5),
+            r'min_size \(5\) is greater .* desired_capac',
+        ),
+        (
+            sizes.Resize(max_size=2),
+            r'max_size \(2\) is less .* desired_capacity',
+        ),
+        (sizes.Resize(max_size=0), r'is less than the current min_size \(1\)'),
+        (
+            sizes.Resize(min_size=11),
+            r'greater than the current max_size \(10\)',
+        ),
         (sizes.Resize(min_size=3, max_size=2), 'greater than the specified'),
         (sizes.Resize(PERCENT, 1e308), r'per cluster \(1000\)'),
         (sizes.Resize(max_size=1001), r'per cluster \(1000\)'),
@@ -99,6 +109,12 @@ def test_resize_that_cannot_be_is_refused(
 ) -> None:
     with pytest.raises(errors.BadRequest, match=message):
         change.apply(3, BOUNDS)
+
+
+def test_bounds_that_cross_are_refused_without_a_cluster() -> None:
+    with pytest.raises(errors.BadRequest, match=r'than the specified max_si'):
+        sizes.Resize(BY, 5, min_size=20, max_size=10).check()
+    sizes.Resize(BY, 5, min_size=20, max_size=-1).check()
 
 
 @pytest.mark.parametrize(

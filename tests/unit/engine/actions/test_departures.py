@@ -335,10 +335,9 @@ def test_only_the_clusters_own_waiting_nodes_are_let_go(
     cluster(engine, hooks=webhook(hook))
     asks.cluster(engine, 0, name='other')
     asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
-    parent = scale_in(engine)
+    scale_in(engine)
     (removal,) = removals(world)
     for token, more in (
-        (parent, {}),
         ('none', {}),
         (removal.id[:8], {}),
         (removal.id, {'identity': 'other'}),
@@ -349,4 +348,16 @@ def test_only_the_clusters_own_waiting_nodes_are_let_go(
     ):
         with pytest.raises(errors.ResourceNotFound, match='The action'):
             complete(engine, token, **more)
+    assert removals(world)[0].status == WAITING
+
+
+def test_action_that_waits_for_nobody_is_left_as_it_is(
+    world: fleet.World, hook: sink.Sink
+) -> None:
+    engine = world.engine()
+    cluster(engine, hooks=webhook(hook))
+    parent = scale_in(engine)
+    before = world.row(models.Action, parent).status
+    complete(engine, parent)
+    assert world.row(models.Action, parent).status == before
     assert removals(world)[0].status == WAITING

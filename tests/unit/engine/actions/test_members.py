@@ -104,6 +104,26 @@ def test_everything_wrong_with_nodes_to_add_is_said_at_once(
 
 
 @pytest.mark.parametrize(
+    ('given', 'said'),
+    [
+        ({}, 'The data provided is not a map'),
+        ({'old': None}, "Field `nodes[old]' cannot be None"),
+        ({'a': 'n', 'b': 'n'}, 'Map contains duplicated values'),
+    ],
+)
+def test_replacements_that_make_no_sense_are_told_in_senlins_words(
+    world: fleet.World, given: Any, said: str
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    with pytest.raises(errors.BadRequest) as caught:
+        engine.ask(
+            clusters.ClusterReplaceNodesRequest(identity='c', nodes=given)
+        )
+    assert caught.value.said == said
+
+
+@pytest.mark.parametrize(
     ('request_type', 'given', 'says'),
     [
         (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'named twice'),
@@ -121,6 +141,11 @@ def test_everything_wrong_with_nodes_to_add_is_said_at_once(
             clusters.ClusterReplaceNodesRequest,
             {'n': 'member', 'x': 'y'},
             'Original nodes not found',
+        ),
+        (
+            clusters.ClusterReplaceNodesRequest,
+            {'x': 'member'},
+            'already member of a cluster',
         ),
     ],
 )

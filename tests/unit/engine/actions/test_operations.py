@@ -78,26 +78,37 @@ def test_operation_on_a_cluster_reaches_the_chosen_nodes(
 
 
 @pytest.mark.parametrize(
-    ('options', 'says'),
+    ('options', 'says', 'said'),
     [
-        ({'operation': 'dance'}, "operation 'dance' is not supported"),
+        (
+            {'operation': 'dance'},
+            "operation 'dance' is not supported",
+            "The requested operation 'dance' is not supported by the profile"
+            " type 'os.nova.server-1.0'.",
+        ),
         (
             {'operation': 'reboot', 'params': {'type': 'MILD'}},
             'params.type: .* is not one of SOFT, HARD',
+            "'MILD' must be one of the allowed values: SOFT, HARD.",
         ),
-        ({'operation': 'stop', 'params': {'x': 1}}, 'params: there is no'),
+        (
+            {'operation': 'stop', 'params': {'x': 1}},
+            'params: there is no',
+            "Unrecognizable parameter 'x'.",
+        ),
     ],
 )
 def test_operation_that_the_type_does_not_offer_is_refused(
-    world: fleet.World, options: dict[str, Any], says: str
+    world: fleet.World, options: dict[str, Any], says: str, said: str
 ) -> None:
     engine = world.engine()
     cluster = asks.cluster(engine, 1)
     (node,) = asks.show_cluster(engine, cluster).nodes
     with pytest.raises(errors.BadRequest, match=says):
         engine.ask(clusters.ClusterOperationRequest(identity='c', **options))
-    with pytest.raises(errors.BadRequest, match=says):
+    with pytest.raises(errors.BadRequest, match=says) as caught:
         engine.ask(nodes.NodeOperationRequest(identity=node, **options))
+    assert caught.value.said == said
 
 
 @pytest.mark.parametrize(

@@ -163,8 +163,11 @@ def test_action_while_another_runs_finds_the_cluster_locked(
         session.execute(
             sqlalchemy.update(models.Action).values(status='RUNNING')
         )
-    with pytest.raises(errors.ResourceIsLocked, match='already locked'):
+    with pytest.raises(
+        errors.ResourceIsLocked, match='There are these action'
+    ) as caught:
         engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    assert caught.value.said.endswith('because it is already locked.')
 
 
 @pytest.mark.parametrize(

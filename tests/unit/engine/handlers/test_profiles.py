@@ -41,10 +41,16 @@ def test_bad_spec_is_refused(
     world: fleet.World, engine: fleet.Engine, request_type: Any
 ) -> None:
     named = {'name': 'p'} if 'name' in request_type.fields else {}
-    with pytest.raises(errors.InvalidSpec, match='flavor is required'):
+    with pytest.raises(
+        errors.InvalidSpec, match='flavor is required'
+    ) as caught:
         engine.ask(
             request_type(spec={**fleet.SPEC, 'properties': {}}, **named)
         )
+    said = "Required spec item 'flavor' not provided"
+    assert caught.value.said == (
+        f'Failed in creating profile p: {said}' if named else said
+    )
     assert world.count(models.Profile) == 0
 
 

@@ -78,7 +78,6 @@ def test_spec_of_each_type_is_checked(name: str) -> None:
         ),
         ('deletion-1.0', {'grace_period': -1}, 'must be >= 0'),
         ('deletion-1.0', {'hooks': {}}, "there is no 'hooks'"),
-        ('batch-2.0', {}, 'no policy type'),
         (
             'affinity-1.0',
             {'servergroup': {'name': 'x' * 256}},
@@ -93,3 +92,8 @@ def test_spec_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
         REGISTRY.check(spec(f'senlin.policy.{name}', properties))
+
+
+def test_spec_of_no_type_is_not_found() -> None:
+    with pytest.raises(errors.ResourceNotFound, match='no policy type'):
+        REGISTRY.check(spec('senlin.policy.batch-2.0', {}))

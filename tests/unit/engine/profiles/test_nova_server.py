@@ -49,8 +49,6 @@ def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
     [
         ({}, r'spec\.type is required'),
         ({'type': 'os.nova.server'}, r'spec\.version is required'),
-        (spec(version='9.9'), 'no profile type'),
-        (spec(type='os.other'), r'there are os\.nova\.server-1\.0'),
         (spec(type=['x']), 'no profile type'),
         (spec(version=True), 'is not a version'),
         (spec(version={}), 'is not a version'),
@@ -106,6 +104,44 @@ def test_spec_that_does_not_fit_is_refused_where_it_does_not(
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
         REGISTRY.check_spec(bad)
+
+
+@pytest.mark.parametrize(
+    ('bad', 'shown'),
+    [
+        (spec(version='9.9'), 'os.nova.server-9.9'),
+        (spec(type='os.other'), 'os.other-1.0'),
+    ],
+)
+def test_spec_of_no_type_is_not_found_and_told_which_there_are(
+    bad: dict[str, Any], shown: str
+) -> None:
+    with pytest.raises(
+        errors.ResourceNotFound, match=r'there are os\.nova\.server-1\.0'
+    ) as caught:
+        REGISTRY.check_spec(bad)
+    assert caught.value.said == (
+        f"The profile_type '{shown}' could not be found."
+    )
+
+
+@pytest.mark.parametrize(
+    ('bad', 'said'),
+    [
+        ({}, "The 'type' key is missing from the provided spec map."),
+        (spec(extra=1), "Unrecognizable spec item 'extra'"),
+        (with_properties(bogus=1), "Unrecognizable spec item 'bogus'"),
+        (spec(properties={}), "Required spec item 'flavor' not provided"),
+        (with_properties(name=1), "The value '1' is not a valid string."),
+        (with_properties(networks={}), "'{}' is not a List"),
+    ],
+)
+def test_spec_that_does_not_fit_is_said_so_in_senlins_words(
+    bad: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(errors.InvalidSpec) as caught:
+        REGISTRY.check_spec(bad)
+    assert caught.value.said == said
 
 
 def test_schema_is_shown_in_the_form_clients_know() -> None:
