@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import webob
 
-from api import context, discovery, errors, handler, inputs, routes
+from api import context, discovery, errors, handler, inputs, routes, words
 from vobjects import exceptions
 from vobjects.microversions import actions
 from vobjects.microversions import errors as api_errors
@@ -179,7 +179,7 @@ class Dispatcher:
         found = _object(content)
         if given.names:
             return _named(found, route)
-        return _below(found, given.key) if given.key else found
+        return _below(found, route) if given.key else found
 
     def _select(
         self, request: webob.Request, method: Method, version: Version
@@ -187,12 +187,15 @@ class Dispatcher:
         """Return the handler of the one action that the body names."""
         found = _object(self._body(request))
         here = (k for k, one in method.by_key.items() if one.is_at(version))
-        key = actions.chosen(found, method.by_key, here)
-        chosen, content = method.by_key[key], found[key]
+        try:
+            key = actions.chosen(found, method.by_key, here)
+        except api_errors.ValidationError as error:
+            error.said = words.not_one(method.path, found)
+            raise
+        chosen = method.by_key[key]
+        content = _map(found[key], f'body.{key}', words.no_map(method.path))
         whole = chosen.route.given.whole
-        if whole:
-            content = {whole: _map(content, f'body.{key}')}
-        return chosen, content
+        return chosen, {whole: content} if whole else content
 
     def _body(self, request: webob.Request) -> Any:
         return inputs.json_body(request.environ, self._service.max_body_size)
@@ -232,15 +235,20 @@ class Dispatcher:
             )
 
 
-def _below(found: dict[str, Any], key: str) -> Any:
+def _below(found: dict[str, Any], route: routes.Route) -> Any:
+    key = route.given.key
+    missing = '' if key in found else words.missing_key(route.method, key)
     for name in found:
         if name != key:
             raise api_errors.ValidationError(
                 f'body[{exceptions.cut(name)}]',
                 f'unknown; the body is {{"{key}": {{...}}}}',
+                missing,
             )
-    if key not in found:
-        raise api_errors.ValidationError('body', f'{key!r} is required')
+    if missing:
+        raise api_errors.ValidationError(
+            'body', f'{key!r} is required', missing
+        )
     return found[key]
 
 
@@ -249,7 +257,9 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
     given = route.given
     if len(found) != 1:
         raise api_errors.ValidationError(
-            'body', f'must name one {given.names}, not {len(found) or "none"}'
+            'body',
+            f'must name one {given.names}, not {len(found) or "none"}',
+            words.not_one(route.path, found, words.OPERATION),
         )
     ((name, content),) = found.items()
     content = _map(content, f'body[{exceptions.cut(name)}]')
@@ -273,10 +283,10 @@ def _object(content: Any) -> dict[str, Any]:
     return _map(content, 'body')
 
 
-def _map(content: Any, where: str) -> dict[str, Any]:
+def _map(content: Any, where: str, said: str = '') -> dict[str, Any]:
     if not isinstance(content, dict):
         raise api_errors.ValidationError(
-            where, f'must be a JSON object, not {_json(content)}'
+            where, f'must be a JSON object, not {_json(content)}', said
         )
     return content
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import webob
 
-from api import answers, context, inputs, policy, routes, webhooks
+from api import answers, context, inputs, policy, routes, webhooks, words
 from vobjects import base, exceptions, fields, manifest
 from vobjects.clustering.context import RequestContext
 from vobjects.codec.text import dumps
@@ -171,9 +171,7 @@ class Handler:
             values |= webhooks.collect(pairs, content, only_body=only_body)
             return self._request(version, values)
         if pairs or not given.body:
-            asked = query.coerce_query(
-                self._type, version, self._in_query, pairs
-            )
+            asked = self._asked(version, pairs)
             _check_lengths(asked, 'query')
             values |= asked
         if given.body and content is not inputs.NO_BODY:
@@ -183,6 +181,17 @@ class Handler:
             _check_lengths(content, where)
             values |= content
         return self._request(version, values)
+
+    def _asked(
+        self, version: Version, pairs: list[tuple[str, str]]
+    ) -> dict[str, Any]:
+        try:
+            return query.coerce_query(
+                self._type, version, self._in_query, pairs
+            )
+        except errors.ValidationError as error:
+            error.said = words.of_query(self.route.path, error.said)
+            raise
 
     def _request(
         self, version: Version, values: dict[str, Any]

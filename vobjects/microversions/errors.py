@@ -261,16 +261,22 @@ class ValidationError(InputError):
 
     :ivar path: where, for example ``body.cluster.nodes[2]``
     :ivar problem: what, without a full stop
+    :ivar said: what Senlin says of it; empty: it says nothing
     """
 
     code = 'validation-failed'
     title = 'Request is not valid'
 
-    def __init__(self, path: str, problem: str) -> None:
+    def __init__(self, path: str, problem: str, said: str = '') -> None:
         self.path = path
         self.problem = problem
+        self.said = said
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
+
+    def message_under(self, policy: Policy, detail: str) -> str:
+        # About versions Senlin is silent, or wrong; see the detail.
+        return detail if self.is_about_versions else self.said or detail
 
 
 def document(

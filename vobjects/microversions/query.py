@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import body, errors, schema
+from vobjects.microversions import body, errors, schema, words
 from vobjects.versions import Version
 
 MAX_LENGTH = 8192
@@ -84,7 +84,9 @@ def coerce_query(
     for name, text in given:
         shape = compiled.properties.get(name)
         if shape is None:
-            raise schema.unknown(cls, microversion, names, name, where)
+            refused = schema.unknown(cls, microversion, names, name, where)
+            refused.said = words.unknown([name], in_query=True)
+            raise refused
         put(values, name, text, shape, where)
     schema.validate(cls, microversion, names, values, where, nulls=False)
     return values

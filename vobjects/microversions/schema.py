@@ -22,7 +22,7 @@ import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields, history
-from vobjects.microversions import acceptance, availability, errors
+from vobjects.microversions import acceptance, availability, errors, words
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
@@ -109,14 +109,40 @@ def _check(
         )
     for name in values:
         if name not in compiled.properties:
-            raise unknown(cls, microversion, names, name, where)
+            refused = unknown(cls, microversion, names, name, where)
+            extra = values.keys() - compiled.properties.keys()
+            refused.said = words.unknown(extra, in_query=not nulls)
+            raise refused
     for name in compiled.required:
         if name not in values:
             raise _missing(cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
         refused = refusal(fault, where, nulls)
+        if fault.absolute_path:
+            refused.said = _said(compiled, fault, values, in_query=not nulls)
         raise _elsewhere(refused, fault, cls, microversion, names, values)
+
+
+def _said(
+    compiled: Compiled,
+    fault: jsonschema.ValidationError,
+    values: Mapping[str, Any],
+    *,
+    in_query: bool,
+) -> str:
+    """Return what Senlin says of a value that the schema refuses."""
+    name = str(fault.absolute_path[0])
+    said = words.of_value(
+        compiled.fields[name],
+        name,
+        values[name],
+        at_fault=fault.instance,
+        in_query=in_query,
+    )
+    if not said and fault.validator == 'type':
+        return str(fault.message)[:_LONGEST]
+    return said
 
 
 def _elsewhere(
@@ -179,7 +205,11 @@ def _missing(
         problem += f' from API version {since} on'
     if until or since:
         problem += f'; this request asked for {microversion}'
-    return errors.ValidationError(where, problem)
+        return errors.ValidationError(where, problem)
+    known = compiled_at(cls, microversion, names).fields
+    return errors.ValidationError(
+        where, problem, words.required(name, known[name])
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -210,8 +240,13 @@ class Compiled:
         try:
             self.fields[name].coerce(self.owner, name, value)
         except (ArithmeticError, TypeError, ValueError) as error:
+            field = self.fields[name]
             raise errors.ValidationError(
-                path_to(where, [name]), str(error)[:_LONGEST].rstrip('.')
+                path_to(where, [name]),
+                str(error)[:_LONGEST].rstrip('.'),
+                words.of_value(
+                    field, name, value, at_fault=value, in_query=False
+                ),
             ) from None
 
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Senlin says of a request that is not what it should be.
+
+Its clients' automation compares ``error.message``, the whole sentence. So
+where Senlin has one, that is what stands there; ``errors`` still says where,
+and what would do. A value is looked at by its field there, then by
+jsonschema, whose sentences are these, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, fields
+
+#: Fields that hold the size of a cluster; other numbers are just counted.
+_SIZES = ('min_size', 'max_size', 'desired_capacity')
+
+#: Fields that Senlin reads as it reads the truth values of a query.
+_PLAIN_TRUTH = ('force',)
+
+#: Fields that Senlin wants as a map before it looks at anything else.
+_MAPS = ('nodes',)
+
+_TRUTH = ('0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes')  # fmt: skip # noqa: E501
+
+
+def required(name: str, field: ovo_fields.Field[Any]) -> str:
+    """Return what is said of a field that was not given."""
+    if isinstance(field._type, fields.IdentityList):
+        return _too_few(name, field._type)  # there it is empty by default
+    if isinstance(field._type, fields.Json) and name in _MAPS:
+        return _map(field._type, name, None, None)
+    return f'{exceptions.cut(name)} is a required property'
+
+
+def unknown(names: Iterable[str], *, in_query: bool) -> str:
+    """Return what is said of fields that there are not."""
+    listed = [*names]
+    if in_query:
+        return f'Invalid parameter {_bare(listed[0])}'
+    were = 'was' if len(listed) == 1 else 'were'
+    shown = ', '.join(map(exceptions.cut, sorted(listed)))
+    return f'Additional properties are not allowed ({shown} {were} unexpected)'
+
+
+def of_value(
+    field: ovo_fields.Field[Any],
+    name: str,
+    value: Any,
+    *,
+    at_fault: Any,
+    in_query: bool,
+) -> str:
+    """Return what is said of a field's value; empty: nothing better.
+
+    :param value: all of it
+    :param at_fault: what in it is wrong
+    """
+    if value is None:
+        return f"Field `{name}' cannot be None"
+    kind = field._type
+    if isinstance(kind, fields.StrictBoolean):
+        return _truth(name, value, plain=in_query or name in _PLAIN_TRUTH)
+    say = _OF_TYPE.get(type(kind))
+    return say(kind, name, value, at_fault) if say else ''
+
+
+def _name(kind: Any, name: str, value: Any, _: Any) -> str:
+    if not isinstance(value, str):
+        return ''
+    if len(value) < kind.minimum:
+        return (
+            f'The value for the {name} field must be at least {kind.minimum}'
+            ' characters long.'
+        )
+    if len(value) > kind.maximum:
+        return (
+            f'The value for the {name} field must be less than {kind.maximum}'
+            ' characters long.'
+        )
+    return (
+        f"The value for the '{name}' ({_bare(value)}) contains illegal"
+        ' characters. It must contain only alphanumeric or "_-.~" characters'
+        ' and must start with letter.'
+    )
+
+
+def _number(kind: Any, name: str, value: Any, _: Any) -> str:
+    try:
+        number = fields.whole_number(name, value)
+    except ValueError:
+        return f"The value for {name} must be an integer: '{_bare(value)}'."
+    if name not in _SIZES:
+        low = number < kind.minimum
+        return f"Value must be >= 0 for field '{name}'." if low else ''
+    limit, than = (
+        (kind.minimum, 'greater')
+        if number < kind.minimum
+        else (kind.maximum, 'less')
+    )
+    return (
+        f'The value for the {name} field must be {than} than or equal to'
+        f' {limit}.'
+    )
+
+
+def _map(_: Any, name: str, value: Any, __: Any) -> str:
+    return 'The data provided is not a map' if name in _MAPS else ''
+
+
+def _sort(kind: Any, name: str, value: Any, _: Any) -> str:
+    if not isinstance(value, str):
+        return ''
+    for item in value.split(','):
+        key, _, direction = item.partition(':')
+        if not key:
+            return f"Missing sort key for '{name}'."
+        if direction not in ('', 'asc', 'desc'):
+            return f"Unsupported sort dir '{_bare(direction)}' for '{name}'."
+        if key not in kind.keys:
+            return f"Unsupported sort key '{_bare(key)}' for '{name}'."
+    return ''
+
+
+def _uuid(_: Any, name: str, value: Any, __: Any) -> str:
+    return f"The value for {name} is not a valid UUID: '{_bare(value)}'."
+
+
+def _truth(name: str, value: Any, *, plain: bool) -> str:
+    if plain:
+        return f"Invalid value '{_bare(value)}' specified for '{name}'"
+    return (
+        f"Unrecognized value '{_bare(value)}', acceptable values are: "
+        + ', '.join(map(repr, _TRUTH))
+    )
+
+
+def _enum(_: Any, name: str, value: Any, __: Any) -> str:
+    return f"Value '{_bare(value)}' is not acceptable for field '{name}'."
+
+
+def _list(kind: Any, name: str, value: Any, at_fault: Any) -> str:
+    if not isinstance(value, list):
+        return (
+            f'A list is required in field {name}, not a {type(value).__name__}'
+        )
+    if at_fault is value or not isinstance(
+        kind._element_type._type, ovo_fields.Enum
+    ):
+        return ''
+    return f'Field value {_bare(at_fault)} is invalid'
+
+
+def _identities(kind: Any, name: str, value: Any, at_fault: Any) -> str:
+    if not isinstance(value, list):
+        return (
+            f'A list is required in field {name}, not a {type(value).__name__}'
+        )
+    if len(value) < kind.minimum:
+        return _too_few(name, kind)
+    if at_fault is value:
+        return f"Items for '{name}' must be unique"
+    return ''
+
+
+def _too_few(name: str, kind: fields.IdentityList) -> str:
+    return f"Value for '{name}' must have at least {kind.minimum} item(s)."
+
+
+def _bare(value: Any) -> str:
+    """Return a value as ``%s`` shows it, cut, and in one line."""
+    text = value if isinstance(value, str) else repr(value)
+    text = re.sub(r'[^\x20-\x7e\u00a0-\uffff]', '?', text)
+    limit = exceptions.SHOWN
+    return text if len(text) <= limit else text[: limit - 1] + '…'
+
+
+_OF_TYPE: Mapping[type, Callable[[Any, str, Any, Any], str]] = {
+    fields.AnyCaseEnum: _enum,
+    fields.Capacity: _number,
+    fields.Enum: _enum,
+    fields.IdentityList: _identities,
+    fields.Json: _map,
+    fields.List: _list,
+    fields.Name: _name,
+    fields.Sort: _sort,
+    fields.UUID: _uuid,
+}
