@@ -25,17 +25,10 @@ again.
 
 from __future__ import annotations
 
-import importlib.util
-
 from oslo_config import cfg
 
 from engine.db import database
 from engine.providers import base
-from vobjects import exceptions
-
-
-class NotInstalledError(exceptions.VobjectsError):
-    """The library that the provider needs is not there."""
 
 
 def load(
@@ -46,15 +39,9 @@ def load(
     Nothing is sent to the cloud before somebody asks for something.
 
     :param target: where Nova's notifications are written down
-    :raises NotInstalledError: without openstacksdk
     :raises engine.providers.openstack.connection.CloudConfigError: no cloud,
         or no way to authenticate, is configured
     """
-    if importlib.util.find_spec('openstack') is None:
-        raise NotInstalledError(
-            '[engine] provider = openstack needs openstacksdk:'
-            " pip install 'vobjects[openstack]'"
-        )
     from engine.providers.openstack import (
         connection,
         notifications,

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 import threading
 
 import pytest
@@ -47,16 +46,6 @@ def test_cloud_of_clouds_yaml_is_used(
 def test_section_without_a_cloud_says_what_to_set() -> None:
     with pytest.raises(connection.CloudConfigError, match="set 'cloud', or"):
         openstack.load(configuration())
-
-
-def test_engine_without_the_library_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, 'openstack', None)
-    with pytest.raises(
-        openstack.NotInstalledError, match=r"pip install 'vobjects\[openstack"
-    ):
-        openstack.load(configuration(cloud='ours'))
 
 
 def test_wrong_password_is_told_when_something_is_asked(
