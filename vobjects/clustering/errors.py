@@ -31,13 +31,13 @@ class ClusteringError(Exception):
     """Root of what an engine refuses.
 
     Positional arguments, because a class is rebuilt from them on the other
-    side of the bus.
+    side of the bus, where a newer release may have sent more of them.
 
     :ivar message: what was wrong, where, and what would make it right
     :ivar said: what Senlin says of it, where that is something else
     """
 
-    def __init__(self, message: str, said: str = '') -> None:
+    def __init__(self, message: str, said: str = '', *_newer: str) -> None:
         self.message = message
         self.said = said
         super().__init__(*(part for part in (message, said) if part))
