@@ -243,11 +243,11 @@ def _below(found: dict[str, Any], route: routes.Route) -> Any:
             raise api_errors.ValidationError(
                 f'body[{exceptions.cut(name)}]',
                 f'unknown; the body is {{"{key}": {{...}}}}',
-                missing,
+                said=missing,
             )
     if missing:
         raise api_errors.ValidationError(
-            'body', f'{key!r} is required', missing
+            'body', f'{key!r} is required', said=missing
         )
     return found[key]
 
@@ -259,7 +259,7 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
         raise api_errors.ValidationError(
             'body',
             f'must name one {given.names}, not {len(found) or "none"}',
-            words.not_one(route.path, found, words.OPERATION),
+            said=words.not_one(route.path, found, words.OPERATION),
         )
     ((name, content),) = found.items()
     content = _map(content, f'body[{exceptions.cut(name)}]')
@@ -286,7 +286,7 @@ def _object(content: Any) -> dict[str, Any]:
 def _map(content: Any, where: str, said: str = '') -> dict[str, Any]:
     if not isinstance(content, dict):
         raise api_errors.ValidationError(
-            where, f'must be a JSON object, not {_json(content)}', said
+            where, f'must be a JSON object, not {_json(content)}', said=said
         )
     return content
 

@@ -156,7 +156,7 @@ class Handler:
         :param content: as for a call
         :raises vobjects.microversions.errors.InputError: what is wrong
         """
-        given, names = self.route.given, self._others
+        given = self.route.given
         values: dict[str, Any] = {
             name: self._root(environ) if value is routes.ROOT else value
             for name, value in self._implied[version].items()
@@ -171,27 +171,43 @@ class Handler:
             values |= webhooks.collect(pairs, content, only_body=only_body)
             return self._request(version, values)
         if pairs or not given.body:
-            asked = self._asked(version, pairs)
+            asked = self._read(version, pairs)
             _check_lengths(asked, 'query')
             values |= asked
         if given.body and content is not inputs.NO_BODY:
             where = f'body.{given.key}' if given.key else 'body'
-            schema.validate(self._type, version, names, content, where)
+            self._validate(version, content, where)
             _refuse_twice(values, content, where)
             _check_lengths(content, where)
             values |= content
         return self._request(version, values)
 
-    def _asked(
+    def _read(
         self, version: Version, pairs: list[tuple[str, str]]
     ) -> dict[str, Any]:
+        """Return what the query asks."""
         try:
             return query.coerce_query(
                 self._type, version, self._in_query, pairs
             )
         except errors.ValidationError as error:
-            error.said = words.of_query(self.route.path, error.said)
+            self._say(error, in_query=True)
             raise
+
+    def _validate(self, version: Version, content: Any, where: str) -> None:
+        """Refuse a body that is not what its version asks for."""
+        try:
+            schema.validate(self._type, version, self._others, content, where)
+        except errors.ValidationError as error:
+            self._say(error, in_query=False)
+            raise
+
+    def _say(self, error: errors.ValidationError, *, in_query: bool) -> None:
+        """Have a refusal say what Senlin says of it."""
+        if error.fault:
+            error.said = words.of_fault(
+                error.fault, self.route.path, in_query=in_query
+            )
 
     def _request(
         self, version: Version, values: dict[str, Any]

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Senlin's controllers say of a body or a query they cannot read.
 
-Of fields and their values see :mod:`vobjects.microversions.words`. Controllers
-differ in quotes and full stops, and who compares sentences relies on that.
+Its clients' automation compares ``error.message``, the whole sentence. So
+where Senlin has one, that is what stands there; ``errors`` still says where,
+and what would do. Controllers differ in quotes and full stops. Of fields and
+their values see :mod:`api.field_words`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from api import field_words
 from vobjects import exceptions
+from vobjects.microversions import errors
 
 _CLUSTERS = '/v1/clusters'
 _NODES = '/v1/nodes'
@@ -34,11 +38,16 @@ def no_map(path: str) -> str:
     return 'The data provided is not a map'
 
 
-def of_query(path: str, said: str) -> str:
-    """Return what is said of a query; the list of clusters quotes names."""
-    if path != _CLUSTERS or not said.startswith(_NO_PARAMETER):
-        return said
-    return f"{_NO_PARAMETER}'{said.removeprefix(_NO_PARAMETER)}'"
+def of_fault(fault: errors.Fault, path: str, *, in_query: bool) -> str:
+    """Return what is said of a field; empty: nothing.
+
+    :param in_query: whether the field is of the query, else of the body
+    """
+    said = field_words.of_fault(fault, in_query=in_query)
+    if in_query and fault.kind == 'unknown' and path == _CLUSTERS:
+        # The list of clusters alone quotes names.
+        return f"{_NO_PARAMETER}'{said.removeprefix(_NO_PARAMETER)}'"
+    return said
 
 
 def not_one(

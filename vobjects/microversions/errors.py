@@ -28,8 +28,9 @@ one is not served now, it says what is, and why.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from vobjects import exceptions
 from vobjects.microversions import availability, bodies
@@ -256,26 +257,57 @@ class MalformedQuery(InputError):
     title = 'Query string is malformed'
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a field, for services with sentences of their own.
+
+    :ivar kind: there is no such field, it was not given, or its value is not
+        good
+    :ivar names: of the field; of all that are unknown
+    :ivar field: None: it is unknown
+    :ivar value: of the field
+    :ivar at_fault: what in the value is wrong
+    :ivar of_schema: jsonschema's sentence, where the type is wrong
+    """
+
+    kind: Literal['unknown', 'missing', 'value']
+    names: tuple[str, ...]
+    field: Any = None
+    value: Any = None
+    at_fault: Any = None
+    of_schema: str = ''
+
+
 class ValidationError(InputError):
     """A value is not what the request's version asks for.
 
     :ivar path: where, for example ``body.cluster.nodes[2]``
     :ivar problem: what, without a full stop
-    :ivar said: what Senlin says of it; empty: it says nothing
+    :ivar fault: the same as data, where it is a field's
+    :ivar said: what a service says of it where clients know ``error.message``
+        by heart; empty: nothing else
     """
 
     code = 'validation-failed'
     title = 'Request is not valid'
 
-    def __init__(self, path: str, problem: str, said: str = '') -> None:
+    def __init__(
+        self,
+        path: str,
+        problem: str,
+        fault: Fault | None = None,
+        *,
+        said: str = '',
+    ) -> None:
         self.path = path
         self.problem = problem
+        self.fault = fault
         self.said = said
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        # About versions Senlin is silent, or wrong; see the detail.
+        # Of versions no older service knows.
         return detail if self.is_about_versions else self.said or detail
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import body, errors, schema, words
+from vobjects.microversions import body, errors, schema
 from vobjects.versions import Version
 
 MAX_LENGTH = 8192
@@ -84,9 +84,7 @@ def coerce_query(
     for name, text in given:
         shape = compiled.properties.get(name)
         if shape is None:
-            refused = schema.unknown(cls, microversion, names, name, where)
-            refused.said = words.unknown([name], in_query=True)
-            raise refused
+            raise schema.unknown(cls, microversion, names, [name], where)
         put(values, name, text, shape, where)
     schema.validate(cls, microversion, names, values, where, nulls=False)
     return values

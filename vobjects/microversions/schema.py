@@ -22,7 +22,7 @@ import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields, history
-from vobjects.microversions import acceptance, availability, errors, words
+from vobjects.microversions import acceptance, availability, errors
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
@@ -107,12 +107,9 @@ def _check(
         raise errors.ValidationError(
             where, f'must be a JSON object, not {_shown(values)}'
         )
-    for name in values:
-        if name not in compiled.properties:
-            refused = unknown(cls, microversion, names, name, where)
-            extra = values.keys() - compiled.properties.keys()
-            refused.said = words.unknown(extra, in_query=not nulls)
-            raise refused
+    extra = [name for name in values if name not in compiled.properties]
+    if extra:
+        raise unknown(cls, microversion, names, extra, where)
     for name in compiled.required:
         if name not in values:
             raise _missing(cls, microversion, names, name, where)
@@ -120,29 +117,26 @@ def _check(
     if fault is not None:
         refused = refusal(fault, where, nulls)
         if fault.absolute_path:
-            refused.said = _said(compiled, fault, values, in_query=not nulls)
+            refused.fault = _fault_of(compiled, fault, values)
         raise _elsewhere(refused, fault, cls, microversion, names, values)
 
 
-def _said(
+def _fault_of(
     compiled: Compiled,
     fault: jsonschema.ValidationError,
     values: Mapping[str, Any],
-    *,
-    in_query: bool,
-) -> str:
-    """Return what Senlin says of a value that the schema refuses."""
+) -> errors.Fault:
+    """Return what is wrong with the value that the schema refuses."""
     name = str(fault.absolute_path[0])
-    said = words.of_value(
+    is_of_type = fault.validator == 'type'
+    return errors.Fault(
+        'value',
+        (name,),
         compiled.fields[name],
-        name,
         values[name],
-        at_fault=fault.instance,
-        in_query=in_query,
+        fault.instance,
+        str(fault.message)[:_LONGEST] if is_of_type else '',
     )
-    if not said and fault.validator == 'type':
-        return str(fault.message)[:_LONGEST]
-    return said
 
 
 def _elsewhere(
@@ -207,9 +201,8 @@ def _missing(
         problem += f'; this request asked for {microversion}'
         return errors.ValidationError(where, problem)
     known = compiled_at(cls, microversion, names).fields
-    return errors.ValidationError(
-        where, problem, words.required(name, known[name])
-    )
+    fault = errors.Fault('missing', (name,), known[name])
+    return errors.ValidationError(where, problem, fault)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -240,12 +233,11 @@ class Compiled:
         try:
             self.fields[name].coerce(self.owner, name, value)
         except (ArithmeticError, TypeError, ValueError) as error:
-            field = self.fields[name]
             raise errors.ValidationError(
                 path_to(where, [name]),
                 str(error)[:_LONGEST].rstrip('.'),
-                words.of_value(
-                    field, name, value, at_fault=value, in_query=False
+                errors.Fault(
+                    'value', (name,), self.fields[name], value, value
                 ),
             ) from None
 
@@ -327,10 +319,14 @@ def unknown(
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
-    name: str,
+    extra: Sequence[str],
     where: str,
 ) -> errors.ValidationError:
-    """Return the error for a name that the version does not have."""
+    """Return the error for names that the version does not have.
+
+    :param extra: these names; the error is about the first
+    """
+    name = extra[0]
     path = path_to(where, [name])
     if name in names:
         spans = availability.along(
@@ -343,7 +339,11 @@ def unknown(
         error.is_of(spans, microversion)
         return error
     known = sorted(compiled_at(cls, microversion, names).properties)
-    return errors.ValidationError(path, f'unknown; {_advice(name, known)}')
+    return errors.ValidationError(
+        path,
+        f'unknown; {_advice(name, known)}',
+        errors.Fault('unknown', tuple(extra)),
+    )
 
 
 def _advice(name: str, known: list[str]) -> str:

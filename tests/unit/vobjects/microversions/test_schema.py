@@ -360,6 +360,35 @@ def test_validate_when_names_and_values_are_long_cuts_them():
     assert len(refusal({**MINIMAL, 'timeout': 'x' * 10000})) < 200
 
 
+@pytest.mark.parametrize(
+    ('values', 'kind', 'names', 'at_fault'),
+    [
+        ({'name': 'web'}, 'missing', ('profile_id',), None),
+        ({**MINIMAL, 'boo': 1, 'coo': 2}, 'unknown', ('boo', 'coo'), None),
+        ({**MINIMAL, 'nodes': ['a', 5]}, 'value', ('nodes',), 5),
+        ({**MINIMAL, 'starts_at': 'soon'}, 'value', ('starts_at',), 'soon'),
+    ],
+)
+def test_refusal_says_as_data_what_is_wrong_with_which_field(
+    values, kind, names, at_fault
+):
+    with pytest.raises(errors.ValidationError) as caught:
+        check(values)
+    fault = caught.value.fault
+    assert (fault.kind, fault.names) == (kind, names)
+    assert fault.at_fault == at_fault
+    assert (fault.field is None) == (kind == 'unknown')
+    if kind == 'value':
+        assert fault.value == values[names[0]]
+
+
+def test_refusal_about_versions_says_nothing_else():
+    with pytest.raises(errors.ValidationError) as caught:
+        check({**MINIMAL, 'force': True}, '1.0')
+    assert caught.value.is_about_versions
+    assert caught.value.fault is None
+
+
 def test_validate_when_a_line_feed_follows_a_pattern_is_refused():
     # Python's $ would let it pass.
     assert 'must match' in refusal({**MINIMAL, 'name': 'web\n'})

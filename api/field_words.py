@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Senlin says of a request that is not what it should be.
+"""What Senlin says of fields that are not what they should be.
 
-Its clients' automation compares ``error.message``, the whole sentence. So
-where Senlin has one, that is what stands there; ``errors`` still says where,
-and what would do. A value is looked at by its field there, then by
-jsonschema, whose sentences are these, too.
+A value is looked at by its field there, then by jsonschema, whose sentences
+are these, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
+from vobjects.microversions import errors
 
 #: Fields that hold the size of a cluster; other numbers are just counted.
 _SIZES = ('min_size', 'max_size', 'desired_capacity')
@@ -29,45 +28,41 @@ _MAPS = ('nodes',)
 _TRUTH = ('0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes')  # fmt: skip # noqa: E501
 
 
-def required(name: str, field: ovo_fields.Field[Any]) -> str:
-    """Return what is said of a field that was not given."""
-    if isinstance(field._type, fields.IdentityList):
-        return _too_few(name, field._type)  # there it is empty by default
-    if isinstance(field._type, fields.Json) and name in _MAPS:
-        return _map(field._type, name, None, None)
+def of_fault(fault: errors.Fault, *, in_query: bool) -> str:
+    """Return the sentence of a fault; empty: there is none.
+
+    :param in_query: whether the field is of the query, else of the body
+    """
+    if fault.kind == 'unknown':
+        return _unknown(fault.names, in_query=in_query)
+    (name,) = fault.names
+    kind = fault.field._type
+    if fault.kind == 'missing':
+        return _required(name, kind)
+    if fault.value is None:
+        return f"Field `{name}' cannot be None"
+    if isinstance(kind, fields.StrictBoolean):
+        plain = in_query or name in _PLAIN_TRUTH
+        return _truth(name, fault.value, plain=plain)
+    say = _OF_TYPE.get(type(kind))
+    said = say(kind, name, fault.value, fault.at_fault) if say else ''
+    return said or fault.of_schema
+
+
+def _required(name: str, kind: Any) -> str:
+    if isinstance(kind, fields.IdentityList):
+        return _too_few(name, kind)  # there it is empty by default
+    if isinstance(kind, fields.Json) and name in _MAPS:
+        return _map(kind, name, None, None)
     return f'{exceptions.cut(name)} is a required property'
 
 
-def unknown(names: Iterable[str], *, in_query: bool) -> str:
-    """Return what is said of fields that there are not."""
-    listed = [*names]
+def _unknown(names: Collection[str], *, in_query: bool) -> str:
     if in_query:
-        return f'Invalid parameter {_bare(listed[0])}'
-    were = 'was' if len(listed) == 1 else 'were'
-    shown = ', '.join(map(exceptions.cut, sorted(listed)))
+        return f'Invalid parameter {_bare(next(iter(names)))}'
+    were = 'was' if len(names) == 1 else 'were'
+    shown = ', '.join(map(exceptions.cut, sorted(names)))
     return f'Additional properties are not allowed ({shown} {were} unexpected)'
-
-
-def of_value(
-    field: ovo_fields.Field[Any],
-    name: str,
-    value: Any,
-    *,
-    at_fault: Any,
-    in_query: bool,
-) -> str:
-    """Return what is said of a field's value; empty: nothing better.
-
-    :param value: all of it
-    :param at_fault: what in it is wrong
-    """
-    if value is None:
-        return f"Field `{name}' cannot be None"
-    kind = field._type
-    if isinstance(kind, fields.StrictBoolean):
-        return _truth(name, value, plain=in_query or name in _PLAIN_TRUTH)
-    say = _OF_TYPE.get(type(kind))
-    return say(kind, name, value, at_fault) if say else ''
 
 
 def _name(kind: Any, name: str, value: Any, _: Any) -> str:
