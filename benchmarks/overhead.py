@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the API takes of a request, outside RPC, beside bare WebOb.
+
+::
+
+    python benchmarks/overhead.py [--rounds 20] [--version 1.14]
+
+The whole WSGI application answers in this process. What stands for the RPC
+client reads what an engine once answered from the bytes of it. The peer is a
+WSGI function of WebOb that parses the body, if there is one, and writes the
+same answer, all by ``json``: it negotiates nothing, checks nothing, and asks
+nobody who may. Figures are microseconds of processor time, the least of the
+rounds, which take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import pathlib
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+# What tests build the application with.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import vobjects.base  # isort: skip  # noqa: F401 - has threads chosen first
+import webob
+import webob.dec
+
+from api import app
+from tests.unit.api import conftest
+from vobjects import serializer
+
+#: Requests in one round.
+NUMBER = 50
+
+ROWS = 100
+
+
+class Answer(NamedTuple):
+    """What an application said."""
+
+    status: int
+    body: bytes
+
+
+class Case(NamedTuple):
+    """What is asked, and what has to come."""
+
+    name: str
+    method: str
+    path: str
+    body: Any
+    status: int
+
+
+class Recorded:
+    """Answers a type of request as an engine did the first time."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self._texts: dict[type[Any], bytes] = {}
+
+    def call(self, context: Any, request: Any, shown: Any) -> Any:
+        """Return an answer, read from its bytes."""
+        text = self._texts.get(type(request))
+        if text is None:
+            answer = self._engine.call(context, request, shown)
+            text = serializer.to_bytes(answer, None)
+            self._texts[type(request)] = text
+        return serializer.from_bytes(text)
+
+
+def main() -> int:
+    """Measure and print."""
+    chosen = _options()
+    stage = conftest.Stage()
+    ours = app.build(conftest.configured(), stage, stage)
+    cases = _prepare(stage, ours, chosen.version)
+    print(f'{"request":18} {"bytes":>6} {"ours us":>8} {"WebOb us":>9} ratio')
+    for case in cases:
+        environ = _environ(case, chosen.version)
+        answer = _ask(ours, environ)
+        assert answer.status == case.status, answer
+        mine, other = _least([ours, _peer(answer)], environ, chosen.rounds)
+        print(
+            f'{case.name:18} {len(answer.body):6} {mine * 1e6:8.1f}'
+            f' {other * 1e6:9.1f} {mine / other:5.1f}x',
+            flush=True,
+        )
+    return 0
+
+
+def _prepare(stage: conftest.Stage, ours: Any, version: str) -> list[Case]:
+    """Return what is asked, once there are clusters."""
+    new = {'name': 'web', 'profile_id': 'small', 'desired_capacity': 2}
+    post = Case('POST cluster', 'POST', '/v1/clusters', {'cluster': new}, 202)
+    for _number in range(ROWS):
+        made = _ask(ours, _environ(post, version))
+    identity = json.loads(made.body)['cluster']['id']
+    stage.engine = Recorded(stage.engine)  # type: ignore[assignment]
+    one = f'/v1/clusters/{identity}'
+    return [
+        Case('GET /', 'GET', '/', None, 300),
+        Case('GET one cluster', 'GET', one, None, 200),
+        Case(f'GET {ROWS} clusters', 'GET', '/v1/clusters', None, 200),
+        post,
+        Case('POST, refused', 'POST', '/v1/clusters', {'cluster': {}}, 400),
+    ]
+
+
+def _environ(case: Case, version: str) -> dict[str, Any]:
+    content = b'' if case.body is None else json.dumps(case.body).encode()
+    request = webob.Request.blank(
+        case.path,
+        method=case.method,
+        body=content,
+        headers={'OpenStack-API-Version': f'clustering {version}'},
+        content_type='application/json',
+    )
+    return {**request.environ, 'REMOTE_ADDR': '127.0.0.1', 'body': content}
+
+
+def _ask(application: Any, environ: dict[str, Any]) -> Answer:
+    """Send a request, of which applications may change their copy."""
+    said: list[str] = []
+    parts = application(
+        {**environ, 'wsgi.input': io.BytesIO(environ['body'])},
+        lambda status, headers, error=None: said.append(status),
+    )
+    body = b''.join(parts)
+    if close := getattr(parts, 'close', None):
+        close()
+    return Answer(int(said[0][:3]), body)
+
+
+def _peer(answer: Answer) -> Any:
+    """Return an application that gives an answer, and nothing more."""
+    content = json.loads(answer.body)
+
+    @webob.dec.wsgify
+    def application(request: webob.Request) -> webob.Response:
+        if request.body:
+            json.loads(request.body)
+        return webob.Response(
+            json.dumps(content).encode(),
+            answer.status,
+            content_type='application/json',
+        )
+
+    return application
+
+
+def _least(
+    applications: Sequence[Any], environ: dict[str, Any], rounds: int
+) -> list[float]:
+    """Return seconds of a request to each: those of its best round."""
+    best = [float('inf')] * len(applications)
+    for _round in range(rounds):
+        for number, application in enumerate(applications):
+            began = time.process_time()
+            for _ in range(NUMBER):
+                _ask(application, environ)
+            spent = (time.process_time() - began) / NUMBER
+            best[number] = min(best[number], spent)
+    return best
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or '').split('\n')[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument('--rounds', type=int, default=20)
+    parser.add_argument('--version', default='1.14')
+    return parser.parse_args()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
