@@ -31,6 +31,8 @@ SCALING = {
 
 TWO_SIZES = ('--capacity', '1', '--adjustment', '1')
 ENABLED = ('--enabled', 'true')
+NO_POLICY_TYPE = "The policy_type 'nothing-1.0' could not be found."
+NO_PROFILE_TYPE = "The profile_type 'nothing-1.0' could not be found."
 TO_NOTHING = ('--cluster', 'nothing', '--action', 'CLUSTER_SCALE_IN')
 
 
@@ -99,7 +101,7 @@ def _profile(osc: Osc) -> str:
         ('profile', 'validate', '--spec-file', wrong),
         ('profile', 'create', unique('osc'), '--spec-file', wrong),
     ):
-        osc(*words, code=1, says="no profile type 'nothing'")
+        osc(*words, code=1, says=NO_PROFILE_TYPE)
     osc(
         'profile', 'update', 'nothing', '--name', 'x', code=1, says='not found'
     )
@@ -308,8 +310,8 @@ def _policies(osc: Osc, cluster: str) -> None:
         (1, 'Policy not found', 'show', name),
         (1, 'Policy not found', 'update', name, '--name', 'x'),
         (1, 'could not be found', 'delete', name, '--force'),
-        (1, "no policy type 'nothing'", 'validate', '--spec-file', wrong),
-        (1, "no policy type 'nothing'", 'create', 'x', '--spec-file', wrong),
+        (1, NO_POLICY_TYPE, 'validate', '--spec-file', wrong),
+        (1, NO_POLICY_TYPE, 'create', 'x', '--spec-file', wrong),
         (0, 'could not be found', 'attach', *gone),
         (0, 'could not be found', 'detach', *gone),
         (0, 'could not be found', 'binding', 'update', *gone, *ENABLED),
