@@ -14,7 +14,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
-from vobjects.microversions import errors
+from vobjects.microversions import errors, query
 
 #: Fields that hold the size of a cluster; other numbers are just counted.
 _SIZES = ('min_size', 'max_size', 'desired_capacity')
@@ -25,16 +25,16 @@ _PLAIN_TRUTH = ('force',)
 #: Fields that Senlin wants as a map before it looks at anything else.
 _MAPS = ('nodes',)
 
-_TRUTH = ('0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes')  # fmt: skip # noqa: E501
+NO_MAP = 'The data provided is not a map'
 
 
-def of_fault(fault: errors.Fault, *, in_query: bool) -> str:
+def of_fault(fault: errors.FieldFault, *, in_query: bool) -> str:
     """Return the sentence of a fault; empty: there is none.
 
     :param in_query: whether the field is of the query, else of the body
     """
     if fault.kind == 'unknown':
-        return _unknown(fault.names, in_query=in_query)
+        return _unknown(fault.names)
     (name,) = fault.names
     kind = fault.field._type
     if fault.kind == 'missing':
@@ -53,13 +53,11 @@ def _required(name: str, kind: Any) -> str:
     if isinstance(kind, fields.IdentityList):
         return _too_few(name, kind)  # there it is empty by default
     if isinstance(kind, fields.Json) and name in _MAPS:
-        return _map(kind, name, None, None)
+        return NO_MAP
     return f'{exceptions.cut(name)} is a required property'
 
 
-def _unknown(names: Collection[str], *, in_query: bool) -> str:
-    if in_query:
-        return f'Invalid parameter {_bare(next(iter(names)))}'
+def _unknown(names: Collection[str]) -> str:
     were = 'was' if len(names) == 1 else 'were'
     shown = ', '.join(map(exceptions.cut, sorted(names)))
     return f'Additional properties are not allowed ({shown} {were} unexpected)'
@@ -79,7 +77,7 @@ def _name(kind: Any, name: str, value: Any, _: Any) -> str:
             ' characters long.'
         )
     return (
-        f"The value for the '{name}' ({_bare(value)}) contains illegal"
+        f"The value for the '{name}' ({bare(value)}) contains illegal"
         ' characters. It must contain only alphanumeric or "_-.~" characters'
         ' and must start with letter.'
     )
@@ -89,7 +87,7 @@ def _number(kind: Any, name: str, value: Any, _: Any) -> str:
     try:
         number = fields.whole_number(name, value)
     except ValueError:
-        return f"The value for {name} must be an integer: '{_bare(value)}'."
+        return f"The value for {name} must be an integer: '{bare(value)}'."
     if name not in _SIZES:
         low = number < kind.minimum
         return f"Value must be >= 0 for field '{name}'." if low else ''
@@ -105,7 +103,7 @@ def _number(kind: Any, name: str, value: Any, _: Any) -> str:
 
 
 def _map(_: Any, name: str, value: Any, __: Any) -> str:
-    return 'The data provided is not a map' if name in _MAPS else ''
+    return NO_MAP if name in _MAPS else ''
 
 
 def _sort(kind: Any, name: str, value: Any, _: Any) -> str:
@@ -116,46 +114,42 @@ def _sort(kind: Any, name: str, value: Any, _: Any) -> str:
         if not key:
             return f"Missing sort key for '{name}'."
         if direction not in ('', 'asc', 'desc'):
-            return f"Unsupported sort dir '{_bare(direction)}' for '{name}'."
+            return f"Unsupported sort dir '{bare(direction)}' for '{name}'."
         if key not in kind.keys:
-            return f"Unsupported sort key '{_bare(key)}' for '{name}'."
+            return f"Unsupported sort key '{bare(key)}' for '{name}'."
     return ''
 
 
 def _uuid(_: Any, name: str, value: Any, __: Any) -> str:
-    return f"The value for {name} is not a valid UUID: '{_bare(value)}'."
+    return f"The value for {name} is not a valid UUID: '{bare(value)}'."
 
 
 def _truth(name: str, value: Any, *, plain: bool) -> str:
     if plain:
-        return f"Invalid value '{_bare(value)}' specified for '{name}'"
+        return f"Invalid value '{bare(value)}' specified for '{name}'"
     return (
-        f"Unrecognized value '{_bare(value)}', acceptable values are: "
-        + ', '.join(map(repr, _TRUTH))
+        f"Unrecognized value '{bare(value)}', acceptable values are: "
+        + ', '.join(map(repr, sorted(query.WORDS)))
     )
 
 
 def _enum(_: Any, name: str, value: Any, __: Any) -> str:
-    return f"Value '{_bare(value)}' is not acceptable for field '{name}'."
+    return f"Value '{bare(value)}' is not acceptable for field '{name}'."
 
 
 def _list(kind: Any, name: str, value: Any, at_fault: Any) -> str:
     if not isinstance(value, list):
-        return (
-            f'A list is required in field {name}, not a {type(value).__name__}'
-        )
+        return _no_list(name, value)
     if at_fault is value or not isinstance(
         kind._element_type._type, ovo_fields.Enum
     ):
         return ''
-    return f'Field value {_bare(at_fault)} is invalid'
+    return f'Field value {bare(at_fault)} is invalid'
 
 
 def _identities(kind: Any, name: str, value: Any, at_fault: Any) -> str:
     if not isinstance(value, list):
-        return (
-            f'A list is required in field {name}, not a {type(value).__name__}'
-        )
+        return _no_list(name, value)
     if len(value) < kind.minimum:
         return _too_few(name, kind)
     if at_fault is value:
@@ -163,16 +157,18 @@ def _identities(kind: Any, name: str, value: Any, at_fault: Any) -> str:
     return ''
 
 
+def _no_list(name: str, value: Any) -> str:
+    return f'A list is required in field {name}, not a {type(value).__name__}'
+
+
 def _too_few(name: str, kind: fields.IdentityList) -> str:
     return f"Value for '{name}' must have at least {kind.minimum} item(s)."
 
 
-def _bare(value: Any) -> str:
+def bare(value: Any) -> str:
     """Return a value as ``%s`` shows it, cut, and in one line."""
     text = value if isinstance(value, str) else repr(value)
-    text = re.sub(r'[^\x20-\x7e\u00a0-\uffff]', '?', text)
-    limit = exceptions.SHOWN
-    return text if len(text) <= limit else text[: limit - 1] + '…'
+    return exceptions.cut_text(re.sub(r'[^\x20-\x7e\u00a0-\uffff]', '?', text))
 
 
 _OF_TYPE: Mapping[type, Callable[[Any, str, Any, Any], str]] = {

@@ -17,7 +17,6 @@ from vobjects.microversions import errors
 
 _CLUSTERS = '/v1/clusters'
 _NODES = '/v1/nodes'
-_NO_PARAMETER = 'Invalid parameter '
 
 #: What the one key of a body names -> how both are called.
 ACTION = ('action', 'actions')
@@ -35,19 +34,20 @@ def no_map(path: str) -> str:
     """Return what is said of an action that has something else below it."""
     if path.startswith(_NODES):
         return 'The params provided is not a map.'
-    return 'The data provided is not a map'
+    return field_words.NO_MAP
 
 
-def of_fault(fault: errors.Fault, path: str, *, in_query: bool) -> str:
+def of_fault(fault: errors.FieldFault, path: str, *, in_query: bool) -> str:
     """Return what is said of a field; empty: nothing.
 
     :param in_query: whether the field is of the query, else of the body
     """
-    said = field_words.of_fault(fault, in_query=in_query)
-    if in_query and fault.kind == 'unknown' and path == _CLUSTERS:
+    if in_query and fault.kind == 'unknown':
+        name = field_words.bare(fault.names[0])
         # The list of clusters alone quotes names.
-        return f"{_NO_PARAMETER}'{said.removeprefix(_NO_PARAMETER)}'"
-    return said
+        shown = f"'{name}'" if path == _CLUSTERS else name
+        return f'Invalid parameter {shown}'
+    return field_words.of_fault(fault, in_query=in_query)
 
 
 def not_one(

@@ -14,8 +14,8 @@ from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
+from engine import arguments, db_commands
 from engine import conf as engine_conf
-from engine import db_commands
 from engine.actions import logs
 from engine.db import database
 from vobjects import exceptions
@@ -159,7 +159,7 @@ def _engine_parser() -> argparse.ArgumentParser:
         type=_port,
         help='in place of [engine] metrics_port; 0: any that is free',
     )
-    add_config_file(parser)
+    arguments.add_config_file(parser)
     return parser
 
 
@@ -172,14 +172,3 @@ def _port(text: str) -> int:
     if not 0 <= number <= 65535:
         raise ValueError(text)
     return number
-
-
-def add_config_file(parser: argparse.ArgumentParser) -> None:
-    """Give a command the option that names its settings."""
-    parser.add_argument(
-        '--config-file',
-        metavar='FILE',
-        action='append',
-        help='settings; may be repeated, later ones win (default:'
-        ' vobjects.conf in ~/.vobjects, ~, /etc/vobjects or /etc)',
-    )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from oslo_config import cfg
 
+from engine import arguments
 from engine.db import database, migrations, phases, purge
 from engine.delegations import base as delegations
 from vobjects import exceptions
@@ -60,17 +61,11 @@ def parser() -> argparse.ArgumentParser:
         command = subparsers.add_parser(
             name,
             help=known.summary,
-            description=f'{known.summary[0].upper()}{known.summary[1:]}.',
+            description=arguments.sentence(known.summary),
             epilog=textwrap.dedent(known.more).strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument(
-            '--config-file',
-            metavar='FILE',
-            action='append',
-            help='settings; may be repeated, later ones win (default:'
-            ' vobjects.conf in ~/.vobjects, ~, /etc/vobjects or /etc)',
-        )
+        arguments.add_config_file(command)
         known.add_arguments(command)
         command.set_defaults(run=known.run)
     return commands

@@ -7,7 +7,7 @@ with the same language. Its extensions, which compute, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jsonpath_ng import exceptions as jsonpath_exceptions
@@ -38,7 +38,8 @@ class Path:
             )
         try:
             # The library reads it, and cannot follow it.
-            if any(one.type == '&' for one in _tokens(self._text)):
+            tokens = lexer.JsonPathLexer().tokenize(self._text)
+            if any(token.type == '&' for token in tokens):
                 raise errors.BadRequest(
                     f'Invalid attribute path - {exceptions.cut(text)} has &.'
                 )
@@ -65,7 +66,3 @@ class Path:
                 f'Invalid attribute path - {exceptions.cut(self._text)} leads'
                 ' out of the node.'
             ) from None
-
-
-def _tokens(text: str) -> Iterator[Any]:
-    return iter(lexer.JsonPathLexer().tokenize(text))

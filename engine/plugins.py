@@ -89,9 +89,9 @@ class Registry(Generic[Kind]):
                     f"The '{key}' key is missing from the provided spec map.",
                 )
         version = _version(spec['version'])
-        found = self._types.get(f'{spec["type"]}-{version}')
+        wanted = f'{spec["type"]}-{version}'
+        found = self._types.get(wanted)
         if found is None:
-            wanted = f'{spec["type"]}-{version}'
             is_text = isinstance(spec['type'], str)
             refuse = errors.ResourceNotFound if is_text else errors.InvalidSpec
             raise refuse(

@@ -161,10 +161,10 @@ class Resize:
                     'Missing adjustment_type value for size adjustment.'
                 )
             if self.min_size is None and self.max_size is None:
-                raise errors.BadRequest(
-                    'Not enough parameters to do resize action. Give'
-                    ' adjustment_type and number, or min_size, or max_size.',
+                raise errors.BadRequest.advised(
                     'Not enough parameters to do resize action.',
+                    'Give adjustment_type and number, or min_size, or'
+                    ' max_size.',
                 )
             return
         if self.number is None or not math.isfinite(self.number):

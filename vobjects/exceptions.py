@@ -29,7 +29,11 @@ SHOWN = 60
 
 def cut(value: Any) -> str:
     """Return ``repr(value)``, cut to :data:`SHOWN` characters."""
-    text = repr(value)
+    return cut_text(repr(value))
+
+
+def cut_text(text: str) -> str:
+    """Return a text, cut to :data:`SHOWN` characters."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 
 

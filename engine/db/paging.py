@@ -191,11 +191,10 @@ class Listing:
             name, _, direction = item.partition(':')
             column = self._keys.get(name)
             if column is None or direction not in ('', 'asc', 'desc'):
-                raise errors.BadRequest(
-                    f"Unsupported sort key {exceptions.cut(item)} for 'sort'."
-                    f' There are {", ".join(self._keys)}, each with :asc or'
-                    ' :desc.',
+                raise errors.BadRequest.advised(
                     f"Unsupported sort key {exceptions.cut(item)} for 'sort'.",
+                    f'There are {", ".join(self._keys)}, each with :asc or'
+                    ' :desc.',
                 )
             found.append((column, direction == 'desc'))
         return [*found, (self._columns.id, False)]

@@ -57,11 +57,11 @@ class ActionHandlers(common.Handlers):
         outcome is looked at no more. So there is nothing left to force.
         """
         if request.status != 'CANCELLED':
-            said = (
+            raise errors.BadRequest.advised(
                 f'Unknown status {exceptions.cut(request.status)} for action'
-                f' {exceptions.cut(request.identity)}.'
+                f' {exceptions.cut(request.identity)}.',
+                'It can become CANCELLED.',
             )
-            raise errors.BadRequest(f'{said} It can become CANCELLED.', said)
 
         def body(session: orm.Session) -> resources.Accepted:
             row = find.find(

@@ -294,10 +294,9 @@ def refuse_other_type(
     if old is None:
         raise find.not_found(models.Profile, old_id)
     if old.type != new.type:
-        raise errors.BadRequest(
-            f'{words}, operation aborted. Profile {new.id} is of type'
-            f' {new.type}, not {old.type}.',
+        raise errors.BadRequest.advised(
             f'{words}, operation aborted.',
+            f'Profile {new.id} is of type {new.type}, not {old.type}.',
         )
 
 

@@ -110,12 +110,10 @@ def refuse_conflict(
     others = actions.unfinished(session, target.id)
     listed = ', '.join(f'{one.action} {one.id}' for one in others)
     if any(one.status == 'RUNNING' for one in others):
-        locked = (
+        raise errors.ResourceIsLocked.advised(
             f"{kind} for {find.kind(type(target))} '{target.id}' cannot be"
-            ' completed because it is already locked.'
-        )
-        raise errors.ResourceIsLocked(
-            f'{locked} There are these action(s): {listed}', locked
+            ' completed because it is already locked.',
+            f'There are these action(s): {listed}',
         )
     if others:
         raise errors.ActionConflict(
@@ -139,11 +137,10 @@ def refuse_deletion(
     ]
     if queued or target.status in BUSY:
         status = 'DELETING' if queued else target.status
-        said = f"The {kind} '{target.id}' is in status {status}."
-        raise errors.ActionInProgress(
-            f'{said} Wait until that is over, or delete it with force (since'
-            ' API version 1.8).',
-            said,
+        raise errors.ActionInProgress.advised(
+            f"The {kind} '{target.id}' is in status {status}.",
+            'Wait until that is over, or delete it with force (since API'
+            ' version 1.8).',
         )
 
 

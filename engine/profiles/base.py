@@ -270,17 +270,14 @@ class Registry(plugins.Registry[ProfileType]):
         kind = self.get(type_name)
         offered = kind.operations.get(operation)
         if offered is None:
-            raise errors.BadRequest(
-                f'The requested operation {exceptions.cut(operation)} is'
-                f" not supported by the profile type '{type_name}'. There are"
-                f' {", ".join(kind.operations) or "none"}.',
+            raise errors.BadRequest.advised(
                 f'The requested operation {exceptions.cut(operation)} is not'
                 f" supported by the profile type '{type_name}'.",
+                f'There are {", ".join(kind.operations) or "none"}.',
             )
         try:
             schema.validate(offered.parameters, parameters, schema.PARAMETERS)
         except errors.InvalidSpec as error:
-            raise errors.InvalidSpec(
-                error.message, f'{error.said.rstrip(".")}.'
-            ) from None
+            said = error.said and f'{error.said.rstrip(".")}.'
+            raise errors.InvalidSpec(error.message, said) from None
         return kind

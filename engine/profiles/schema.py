@@ -156,14 +156,15 @@ def validate(schema: Schema, values: Any, path: str = 'properties') -> None:
 
 def unknown(name: str, path: str = 'properties') -> str:
     """Return what Senlin says of a name that a spec may not have."""
-    if path == PARAMETERS:
-        return f'Unrecognizable parameter {exceptions.cut(name)}'
-    return f'Unrecognizable spec item {exceptions.cut(name)}'
+    return f'Unrecognizable {_thing(path)} {exceptions.cut(name)}'
 
 
 def _missing(name: str, path: str) -> str:
-    what = 'parameter' if path == PARAMETERS else 'spec item'
-    return f'Required {what} {exceptions.cut(name)} not provided'
+    return f'Required {_thing(path)} {exceptions.cut(name)} not provided'
+
+
+def _thing(path: str) -> str:
+    return 'parameter' if path == PARAMETERS else 'spec item'
 
 
 _OF_ANOTHER_TYPE: Mapping[str, str] = {

@@ -7,7 +7,7 @@ import argparse
 import json
 from typing import Any
 
-from engine import cli
+from engine import arguments, cli
 from engine.db import database
 from engine.queues import base
 from vobjects import exceptions
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             name,
             help=summary,
-            description=f'{summary[0].upper()}{summary[1:]}.',
+            description=arguments.sentence(summary),
         )
         command.add_argument(
             'queue', metavar='QUEUE', help='name of the queue'
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
             help="project whose queue it is: a receiver's (default: nobody's;"
             ' zaqar: that of its account)',
         )
-        cli.add_config_file(command)
+        arguments.add_config_file(command)
         command.set_defaults(run=run)
     return parser
 

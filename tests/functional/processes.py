@@ -79,6 +79,15 @@ def wait_for(
         time.sleep(every)
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs: a zombie does not."""
+    try:
+        status = psutil.Process(pid).status()
+    except psutil.NoSuchProcess:
+        return False
+    return status not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+
+
 def tied(command: Sequence[str]) -> list[str]:
     """Return a command that the kernel kills when the tests are killed."""
     starter = [sys.executable, '-I', '-S', str(_TIED), str(os.getpid())]

@@ -156,13 +156,19 @@ BAD_SPECS: list[tuple[Any, str]] = [
 ]
 
 
-def test_spec_that_does_not_fit_its_type_is_refused(rest: Rest) -> None:
-    for spec, reason in BAD_SPECS:
+def refuse_specs(
+    rest: Rest, status: int, specs: list[tuple[Any, str]]
+) -> None:
+    for spec, reason in specs:
         create = {'profile': {'name': 'n', 'spec': spec}}
-        assert reason in rest.refused(400, 'POST', '/v1/profiles', create)
+        assert reason in rest.refused(status, 'POST', '/v1/profiles', create)
         validate = {'profile': {'spec': spec}}
         path = '/v1/profiles/validate'
-        assert reason in rest.refused(400, 'POST', path, validate)
+        assert reason in rest.refused(status, 'POST', path, validate)
+
+
+def test_spec_that_does_not_fit_its_type_is_refused(rest: Rest) -> None:
+    refuse_specs(rest, 400, BAD_SPECS)
 
 
 #: Spec of a type that there is not, and what is said of it.
@@ -174,12 +180,7 @@ TYPELESS_SPECS: list[tuple[Any, str]] = [
 
 
 def test_spec_of_no_type_is_not_found(rest: Rest) -> None:
-    for spec, reason in TYPELESS_SPECS:
-        create = {'profile': {'name': 'n', 'spec': spec}}
-        assert reason in rest.refused(404, 'POST', '/v1/profiles', create)
-        validate = {'profile': {'spec': spec}}
-        path = '/v1/profiles/validate'
-        assert reason in rest.refused(404, 'POST', path, validate)
+    refuse_specs(rest, 404, TYPELESS_SPECS)
 
 
 def test_marker_of_nothing_is_refused(rest: Rest) -> None:

@@ -305,10 +305,11 @@ def _files(options: argparse.Namespace) -> list[str]:
     files = options.config_file
     if not (files or options.state_dir or own.is_file()):
         files = [pathlib.Path(f) for f in cfg.find_config_files(_PROJECT)]
-    for file in files or [own]:
+    files = files or [own]
+    for file in files:
         if not file.is_file():
             raise exceptions.VobjectsError(
                 f'{file} is not a file; say with --config-file or --state-dir'
                 ' where the engines are'
             )
-    return [str(file) for file in files or [own]]
+    return [str(file) for file in files]

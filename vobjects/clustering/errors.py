@@ -26,6 +26,8 @@ where, and what would make it right. ``api.errors`` maps classes to statuses.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class ClusteringError(Exception):
     """Root of what an engine refuses.
@@ -41,6 +43,11 @@ class ClusteringError(Exception):
         self.message = message
         self.said = said
         super().__init__(*(part for part in (message, said) if part))
+
+    @classmethod
+    def advised(cls, said: str, advice: str) -> Self:
+        """Return a refusal in Senlin's words, with advice behind them."""
+        return cls(f'{said} {advice}', said)
 
     def __str__(self) -> str:
         # oslo.messaging appends the remote traceback to the class's text.

@@ -258,7 +258,7 @@ class MalformedQuery(InputError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
+class FieldFault:
     """What is wrong with a field, for services with sentences of their own.
 
     :ivar kind: there is no such field, it was not given, or its value is not
@@ -295,7 +295,7 @@ class ValidationError(InputError):
         self,
         path: str,
         problem: str,
-        fault: Fault | None = None,
+        fault: FieldFault | None = None,
         *,
         said: str = '',
     ) -> None:

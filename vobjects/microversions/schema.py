@@ -125,11 +125,11 @@ def _fault_of(
     compiled: Compiled,
     fault: jsonschema.ValidationError,
     values: Mapping[str, Any],
-) -> errors.Fault:
+) -> errors.FieldFault:
     """Return what is wrong with the value that the schema refuses."""
     name = str(fault.absolute_path[0])
     is_of_type = fault.validator == 'type'
-    return errors.Fault(
+    return errors.FieldFault(
         'value',
         (name,),
         compiled.fields[name],
@@ -201,7 +201,7 @@ def _missing(
         problem += f'; this request asked for {microversion}'
         return errors.ValidationError(where, problem)
     known = compiled_at(cls, microversion, names).fields
-    fault = errors.Fault('missing', (name,), known[name])
+    fault = errors.FieldFault('missing', (name,), known[name])
     return errors.ValidationError(where, problem, fault)
 
 
@@ -236,7 +236,7 @@ class Compiled:
             raise errors.ValidationError(
                 path_to(where, [name]),
                 str(error)[:_LONGEST].rstrip('.'),
-                errors.Fault(
+                errors.FieldFault(
                     'value', (name,), self.fields[name], value, value
                 ),
             ) from None
@@ -342,7 +342,7 @@ def unknown(
     return errors.ValidationError(
         path,
         f'unknown; {_advice(name, known)}',
-        errors.Fault('unknown', tuple(extra)),
+        errors.FieldFault('unknown', tuple(extra)),
     )
 
 

@@ -25,6 +25,7 @@ import pytest
 
 from api import cli, conf, serving
 from tests.functional.api import served
+from tests.functional.processes import free_port, is_alive, wait_for
 from tests.unit.api import conftest, http
 from vobjects import exceptions
 
@@ -39,9 +40,7 @@ class Server:
     """
 
     def __init__(self, workers: int, home: pathlib.Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         file = home / 'vobjects.conf'
         file.write_text(
             f'[api]\nport = {self.port}\nworkers = {workers}\nthreads = 4\n'
@@ -113,17 +112,7 @@ def parsed(received: bytes) -> http.Answer:
 
 
 def until(holds: Callable[[], Any]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, 'it takes too long'
-        time.sleep(0.05)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    wait_for('what should happen', holds, within=PATIENCE)
 
 
 @pytest.fixture(scope='module')
@@ -299,7 +288,7 @@ def test_server_when_terminated_finishes_requests_and_leaves_nothing(
     assert own_server.process.wait(PATIENCE) == 0
     slow.join()
     assert answers[0].status == 404
-    assert not any(alive(pid) for pid in workers)
+    assert not any(is_alive(pid) for pid in workers)
 
 
 def test_server_when_interrupted_ends_well(own_server: Server) -> None:
@@ -321,7 +310,7 @@ def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
     workers = own_server.workers()
     own_server.process.kill()
     own_server.process.wait(PATIENCE)
-    until(lambda: not any(alive(pid) for pid in workers))
+    until(lambda: not any(is_alive(pid) for pid in workers))
 
 
 #: A worker at its end, whose broker is away for good.

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from tests.functional.processes import is_alive, wait_for
 from vobjects.cli import keeper
 
 #: A supervisor with one child that starts a process of its own.
@@ -37,19 +36,8 @@ signal.pause()
 DEAF = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)' + HEEDS
 
 
-def is_alive(pid):
-    try:
-        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except FileNotFoundError:
-        return False
-    return stat.rpartition(')')[2].split()[0] not in 'ZX'
-
-
-def wait_until(condition, seconds=120):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, 'waited too long'
-        time.sleep(0.01)
+def wait_until(condition):
+    wait_for('what should happen', condition, within=120, every=0.01)
 
 
 def supervised(directory, code):

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from tests.functional.processes import is_alive, wait_for
 from vobjects.cli import supervisor
 
 QUICK = supervisor.Timing(
@@ -111,19 +112,8 @@ def watched(tmp_path):
     return Watched(tmp_path)
 
 
-def wait_until(condition, seconds=120):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, 'waited too long'
-        time.sleep(0.01)
-
-
-def is_alive(pid):
-    try:
-        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except FileNotFoundError:
-        return False
-    return stat.rpartition(')')[2].split()[0] not in 'ZX'
+def wait_until(condition):
+    wait_for('what should happen', condition, within=120, every=0.01)
 
 
 def test_run_when_stopped_then_children_end_in_reverse_order(watched):

@@ -144,6 +144,17 @@ def test_spec_that_does_not_fit_is_said_so_in_senlins_words(
     assert caught.value.said == said
 
 
+def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
+    None
+):
+    parameters: Any = ['x']
+    with pytest.raises(errors.InvalidSpec, match='is not a map') as caught:
+        REGISTRY.check_operation(
+            'os.nova.server-1.0', 'change_password', parameters
+        )
+    assert caught.value.said == ''
+
+
 def test_schema_is_shown_in_the_form_clients_know() -> None:
     shown = schema.render(nova_server.PROPERTIES)
     assert shown['flavor'] == {
