@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import oslo.messaging with threads chosen, and without eventlet.
+"""Import oslo.messaging with the threading backend, without eventlet.
 
 oslo.versionedobjects imports oslo.messaging, which imports oslo.service,
-which loads eventlet unless a backend was chosen. The hook only sets the
-default: a process that calls ``init_backend`` itself keeps its choice.
+which loads eventlet unless a backend has been selected. The hook sets only
+the default: a process that calls ``init_backend`` itself keeps its choice.
 
-With threads chosen, futurist still loads eventlet wherever it is installed:
-a quarter of the time that a process of ours took to start, and a warning at
-each fork. It finds none here, unless the process has loaded it before.
+Even with the threading backend, futurist loads eventlet wherever it is
+installed. That import takes a quarter of a process's start-up time and emits
+a warning at each fork. This module hides eventlet from futurist, unless the
+process has already imported it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def _eventlet_hidden() -> Iterator[None]:
-    """Have ``import eventlet`` fail, if nobody has imported it yet."""
+    """Make ``import eventlet`` fail, unless it is already imported."""
     if 'eventlet' in sys.modules:
         yield
         return
-    # None there is how Python marks what cannot be imported.
+    # None in sys.modules marks a module that cannot be imported.
     sys.modules['eventlet'] = None  # type: ignore[assignment]
     try:
         yield
@@ -39,7 +40,7 @@ with _eventlet_hidden():
         lambda: backend.BackendType.THREADING
     )
     with warnings.catch_warnings():
-        # It warns whoever imports it, used or not.
+        # eventletutils emits this warning on import, even if it is not used.
         warnings.filterwarnings(
             'ignore', message='eventletutils module is deprecated'
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Give classes of oslo.versionedobjects the compiled codec, as they are.
+"""Add the compiled codec to existing oslo.versionedobjects classes.
 
 ::
 
@@ -8,13 +8,13 @@
     objects.register_all()
     adopt(base.NovaObjectRegistry)
 
-Primitives, errors, change tracking and fingerprints stay what they were; the
-conversions that a class wrote itself are called as before. A class that
-overrides a method keeps its own, and what it overrides is not compiled.
+Primitives, errors, change tracking and fingerprints do not change, and the
+conversions that a class implements itself are called as before. A class that
+overrides a method keeps its own method; the overridden one is not compiled.
 
-Two things that tests do to a class afterwards go unnoticed: another property
-in place of a field's, and attributes changed on a field object. Replaced
-methods and fields are noticed.
+Replaced methods and fields are detected. Two changes that tests may make to
+a class afterwards are not: replacing the property of a field, and changing
+attributes of a field object.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from vobjects.codec import hooks, methods, properties
 
 
 def adopt(classes: Any) -> list[type[hooks.VersionedObject]]:
-    """Let registered classes work by compiled functions.
+    """Use compiled functions in registered classes.
 
     :param classes: a ``VersionedObjectRegistry`` (its class or an instance)
         or an iterable of registered classes
-    :returns: the classes; adopting one twice does nothing
+    :returns: the classes; adopting a class again has no effect
     """
     found = list(_classes_of(classes))
     for cls in found:
@@ -50,8 +50,8 @@ def _classes_of(classes: Any) -> Iterable[type[hooks.VersionedObject]]:
 def _root_of(cls: type[hooks.VersionedObject]) -> type[hooks.VersionedObject]:
     """Return the class closest to VersionedObject.
 
-    The methods go there, so that a class in between which overrides one and
-    calls its parent's gets the compiled one.
+    The methods are installed there, so that an intermediate class that
+    overrides a method and calls its parent's gets the compiled one.
     """
     return [
         parent

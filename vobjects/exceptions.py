@@ -1,48 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything this package raises.
+"""Exceptions raised by this package.
 
 ::
 
     VobjectsError
-    ├── InvalidVersion          text that is no version (also a ValueError)
-    ├── DeclarationError        a type whose history contradicts itself
-    ├── ConversionError         an object that cannot be carried across
-    │   ├── LossyDowngrade      the older side could not hold what was said
-    │   ├── TypeNotSpoken       the older side does not know the type at all
+    ├── InvalidVersion          malformed version (also a ValueError)
+    ├── DeclarationError        contradictory declarations (also a TypeError)
+    ├── NoSuchField             an attribute its type lacks (AttributeError)
+    ├── FieldsMissing           a request without its required fields
+    ├── ConversionError         an object that cannot be converted
+    │   ├── LossyDowngrade      the older version cannot hold a value
+    │   ├── TypeNotSpoken       the older peer does not know the type
     │   └── UnknownField        a primitive with a field its version lacks
-    ├── NotPickled              objects have a serializer (also a TypeError)
-    ├── OutOfReach              a server that we need does not answer
-    └── FleetError              the live peers, or what we know of them
-        ├── NoLivePeer          nobody has reported, or nobody answers
-        └── UnknownReader       a digest of a manifest the answerer never saw
+    ├── NotPickled              objects cannot be pickled (also a TypeError)
+    ├── OutOfReach              a required server does not respond
+    ├── DeadlinePassed          the caller of a request has given up
+    └── FleetError              a problem with the live peers
+        ├── NoLivePeer          no peer has reported, or none responds
+        └── UnknownReader       the server does not know a manifest's digest
 
-Each message says what was wrong, where, and what would make it right.
+Each message states the problem, its location and the fix.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-#: Characters of a caller's value that an error message repeats.
+from vobjects import suggestions
+
+#: Maximum length of a caller's value in an error message, in characters.
 SHOWN = 60
 
 
 def cut(value: Any) -> str:
-    """Return ``repr(value)``, cut to :data:`SHOWN` characters."""
+    """Return ``repr(value)``, truncated to :data:`SHOWN` characters."""
     return cut_text(repr(value))
 
 
 def cut_text(text: str) -> str:
-    """Return a text, cut to :data:`SHOWN` characters."""
+    """Return ``text``, truncated to :data:`SHOWN` characters."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 
 
 class VobjectsError(Exception):
-    """Root of every error of this package."""
+    """Base class of all errors of this package."""
+
+    @property
+    def message(self) -> str:
+        """The text of the error, without the traceback of a remote error.
+
+        oslo.messaging rebuilds a remote error as a subclass of its class,
+        named ``..._Remote``. The ``str()`` of that class also has the
+        server's traceback.
+        """
+        own: type[BaseException] = next(
+            cls
+            for cls in type(self).__mro__
+            if not cls.__name__.endswith('_Remote')
+        )
+        return own.__str__(self)
 
 
 class InvalidVersion(VobjectsError, ValueError):
-    """A text that is not ``major.minor``."""
+    """A version that is not of the form ``major.minor``."""
 
     def __init__(self, text: object) -> None:
         self.text = text
@@ -53,23 +74,68 @@ class InvalidVersion(VobjectsError, ValueError):
 
 
 class DeclarationError(VobjectsError, TypeError):
-    """A type whose declaration contradicts itself; raised at registration."""
+    """A contradiction in a type's declarations, raised at registration."""
+
+
+class NoSuchField(VobjectsError, AttributeError):
+    """An attempt to set a field that the type does not have.
+
+    :ivar type_name: the versioned object
+    :ivar field: the name as the caller wrote it
+    :ivar known: the names of the type's fields
+    """
+
+    def __init__(
+        self, type_name: str, field: str, known: Iterable[str]
+    ) -> None:
+        self.type_name = type_name
+        self.field = field
+        self.known = tuple(known)
+        super().__init__(type_name, field, self.known)
+
+    def __str__(self) -> str:
+        advice = suggestions.suggest(self.field, self.known)
+        return (
+            f'{self.type_name} has no field {cut(self.field)};'
+            f' {advice or "it has no fields"}'
+        )
+
+
+class FieldsMissing(VobjectsError):
+    """A request is about to be sent without its required fields.
+
+    :ivar type_name: the versioned object
+    :ivar fields: the names of the missing fields, in order of declaration
+    """
+
+    def __init__(self, type_name: str, fields: Iterable[str]) -> None:
+        self.type_name = type_name
+        self.fields = tuple(fields)
+        super().__init__(type_name, self.fields)
+
+    def __str__(self) -> str:
+        listed = ', '.join(map(repr, self.fields))
+        return (
+            f'{self.type_name} cannot be sent without {listed}: set'
+            f' {"it" if len(self.fields) == 1 else "them"} first. A field'
+            ' may stay unset if it has a default or nullable=True.'
+        )
 
 
 class ConversionError(VobjectsError):
-    """An object cannot be carried from one version to another."""
+    """An object cannot be converted from one version to another."""
 
 
 class LossyDowngrade(ConversionError):
-    """The target version has no place for a value that was given.
+    """The target version cannot hold a value that was set.
 
     :ivar type_name: the versioned object
     :ivar field: the field that would be lost
-    :ivar value: what the caller said, cut to a readable length
+    :ivar value: the value that the caller set, truncated
     :ivar from_version: the object version the value needs
-    :ivar to_version: the object version the peer speaks
-    :ivar peer: who forces the older version, as a clause that can stand
-        after "because"; may be empty
+    :ivar to_version: the object version the peer supports
+    :ivar peer: the peer that forces the older version, as a clause that can
+        follow "because"; may be empty
     """
 
     def __init__(
@@ -87,7 +153,8 @@ class LossyDowngrade(ConversionError):
         self.from_version = from_version
         self.to_version = to_version
         self.peer = peer
-        # All arguments, so that RPC can build the error again.
+        # Exception.args holds all arguments, so that RPC can rebuild the
+        # error.
         super().__init__(
             type_name, field, value, from_version, to_version, peer
         )
@@ -101,7 +168,7 @@ class LossyDowngrade(ConversionError):
         )
 
     def for_peer(self, peer: str) -> LossyDowngrade:
-        """Return the same error, naming the peer that forces it."""
+        """Return this error with the peer that forces the older version."""
         return LossyDowngrade(
             self.type_name,
             self.field,
@@ -113,7 +180,7 @@ class LossyDowngrade(ConversionError):
 
 
 class TypeNotSpoken(ConversionError):
-    """A live peer does not know this type at any version."""
+    """A live peer does not know any version of this type."""
 
     def __init__(self, type_name: str, peer: str = '') -> None:
         self.type_name = type_name
@@ -126,7 +193,7 @@ class TypeNotSpoken(ConversionError):
 
 
 class UnknownField(ConversionError):
-    """A primitive holds a field that its stated version does not have."""
+    """A primitive has a field that its stated version does not have."""
 
     def __init__(self, type_name: str, field: str, version: object) -> None:
         self.type_name = type_name
@@ -143,7 +210,7 @@ class UnknownField(ConversionError):
 
 
 class NotPickled(VobjectsError, TypeError):
-    """Somebody tried to pickle a versioned object."""
+    """A caller tried to pickle a versioned object."""
 
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name
@@ -158,16 +225,20 @@ class NotPickled(VobjectsError, TypeError):
 
 
 class OutOfReach(VobjectsError):
-    """A server that this process needs does not answer."""
+    """A server that this process needs does not respond."""
+
+
+class DeadlinePassed(VobjectsError):
+    """A request arrived after its caller had given up."""
 
 
 class FleetError(VobjectsError):
-    """Something about the live peers, or about our knowledge of them."""
+    """A problem with the live peers, or with the known state of them."""
 
 
 class NoLivePeer(FleetError):
-    """No peer has reported itself, or none answers."""
+    """No peer has reported, or none responds."""
 
 
 class UnknownReader(FleetError):
-    """An answer was asked for a manifest the answerer has never seen."""
+    """A caller requested a response for a manifest unknown to the server."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Field types: those of oslo.versionedobjects, and a few it lacks.
+"""Field types of oslo.versionedobjects, and types for HTTP APIs.
 
-Everything ``oslo_versionedobjects.fields`` has is here under its own name, so
-that a user switches by changing an import. Added are the types that an HTTP
-API needs; each says its limits in ``get_schema`` and in its ``repr``, so that
-a changed limit changes the fingerprint of the types that use it.
+This module exports every name of ``oslo_versionedobjects.fields``, so you can
+switch by changing an import. The additional types suit an HTTP API. Each
+includes its limits in ``get_schema`` and in its ``repr``, so that changing a
+limit changes the fingerprint of the types that use it.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects import exceptions
+from vobjects import exceptions, phrases
 from vobjects.sensitive import sensitive
 
-#: What Senlin accepts in a name: word characters, CJK, and ``-._~``.
+#: Characters that Senlin accepts in a name: ASCII letters and digits, CJK, and
+#: ``-._~``.
 NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
 
-#: Largest integer that the databases keep in an INTEGER column.
+#: Largest integer that the supported databases store in an INTEGER column.
 MAX_INTEGER = 2**31 - 1
 
 
 Value = TypeVar('Value')
 
 
+def is_required(field: _ovo.Field[Any]) -> bool:
+    """Tell whether a field is required: not nullable, without a default."""
+    return not field.nullable and field.default is UnspecifiedDefault
+
+
 class Limited(_ovo.FieldType[Value]):
     """A field type with parameters that belong to its fingerprint."""
 
     def parameters(self) -> str:
-        """Return the parameters as they stand in the ``repr``."""
+        """Return the parameters in the form used in the ``repr``."""
         raise NotImplementedError  # pragma: no cover - abstract
 
 
@@ -52,10 +58,10 @@ class LimitedField(_ovo.Field[Value]):
 
 
 class Name(Limited[str]):
-    """A resource's name.
+    """A resource name.
 
-    :param minimum: fewest characters
-    :param maximum: most characters
+    :param minimum: minimum length, in characters
+    :param maximum: maximum length, in characters
     """
 
     def __init__(self, minimum: int = 1, maximum: int = 255) -> None:
@@ -90,7 +96,7 @@ class Name(Limited[str]):
 
 
 class Capacity(Limited[int]):
-    """A number of nodes; digits in a string are read, as Senlin does."""
+    """A number of nodes; strings of digits are accepted, as in Senlin."""
 
     def __init__(self, minimum: int = 0, maximum: int = MAX_INTEGER) -> None:
         super().__init__()
@@ -118,9 +124,9 @@ class Capacity(Limited[int]):
 
 
 class Sort(Limited[str]):
-    """``key[:asc|desc]`` items, joined by commas.
+    """Comma-separated ``key[:asc|desc]`` items.
 
-    :param keys: the keys that may be sorted by
+    :param keys: the accepted sort keys
     """
 
     def __init__(self, keys: Collection[str]) -> None:
@@ -133,19 +139,22 @@ class Sort(Limited[str]):
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError(f'{attr} must be a string')
+        fault = self.fault(value)
+        if fault:
+            raise ValueError(f'{attr}: {fault}')
+        return value
+
+    def fault(self, value: str) -> str:
+        """Return a description of the error in ``value``, or ``''``."""
         for item in value.split(','):
             key, _, direction = item.partition(':')
-            if key not in self.keys:
-                raise ValueError(
-                    f'{attr}: cannot sort by {exceptions.cut(key)}; sort by'
-                    f' {", ".join(self.keys)}'
-                )
-            if direction not in ('', 'asc', 'desc'):
-                raise ValueError(
-                    f'{attr}: direction {exceptions.cut(direction)} is'
-                    " neither 'asc' nor 'desc'"
-                )
-        return value
+            for what, word, accepted in (
+                ('key', key, self.keys),
+                ('direction', direction or 'asc', ('asc', 'desc')),
+            ):
+                if word not in accepted:
+                    return f'the {what} {phrases.not_one_of(word, accepted)}'
+        return ''
 
     def get_schema(self) -> dict[str, Any]:
         item = f'({"|".join(map(re.escape, self.keys))})(:asc|:desc|:)?'
@@ -153,7 +162,7 @@ class Sort(Limited[str]):
 
 
 class Json(_ovo.FieldType[dict[str, Any]]):
-    """A JSON object whose content is the user's own."""
+    """A JSON object with arbitrary content."""
 
     def coerce(self, obj: Any, attr: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
@@ -180,9 +189,9 @@ class JsonValue(_ovo.FieldType[Any]):
 
 
 class IdentityList(Limited[list[str]]):
-    """Identities of resources, each once.
+    """A list of unique names or IDs of resources.
 
-    :param minimum: fewest items
+    :param minimum: minimum number of items
     """
 
     def __init__(self, minimum: int = 0) -> None:
@@ -214,7 +223,7 @@ class IdentityList(Limited[list[str]]):
 
 
 class AnyCaseEnum(_ovo.Enum):
-    """Some words, in any case; the value is in upper case, as Senlin's."""
+    """Words accepted in any case, and stored in upper case, as in Senlin."""
 
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         return super().coerce(
@@ -234,10 +243,10 @@ class AnyCaseEnum(_ovo.Enum):
 
 
 class StrictBoolean(_ovo.FieldType[bool]):
-    """True or false, or the words; nothing else is taken for either.
+    """A Boolean, or the words ``'true'`` and ``'false'`` in any case.
 
-    ``BooleanField`` of oslo.versionedobjects takes any value for its truth:
-    the string ``'false'`` would force a deletion.
+    ``BooleanField`` of oslo.versionedobjects accepts any value and uses its
+    truth: the string ``'false'`` would force a deletion.
     """
 
     WORDS: Mapping[str, bool] = {'true': True, 'false': False}
@@ -257,9 +266,11 @@ class StrictBoolean(_ovo.FieldType[bool]):
 
 
 def whole_number(attr: str, value: Any) -> int:
-    """Read an integer, or digits; no truth values and no fractions.
+    """Read an integer; digits in a string and whole floats are accepted.
 
-    :raises ValueError: naming ``attr``
+    Booleans and fractions are rejected.
+
+    :raises ValueError: with a message that starts with ``attr``
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value
@@ -271,7 +282,7 @@ def whole_number(attr: str, value: Any) -> int:
 
 
 class NameField(LimitedField[str]):
-    """See :class:`Name`."""
+    """Field of type :class:`Name`."""
 
     def __init__(
         self, minimum: int = 1, maximum: int = 255, **options: Any
@@ -280,7 +291,7 @@ class NameField(LimitedField[str]):
 
 
 class CapacityField(LimitedField[int]):
-    """See :class:`Capacity`."""
+    """Field of type :class:`Capacity`."""
 
     def __init__(
         self, minimum: int = 0, maximum: int = MAX_INTEGER, **options: Any
@@ -289,33 +300,33 @@ class CapacityField(LimitedField[int]):
 
 
 class SortField(LimitedField[str]):
-    """See :class:`Sort`."""
+    """Field of type :class:`Sort`."""
 
     def __init__(self, keys: Collection[str], **options: Any) -> None:
         super().__init__(Sort(keys), **options)
 
 
 class IdentityListField(LimitedField[list[str]]):
-    """See :class:`IdentityList`."""
+    """Field of type :class:`IdentityList`."""
 
     def __init__(self, minimum: int = 0, **options: Any) -> None:
         super().__init__(IdentityList(minimum), **options)
 
 
 class JsonField(_ovo.AutoTypedField[dict[str, Any]]):
-    """See :class:`Json`."""
+    """Field of type :class:`Json`."""
 
     AUTO_TYPE = Json()
 
 
 class JsonValueField(_ovo.AutoTypedField[Any]):
-    """See :class:`JsonValue`."""
+    """Field of type :class:`JsonValue`."""
 
     AUTO_TYPE = JsonValue()
 
 
 class AnyCaseEnumField(_ovo.BaseEnumField):
-    """See :class:`AnyCaseEnum`."""
+    """Field of type :class:`AnyCaseEnum`."""
 
     def __init__(self, valid_values: Collection[str], **options: Any) -> None:
         self.AUTO_TYPE = AnyCaseEnum(valid_values)
@@ -323,7 +334,7 @@ class AnyCaseEnumField(_ovo.BaseEnumField):
 
 
 class StrictBooleanField(_ovo.AutoTypedField[bool]):
-    """See :class:`StrictBoolean`."""
+    """Field of type :class:`StrictBoolean`."""
 
     AUTO_TYPE = StrictBoolean()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a type was at each of its versions.
+"""Declare the history of a type's fields, and convert between versions.
 
-A field's declaration says what happened to it, newest name and type first::
+A field's declaration lists its changes, with the newest name and type first::
 
     'force': added('1.1', fields.BooleanField(default=False)),
     'colour': renamed('1.3', 'color', added('1.1', fields.StringField())),
@@ -9,13 +9,13 @@ A field's declaration says what happened to it, newest name and type first::
                      up=int, down=str),
     'legacy': removed('1.4', fields.StringField(nullable=True)),
 
-These functions attach data to the field and return it; they change neither
-its ``repr`` nor, therefore, the fingerprint of the type.
+These functions attach data to a copy of the field and return the copy. They
+change neither its ``repr`` nor, therefore, the fingerprint of the type.
 
-From the declarations a :class:`History` derives, once per pair of versions
-and then from a cache, the :class:`Plan` that carries a primitive down or up.
-A plan composes all steps of a field into one, so its cost does not depend on
-how many versions lie between. *Up* is old to new, *down* is new to old.
+From the declarations, :class:`History` derives a :class:`Plan` for each pair
+of versions, and caches it. The plan converts the data of a primitive up (old
+to new) or down (new to old). It composes all steps of a field into one, so
+its cost does not depend on the number of versions in between.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ATTRIBUTE = '_vobjects_changes'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that happened to a field, at one object version."""
+    """A change of a field at one object version."""
 
     kind: Literal['added', 'removed', 'renamed', 'changed']
     version: str
@@ -54,14 +54,14 @@ class Change:
 
 
 def changes_of(field: AnyField) -> tuple[Change, ...]:
-    """Return what was declared of a field, oldest change first."""
+    """Return the declared changes of a field, oldest first."""
     attached: tuple[Change, ...] = getattr(field, _ATTRIBUTE, ())
     return attached
 
 
 def _attach(field: AnyField, change: Change) -> AnyField:
-    # A field object may be shared by two types (a constant in a module);
-    # the copy keeps one type's history out of the other's.
+    # Two types may share a field object (a constant in a module); the copy
+    # keeps their histories separate.
     copied = copy.copy(field)
     setattr(copied, _ATTRIBUTE, (*changes_of(field), change))
     return copied
@@ -70,10 +70,10 @@ def _attach(field: AnyField, change: Change) -> AnyField:
 def added(
     version: str, field: AnyField, *, on_drop: OnDrop = 'refuse'
 ) -> AnyField:
-    """Declare that the field is there since ``version``.
+    """Declare that the field exists since ``version``.
 
-    :param on_drop: ``'ignore'`` says that losing a value on the way to an
-        older peer is harmless; ``'refuse'`` raises LossyDowngrade instead
+    :param on_drop: ``'ignore'``: losing a value in a downgrade is harmless;
+        ``'refuse'``: raise LossyDowngrade instead
     """
     return _attach(field, Change('added', version, on_drop=on_drop))
 
@@ -81,17 +81,18 @@ def added(
 def removed(
     version: str, field: AnyField, *, on_drop: OnDrop = 'refuse'
 ) -> AnyField:
-    """Declare that the field existed until ``version``, which lacks it.
+    """Declare that the field was removed in ``version``.
 
-    :param field: as it last was; an older reader gets its default, or null
-    :param on_drop: ``'ignore'`` says that a value from an older sender may
-        be thrown away; ``'refuse'`` raises LossyDowngrade instead
+    :param field: the field before its removal; an older reader gets its
+        default, or null
+    :param on_drop: ``'ignore'``: a value from an older sender may be
+        discarded; ``'refuse'``: raise LossyDowngrade instead
     """
     return _attach(field, Change('removed', version, on_drop=on_drop))
 
 
 def renamed(version: str, old: str, field: AnyField) -> AnyField:
-    """Declare that the field was called ``old`` before ``version``."""
+    """Declare that the field had the name ``old`` before ``version``."""
     return _attach(field, Change('renamed', version, old_name=old))
 
 
@@ -107,9 +108,10 @@ def changed(
 
     ``old_field`` may itself carry a history; ``new_field`` must not.
 
-    :param up: old primitive value (JSON, never None) to new
-    :param down: new primitive value (JSON, never None) to old; a value that
-        the old type cannot hold is refused by raising ValueError
+    :param up: converts an old primitive value (JSON, never None) to a new one
+    :param down: converts a new primitive value (JSON, never None) to an old
+        one; raises ValueError if the old type cannot hold the value
+    :raises vobjects.exceptions.DeclarationError: ``up`` or ``down`` is missing
     """
     if not callable(up) or not callable(down):
         raise exceptions.DeclarationError(
@@ -123,18 +125,18 @@ def changed(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Span:
-    """A field as it was, unchanged, from one version until another."""
+    """A range of versions in which a field did not change."""
 
     name: str
     field: AnyField
     start: Version
-    end: Version | None = None  # first version that lacks it; None: still so
+    end: Version | None = None  # first version without it; None: no end
     on_drop: OnDrop = 'refuse'
     up: Convert | None = None  # from the span before
     down: Convert | None = None  # to the span before
 
     def covers(self, version: Version) -> bool:
-        """Tell whether the field is this at ``version``."""
+        """Tell whether this span includes ``version``."""
         return self.start <= version and (
             self.end is None or version < self.end
         )
@@ -142,17 +144,17 @@ class Span:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Drop:
-    """The other side has no place for the field."""
+    """The target version does not have the field."""
 
     name: str
-    harmless: tuple[Any, ...]  # primitives that may be dropped in silence
-    needs: Version  # the version that has the field
+    harmless: tuple[Any, ...]  # primitives that may be dropped silently
+    needs: Version  # the first version that has the field
     ignore: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Carry:
-    """The other side has the field under another name or type."""
+    """The target version has the field under another name or type."""
 
     source: str
     target: str
@@ -161,7 +163,7 @@ class Carry:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fill:
-    """The other side expects a field that this side does not have."""
+    """The target version expects a field that the source does not have."""
 
     name: str
     primitive: Any
@@ -169,7 +171,7 @@ class Fill:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """How to carry the data of one type between two of its versions."""
+    """How to convert the data of one type between two of its versions."""
 
     type_name: str
     source: Version
@@ -182,10 +184,11 @@ class Plan:
     def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
         """Convert ``data`` in place.
 
-        :param data: the ``data`` part of a primitive; unset fields missing
-        :param refuse_loss: whether a value with no place raises, or is left
-            out for a reader who could not show it anyway
-        :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``
+        :param data: the ``data`` part of a primitive, without unset fields
+        :param refuse_loss: whether to raise an error for a value that the
+            target cannot hold; otherwise the value is dropped
+        :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``; also
+            if a conversion function rejects a value
         """
         for drop in self.drops:
             if drop.name not in data:
@@ -198,7 +201,7 @@ class Plan:
             ):
                 raise self._loss(drop.name, value, drop.needs)
             del data[drop.name]
-        # All sources leave before any target arrives: names may be swapped.
+        # Remove all sources before adding targets: names may be swapped.
         carried = [
             (carry, data.pop(carry.source))
             for carry in self.carries
@@ -234,18 +237,18 @@ class Plan:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Compare primitives; ``True`` is not ``1``, as in JSON."""
+    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
     return type(value) is type(other) and bool(value == other)
 
 
 class History:
-    """The life of every field of one type.
+    """The spans of every field of one type.
 
-    :param type_name: for messages
+    :param type_name: for error messages
     :param version: the newest version of the type
-    :param declared: fields by newest (or last) name, with their changes
-    :raises vobjects.exceptions.DeclarationError: when the declarations
-        contradict each other or the version
+    :param declared: newest (or last) name -> field, with its changes
+    :raises vobjects.exceptions.DeclarationError: the declarations contradict
+        each other or the version
     """
 
     def __init__(
@@ -265,17 +268,17 @@ class History:
 
     @property
     def lives(self) -> tuple[tuple[Span, ...], ...]:
-        """What each field was, oldest first."""
+        """The spans of each field, oldest first."""
         return tuple(map(tuple, self._lives))
 
     def versions(self) -> list[Version]:
-        """Return the versions at which something changed, with 1.0."""
+        """Return 1.0, the newest version and those that changed a field."""
         starts = {span.start for life in self._lives for span in life}
         ends = {s.end for life in self._lives for s in life if s.end}
         return sorted({FIRST, self.version} | starts | ends)
 
     def fields_at(self, version: Version) -> dict[str, AnyField]:
-        """Return name to field as the type was at ``version``.
+        """Return the fields of the type at ``version``, by name.
 
         :raises vobjects.exceptions.DeclarationError: two fields share a name
         """
@@ -292,13 +295,13 @@ class History:
         return found
 
     def current(self) -> dict[str, AnyField]:
-        """Return the fields of the newest version."""
+        """Return the fields of the newest version, by name."""
         return self.fields_at(self.version)
 
     def since(self, name: str) -> Version:
-        """Return the object version that first had what ``name`` is now.
+        """Return the first version with the current name and type of a field.
 
-        :raises KeyError: when the newest version has no such field
+        :raises KeyError: the newest version has no such field
         """
         for life in self._lives:
             if life[-1].end is None and life[-1].name == name:
@@ -306,11 +309,11 @@ class History:
         raise KeyError(name)
 
     def plan(self, source: Version, target: Version) -> Plan:
-        """Return how to carry data from one version to another."""
+        """Return the plan that converts data between two versions."""
         key = (source, target)
         plan = self._plans.get(key)
         if plan is None:
-            # Two threads may both build it; the results are equal.
+            # Two threads may both build the plan; the results are equal.
             plan = self._plans[key] = self._build(source, target)
         return plan
 
@@ -345,7 +348,7 @@ class History:
         )
 
     def _life(self, name: str, field: AnyField) -> list[Span]:
-        """Walk a field's changes back from its newest form."""
+        """Return a field's spans, derived from its newest form backwards."""
         changes = changes_of(field)
         self._check_order(name, changes)
         end: Version | None = None
@@ -423,10 +426,10 @@ def _drop(span: Span, needs: Version) -> Drop:
 
 
 def _fill(span: Span, *, up: bool) -> Fill | None:
-    """Return what to put where nothing was said.
+    """Return the value for a field that the source version does not have.
 
-    Going up, a nullable field without default stays unset: "not said" and
-    "null" differ in an update. Going down, an older reader expects to find a
+    Going up, a nullable field without a default stays unset, because "unset"
+    and "null" differ in an update. Going down, an older reader expects a
     field that has since been removed.
     """
     default = default_primitive(span.name, span.field)
@@ -446,16 +449,16 @@ def _carry(life: list[Span], here: Span, there: Span) -> Carry:
 
 
 def default_primitive(name: str, field: AnyField) -> Any:
-    """Return a field's default as it stands in a primitive.
+    """Return a field's default as a primitive.
 
-    :returns: ``UnspecifiedDefault`` (o.vo's marker) when there is none
+    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
     """
     if field.default is ovo_fields.UnspecifiedDefault:
         return ovo_fields.UnspecifiedDefault
     if field.default is None:
         return None
-    # Neither call looks at the object for the field types that can carry a
-    # default; o.vo's own mypy signature says it may be None for coerce only.
+    # Neither call uses the object for the field types that can have a
+    # default, but only coerce() is annotated to accept None.
     owner: Any = None
     value = field.coerce(owner, name, copy.deepcopy(field.default))
     return field.to_primitive(owner, name, value)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a build speaks: ``{type name: newest version}``, and its digest.
+"""Manifests: the newest version of each type that a build supports.
 
-A manifest is a mapping of strings to strings, as oslo.versionedobjects passes
-it to ``obj_to_primitive(version_manifest=...)``. The *minimum* over the live
-peers is the cap that a mixed fleet can speak.
+A manifest maps type names to versions (both strings), as oslo.versionedobjects
+passes it to ``obj_to_primitive(version_manifest=...)``. The *minimum* over the
+live peers has the versions that all peers of a mixed fleet understand.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 from vobjects import base, exceptions
 from vobjects.versions import Version
 
-#: Types a manifest may list: far above any service, and it bounds what a
-#: peer can make us keep.
+#: Maximum number of types in a manifest: more than any service has, and a
+#: bound on the memory that a peer can make this process use.
 MAX_TYPES = 10_000
 
 
 class Manifest(Mapping[str, str]):
-    """An immutable manifest; equal content is equal and hashes equal.
+    """An immutable manifest; manifests with equal content compare equal.
 
     :param versions: type name -> version
-    :raises vobjects.exceptions.InvalidVersion: for a version that is none
+    :raises vobjects.exceptions.InvalidVersion: a version is malformed
     """
 
     __slots__ = ('_digest', '_versions')
@@ -41,11 +41,11 @@ class Manifest(Mapping[str, str]):
 
     @property
     def digest(self) -> str:
-        """32 hexadecimal digits that name the content."""
+        """32 hexadecimal digits that identify the content."""
         return self._digest
 
     def version(self, name: str) -> Version | None:
-        """Return a type's version as numbers; None when it is not there."""
+        """Return the version of a type; None if the type is not listed."""
         text = self._versions.get(name)
         return None if text is None else Version.parse(text)
 
@@ -70,15 +70,15 @@ class Manifest(Mapping[str, str]):
         return f'<Manifest {self._digest[:8]} of {len(self)} types>'
 
     def dump(self, path: pathlib.Path) -> None:
-        """Write the manifest as a JSON file, one type a line."""
+        """Write the manifest as a JSON file, one type per line."""
         path.write_text(json.dumps(self._versions, indent=1) + '\n')
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Manifest:
-        """Read what :meth:`dump` wrote.
+        """Read a file written by :meth:`dump`.
 
         :raises OSError: the file cannot be read
-        :raises vobjects.exceptions.VobjectsError: it holds no manifest
+        :raises vobjects.exceptions.VobjectsError: it is not a manifest
         """
         try:
             content = json.loads(path.read_text())
@@ -90,10 +90,10 @@ class Manifest(Mapping[str, str]):
 
     @classmethod
     def parse(cls, content: Any, where: str) -> Manifest:
-        """Check data that came from outside.
+        """Validate external data and return it as a manifest.
 
-        :param where: for messages
-        :raises vobjects.exceptions.VobjectsError: it is no manifest
+        :param where: the source of the data, for error messages
+        :raises vobjects.exceptions.VobjectsError: it is not a manifest
         """
         good = (
             isinstance(content, Mapping)
@@ -114,15 +114,16 @@ class Manifest(Mapping[str, str]):
             raise exceptions.VobjectsError(f'{where}: {error}') from None
 
 
-#: What this process speaks instead of what it was built with.
+#: Manifest that this process emulates; None: its own.
 _stood_in: Manifest | None = None
 
 
 def stand_in(spoken: Manifest | None) -> Manifest | None:
-    """Have this process speak as an older build would.
+    """Emulate an older build in this process.
 
-    :param spoken: see :func:`emulated`; None: as it was built
-    :returns: what it was before
+    :param spoken: manifest of that build, see
+        :func:`vobjects.rpc.server.emulated`; None: stop emulating
+    :returns: the manifest that was emulated before
     """
     global _stood_in
     before, _stood_in = _stood_in, spoken
@@ -130,15 +131,15 @@ def stand_in(spoken: Manifest | None) -> Manifest | None:
 
 
 def stood_in() -> Manifest | None:
-    """Return what :func:`stand_in` was given."""
+    """Return the manifest that this process emulates, if any."""
     return _stood_in
 
 
 def own() -> Manifest:
-    """Return what this process speaks.
+    """Return the manifest of this process.
 
-    That is every registered type at its newest, unless it stands in for an
-    older build.
+    It lists the newest version of every registered type, unless the process
+    emulates an older build.
     """
     if _stood_in is not None:
         return _stood_in
@@ -146,7 +147,7 @@ def own() -> Manifest:
 
 
 def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
-    """Return what all of them speak: common types, each at its lowest."""
+    """Return the common types of all manifests, each at its lowest version."""
     lowest: dict[str, Version] | None = None
     for manifest in manifests:
         versions = {n: Version.parse(v) for n, v in manifest.items()}
@@ -162,16 +163,19 @@ def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
 
 
 @functools.lru_cache(maxsize=1024)
-def at_microversion(microversion: Version) -> Manifest:
+def at_microversion(microversion: Version, *, early: bool = False) -> Manifest:
     """Return the object versions that a microversion shows.
 
-    Types are expected to be registered before the first request.
+    The result is cached, so register all types before the first request.
+
+    :param early: see :meth:`vobjects.base.Object.version_at`
     """
     return Manifest(
         {
             cls.obj_name(): version
             for cls in _types()
-            if (version := cls.version_at(microversion)) is not None
+            if (version := cls.version_at(microversion, early=early))
+            is not None
         }
     )
 

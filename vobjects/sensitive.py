@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields whose values are secret: not in a ``repr``, not in an error.
+"""Hide the values of secret fields from ``repr`` and error messages.
 
-They travel and are stored like any others.
+Secret values are sent and stored like any others.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any, TypeVar
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -14,25 +15,25 @@ from oslo_versionedobjects import fields as ovo_fields
 AnyField = ovo_fields.Field[Any]
 FieldT = TypeVar('FieldT', bound=AnyField)
 
-#: What is shown instead.
+#: Text that replaces a secret value.
 HIDDEN = '***'
 
 _ATTRIBUTE = '_vobjects_sensitive'
 
 
 def sensitive(field: FieldT) -> FieldT:
-    """Mark a field; neither its ``repr`` nor the fingerprint changes.
+    """Mark a field as secret; its ``repr`` and fingerprint do not change.
 
     ``SensitiveStringField`` needs no mark.
     """
-    # A field object may be shared by two types, as in vobjects.history.
+    # Two types may share a field object, as in vobjects.history.
     marked = copy.copy(field)
     setattr(marked, _ATTRIBUTE, True)
     return marked
 
 
 def is_sensitive(field: AnyField) -> bool:
-    """Tell whether values of a field are not to be shown."""
+    """Tell whether the values of a field must be hidden."""
     return hasattr(field, _ATTRIBUTE) or _holds_secrets(field._type)
 
 
@@ -40,3 +41,24 @@ def _holds_secrets(kind: Any) -> bool:
     if isinstance(kind, ovo_fields.CompoundFieldType):
         return is_sensitive(kind._element_type)
     return isinstance(kind, ovo_fields.SensitiveString)
+
+
+def mask_url(url: str) -> str:
+    """Return the URL of a database or a message bus without its passwords.
+
+    If a password contains an unescaped ``@`` or ``/``, more than the password
+    may be hidden, but never less.
+
+    :param url: the URL; commas separate multiple hosts, as in
+        ``transport_url``
+    """
+    scheme, separator, rest = url.partition('://')
+    if not separator:
+        return url
+    hosts = [
+        re.sub(r'^([^:@/]*):.*@', rf'\1:{HIDDEN}@', host, flags=re.DOTALL)
+        for host in rest.split(',')
+    ]
+    masked = ','.join(hosts)
+    query = re.sub(r'(?i)((?:password|passwd)=)[^&]*', rf'\1{HIDDEN}', masked)
+    return f'{scheme}://{query}'

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects to primitives for a peer, and primitives to objects of ours.
+"""Serialize objects for a peer, and deserialize its primitives.
 
-:class:`Serializer` is an ``oslo_messaging.Serializer`` that downgrades what
-it sends to a manifest. Our client and server know a peer for each message,
-so they call :func:`to_wire` and :func:`from_wire` themselves, or
-:func:`to_bytes` and :func:`from_bytes` where the transport takes bytes.
+:class:`Serializer` is an ``oslo_messaging.Serializer`` that downgrades the
+objects it sends to a manifest. The RPC client and server of this package
+know the peer of each message, so they call :func:`to_wire` and
+:func:`from_wire` directly, or :func:`to_bytes` and :func:`from_bytes` where
+the transport takes bytes.
 """
 
 from __future__ import annotations
@@ -26,11 +27,15 @@ from vobjects.versions import Version
 def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
     """Replace every object in an entity by its primitive.
 
-    :param entity: an object, or lists, tuples and dicts with objects inside
-    :param spoken: what the receiver speaks; None: as new as we are
-    :raises vobjects.exceptions.ConversionError: it cannot be said that way
+    :param entity: an object, or lists, tuples, sets and dicts of objects
+    :param spoken: manifest of the receiver; None: the newest versions
+    :raises vobjects.exceptions.ConversionError: the receiver's versions
+        cannot represent an object
+    :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
     """
     if isinstance(entity, base.Object):
+        if isinstance(entity, base.Request):
+            entity.check_complete()
         if spoken is None:
             spoken = stood_in()
         return entity.obj_to_primitive(version_manifest=spoken)
@@ -44,14 +49,14 @@ def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
 def from_wire(
     entity: Any, context: Any = None, speaks: Manifest | None = None
 ) -> Any:
-    """Replace every primitive in an entity by an object of our newest form.
+    """Replace every primitive in an entity by an object of the newest version.
 
-    :param speaks: refuse what is newer than this, as a build of that age
-        would; None: what is registered decides
-    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: newer
-        than what we speak
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type
-        we do not know
+    :param speaks: reject versions newer than in this manifest, as a build
+        with that manifest would; None: accept all registered versions
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version is newer than this process supports
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        unknown
     """
     if isinstance(entity, Mapping):
         name = base.Object.obj_name_of(entity)
@@ -72,11 +77,13 @@ def from_wire(
 
 
 def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
-    """Return the JSON text of what :func:`to_wire` gives.
+    """Return the result of :func:`to_wire` as JSON text.
 
-    :param spoken: what the receiver speaks; None: as new as we are
-    :raises vobjects.exceptions.ConversionError: it cannot be said that way
-    :raises TypeError: it holds something that JSON has not
+    :param spoken: manifest of the receiver; None: the newest versions
+    :raises vobjects.exceptions.ConversionError: the receiver's versions
+        cannot represent an object
+    :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
+    :raises TypeError: the entity has a value that JSON cannot represent
     """
     if entity.__class__ is unread.UnreadObjects:
         written = _unread_text(entity, spoken)
@@ -88,7 +95,7 @@ def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
 def _unread_text(
     objects: unread.UnreadObjects, spoken: Mapping[str, str] | None
 ) -> bytes | None:
-    """Return the text of a list that nobody read; None: it takes objects."""
+    """Return the text of an unread list; None: it has to be converted."""
     form = unread.form_of_waiting(objects)
     if form is None or not form.may_convert():
         return None
@@ -103,13 +110,13 @@ def _unread_text(
 def from_bytes(
     data: bytes | str, context: Any = None, speaks: Manifest | None = None
 ) -> Any:
-    """Read what :func:`to_bytes` wrote; see :func:`from_wire`.
+    """Read the output of :func:`to_bytes`; see :func:`from_wire`.
 
-    Of a list of objects, and of an object that is one, each item is made when
-    it is first taken out. They are checked before: what would be refused is
-    refused here and now.
+    In a list of objects, and in an object that is a list, each item becomes
+    an object when it is first accessed. All items are validated now, so that
+    errors are raised here and not on access.
 
-    :raises ValueError: it is no JSON text
+    :raises ValueError: the data is not JSON text
     """
     if isinstance(data, str):
         data = data.encode()
@@ -126,19 +133,21 @@ def from_bytes(
 def from_message(
     entity: Any, context: Any = None, speaks: Manifest | None = None
 ) -> Any:
-    """Read an argument or an answer of ours: JSON text, or primitives.
+    """Read an argument or a result of a call: JSON text, or primitives.
 
-    :raises ValueError: text that is no JSON
+    :raises ValueError: the text is not JSON
     """
     read = from_bytes if isinstance(entity, str) else from_wire
     return read(entity, context, speaks)
 
 
 def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:
-    """Refuse a primitive as a build with that manifest would.
+    """Reject a primitive as a build with that manifest would.
 
-    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: or
-        UnsupportedObjectError, as oslo.versionedobjects does
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version is newer than in the manifest
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        not in the manifest
     """
     for name, version in base.versions_in(primitive):
         known = speaks.version(name)
@@ -151,10 +160,10 @@ def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:
 
 
 class Serializer(ovo_base.VersionedObjectSerializer):
-    """Sends every object at what the receiver speaks.
+    """Send every object in the version that the receiver supports.
 
-    :param spoken: returns the receiver's manifest at the time of a send;
-        None: everything as new as we are
+    :param spoken: returns the receiver's manifest at the time of sending;
+        None: send the newest versions
     """
 
     OBJ_BASE_CLASS = base.Object
@@ -166,9 +175,9 @@ class Serializer(ovo_base.VersionedObjectSerializer):
         self._spoken = spoken
 
     def serialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity with primitives for objects."""
+        """Return the entity with its objects replaced by primitives."""
         return to_wire(entity, self._spoken())
 
     def deserialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity with objects for primitives."""
+        """Return the entity with its primitives replaced by objects."""
         return from_wire(entity, context)

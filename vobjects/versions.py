@@ -4,7 +4,7 @@
 One class serves object versions and API microversions, because both follow
 the same rule: a monotonically increasing counter in which ``1.10`` comes
 after ``1.9``. The *null* version (``Version()``) stands for "no restriction"
-in :meth:`Version.matches`, as in the seeds 001 and 002.
+in :meth:`Version.matches`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from vobjects import exceptions
 #: The API-SIG microversion specification: no sign, no leading zero, no space.
 PATTERN = re.compile(r'([1-9][0-9]*)\.([1-9][0-9]*|0)', re.ASCII)
 
-#: Digits accepted on each side of the dot: far above any real history, and
-#: below what Python's integer parser refuses.
+#: A version has at most 2 * MAX_DIGITS - 1 characters: more than any real
+#: history needs, and fewer than Python's integer parser rejects.
 MAX_DIGITS = 9
 
 
@@ -30,11 +30,12 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """Read ``'X.Y'``.
+        """Parse ``'X.Y'``.
 
-        :param text: the version, nothing around it
-        :raises vobjects.exceptions.InvalidVersion: for anything that the
-            API-SIG pattern ``^([1-9]\\d*)\\.([1-9]\\d*|0)$`` does not match
+        :param text: the version, without surrounding text
+        :raises vobjects.exceptions.InvalidVersion: the text does not match
+            the API-SIG pattern ``^([1-9]\\d*)\\.([1-9]\\d*|0)$``, or is
+            longer than 17 characters
         """
         match = PATTERN.fullmatch(text) if len(text) < 2 * MAX_DIGITS else None
         if match is None:
@@ -55,7 +56,7 @@ class Version(NamedTuple):
 
         A null or missing bound restricts nothing.
 
-        :raises ValueError: when this version is null (seeds 000, 001)
+        :raises ValueError: this version is null
         """
         if self.is_null():
             raise ValueError('a null version matches no range')

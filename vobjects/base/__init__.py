@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base classes of versioned types, and their registration.
 
-:class:`Object` is an ``oslo_versionedobjects.base.VersionedObject`` whose
-conversions follow from the declarations of :mod:`vobjects.history`. Its
+:class:`Object` is an ``oslo_versionedobjects.base.VersionedObject`` that
+derives its conversions from the declarations of :mod:`vobjects.history`. Its
 primitives and fingerprints are those of oslo.versionedobjects, and a class
-that still writes ``obj_make_compatible`` by hand keeps working.
+that implements ``obj_make_compatible`` itself keeps working.
 
 ::
 
-    Object           what a receiver acts on or stores: losing data is refused
-    ├── Request      asked of an engine; VERSION_MAP says from which
-    │                microversion on a client may ask it
-    └── Resource     an answer for a reader: what the reader cannot show is
-                     left out; VERSION_MAP says what each microversion shows
+    Object           data that a receiver acts on or stores: a downgrade that
+    │                would lose data is refused
+    ├── Request      arguments of a call to an engine; VERSION_MAP lists the
+    │                microversions that accept them
+    └── Resource     data for a reader: fields that the reader does not know
+                     are omitted; VERSION_MAP lists the microversions that
+                     show them
 
-What is said here in general is done by :mod:`vobjects.codec` with functions
-made for each class and version, wherever a class changed nothing of it.
+:mod:`vobjects.codec` implements the same behaviour with functions compiled
+for each class and version. They are used unless a class overrides a method.
 """
 
 from __future__ import annotations

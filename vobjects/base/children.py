@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects inside objects, on the way to an older peer.
+"""Downgrade nested objects for an older peer.
 
-The manifest of a conversion travels in a context variable, not on the object:
-one object may be converted by several threads for several peers at once.
+The manifest of a conversion is kept in a context variable, not on the object:
+several threads may convert one object for several peers at once.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ Manifest = Mapping[str, str]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conversion:
-    """What every object below the root of one conversion has to know."""
+    """Settings of one conversion, for all objects below its root."""
 
     manifest: Manifest | None
     refuse_loss: bool
 
 
-#: Of the outermost object that is being converted; None: there is none.
+#: Settings of the conversion in progress, if any.
 current: contextvars.ContextVar[Conversion | None] = contextvars.ContextVar(
     'vobjects_conversion', default=None
 )
 
 
 def convert(kind: Any, value: Any, primitive: Any, manifest: Manifest) -> None:
-    """Downgrade the objects inside a field, whatever contains them."""
+    """Downgrade the objects in a field's value, in any container."""
     if value is None or primitive is None:
         return
     if isinstance(kind, ovo_fields.Object):
@@ -54,12 +54,12 @@ def convert_one(
     primitive: dict[str, Any],
     manifest: Manifest,
 ) -> None:
-    """Downgrade one object and what is inside it.
+    """Downgrade one object and the objects inside it.
 
     :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
     """
-    # By the child's own name: a subclass of the declared type has versions
-    # of its own, which the declared type's version says nothing about.
+    # Use the child's own name: a subclass of the declared type has its own
+    # versions, which are unrelated to those of the declared type.
     version = spoken(manifest, child.obj_name())
     key = child._obj_primitive_key
     data = primitive[key('data')]
@@ -69,7 +69,7 @@ def convert_one(
         manifest,  # type: ignore[arg-type]
     )
     primitive[key('version')] = version
-    if hasattr(child, '_rename_changes'):  # it is ours
+    if hasattr(child, '_rename_changes'):  # vobjects.base.Object
         child._rename_changes(primitive)
         return
     changes = [n for n in primitive.get(key('changes'), ()) if n in data]
@@ -80,9 +80,9 @@ def convert_one(
 
 
 def spoken(manifest: Manifest, name: str) -> str:
-    """Return the version that a manifest has for a type.
+    """Return the version of a type in a manifest.
 
-    :raises vobjects.exceptions.TypeNotSpoken: it has none
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks the type
     """
     try:
         return manifest[name]

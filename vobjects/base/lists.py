@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that are lists of objects."""
+"""Base class of types that are lists of objects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vobjects.base.objects import Object
 from vobjects.codec import methods
 from vobjects.versions import Version
 
-# A default is for type checkers only, and until Python 3.13 in a package of
-# its own only.
+# Only type checkers need the default of a TypeVar; before Python 3.13 it
+# requires typing_extensions.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -24,11 +24,12 @@ else:
 
 
 class ObjectListBase(ovo_base.ObjectListBase[Item]):
-    """Mix-in for a type that is a list; it comes before :class:`Object`.
+    """Mix-in for a type that is a list; put it before :class:`Object`.
 
-    Its items follow the manifest like any objects inside. Without a manifest
-    ``child_versions`` says theirs, gaps allowed; where that is empty too the
-    conversion is refused, while oslo.versionedobjects labels them 1.0.
+    The manifest determines the versions of the items, as for any nested
+    objects. Without a manifest, ``child_versions`` does; it may have gaps. If
+    that is empty, too, the conversion is refused, whereas
+    oslo.versionedobjects labels the items 1.0.
     """
 
     obj_make_compatible = Object.obj_make_compatible

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every versioned type of ours does."""
+"""The base class of all versioned types."""
 
 from __future__ import annotations
 
@@ -29,48 +29,71 @@ from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
 
+_set = object.__setattr__
+
 
 class Object(ovo_base.VersionedObject):
-    """A versioned type; :mod:`vobjects.base` says what kinds there are."""
+    """A versioned type; see :mod:`vobjects.base` for the subclasses."""
 
-    #: API microversion -> object version, both ascending as numbers. Below
-    #: the first key the type is at 1.0, unless that key maps to 1.0: then
-    #: the type does not exist below it.
+    #: API microversion -> object version, both ascending as numbers. If the
+    #: first key maps to 1.0, the type does not exist below that key;
+    #: otherwise it has version 1.0 there.
     VERSION_MAP: ClassVar[Mapping[str, str]] = {}
 
-    #: Whether a downgrade that would lose what was said raises.
+    #: As VERSION_MAP, for services that accept fields and types before the
+    #: microversion that documents them; see
+    #: :attr:`vobjects.microversions.policy.Policy.accepts_early`. For such
+    #: services, the newer object version of both maps applies.
+    EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
+
+    #: Whether a downgrade that would lose a value raises an error.
     REFUSE_LOSS: ClassVar[bool] = True
 
-    #: What is done with a field that a primitive has and its version has
-    #: not: it is refused, or kept aside in ``obj_unknown_fields``.
+    #: How to handle a field in a primitive that the stated version lacks:
+    #: 'refuse' it, or 'keep' it aside in ``obj_unknown_fields``.
     UNKNOWN_FIELDS: ClassVar[unknown.Policy] = 'refuse'
 
     if TYPE_CHECKING:
-        # Fields are properties that registration makes.
+        # Registration creates the properties of the fields.
         def __getattr__(self, name: str) -> Any: ...
+    else:
+        # Hidden from mypy, which would otherwise allow every attribute.
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Set a field, or another attribute that the class has.
+
+            :raises vobjects.exceptions.NoSuchField: the class lacks this
+                public name; oslo.versionedobjects would never send its value
+            """
+            if name[:1] == '_' or hasattr(self.__class__, name):
+                _set(self, name, value)
+            else:
+                raise exceptions.NoSuchField(
+                    self.obj_name(), name, self.fields
+                )
 
     _history: ClassVar[history.History]
     _removed: ClassVar[Mapping[str, AnyField]] = {}
     _microversions: ClassVar[tuple[Version, ...]] = ()
     _mapped: ClassVar[tuple[str, ...]] = ()
+    _early: ClassVar[tuple[tuple[Version, str], ...]] = ()
 
     @classmethod
     def obj_name_of(cls, entity: Mapping[str, Any]) -> str | None:
-        """Return the type name of a primitive; None: it is none."""
+        """Return the type name of a primitive; None: it is not one."""
         name = entity.get(cls._obj_primitive_key('name'))
         return name if isinstance(name, str) else None
 
-    # For people
+    # Inspection
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields that are set, as a dict that can be changed.
+        """Return the fields that are set, as a dict that you may change.
 
         Values are those of the attributes, so a time is a ``datetime``, and
-        secrets are there. An object inside is a dict in its turn, also
-        within a list or a dict; lists, dicts and sets are new ones. A list
-        object has one field, ``objects``. Nothing is loaded.
+        secrets are included. Nested objects become dicts, also inside lists
+        and dicts; lists, dicts and sets are copied. A list object has one
+        field, ``objects``. Lazy-loaded fields are not loaded.
 
-        For JSON data at a version see :func:`vobjects.base.plain`.
+        For JSON data at a given version, use :func:`vobjects.base.plain`.
         """
         return showing.as_dict(self)
 
@@ -79,15 +102,14 @@ class Object(ovo_base.VersionedObject):
 
     @property
     def obj_unknown_fields(self) -> Mapping[str, Any]:
-        """Fields that came in the primitive and that its version has not.
+        """Fields of the primitive that its stated version does not have.
 
-        They are JSON data, and the reader's to look at: they are neither
-        sent on nor cloned.
+        They are JSON data for inspection; they are neither sent nor cloned.
         """
         aside: dict[str, Any] = self.__dict__.get(unknown.ATTRIBUTE, {})
         return types.MappingProxyType(aside)
 
-    # Copies are made; what is unpickled could be anything.
+    # Objects can be copied, but not pickled: unpickling may run any code.
 
     def __copy__(self) -> Self:
         made = self.__class__.__new__(self.__class__)
@@ -97,26 +119,33 @@ class Object(ovo_base.VersionedObject):
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise exceptions.NotPickled(self.obj_name())
 
-    # What the type was, and what shows it
+    # Versions and microversions
 
     @classmethod
     def fields_at(cls, object_version: str) -> dict[str, AnyField]:
-        """Return name to field as the type was at an object version."""
+        """Return the fields of the type at an object version, by name."""
         return cls._history.fields_at(Version.parse(object_version))
 
     @classmethod
     def introduced(cls) -> Version | None:
-        """Return the microversion that brought the type; None: the first."""
+        """Return the microversion that added the type; None: the first."""
         if cls._mapped and cls._mapped[0] == str(history.FIRST):
             return cls._microversions[0]
         return None
 
     @classmethod
-    def version_at(cls, microversion: Version) -> str | None:
+    def version_at(
+        cls, microversion: Version, *, early: bool = False
+    ) -> str | None:
         """Return the object version shown at an API microversion.
 
-        :returns: None where the type is not there yet
+        :param early: use EARLY_VERSION_MAP, too
+        :returns: None if the type does not exist at that microversion
         """
+        if early:
+            for since, mapped in reversed(cls._early):
+                if since <= microversion:
+                    return mapped
         position = bisect.bisect_right(cls._microversions, microversion)
         if position:
             return cls._mapped[position - 1]
@@ -124,10 +153,10 @@ class Object(ovo_base.VersionedObject):
 
     @classmethod
     def first_microversion_of(cls, field: str) -> Version | None:
-        """Return from which microversion on a field is there.
+        """Return the microversion that added a field.
 
-        :returns: None when it is there from the first microversion on
-        :raises KeyError: when the newest version has no such field
+        :returns: None if the field exists since the first microversion
+        :raises KeyError: the newest version has no such field
         """
         since = cls._history.since(field)
         for microversion, mapped in zip(
@@ -141,20 +170,21 @@ class Object(ovo_base.VersionedObject):
                 )
         return cls.introduced()
 
-    # Down
+    # Downgrade
 
     def obj_to_primitive(
         self,
         target_version: str | None = None,
         version_manifest: Manifest | None = None,
     ) -> dict[str, Any]:
-        """Return the primitive, at an older version if asked.
+        """Return the primitive, optionally at an older version.
 
-        :param target_version: of this object; None: its own, or the one that
-            the manifest has for it
-        :param version_manifest: type name -> version for the objects inside
-        :raises vobjects.exceptions.LossyDowngrade: an older version could
-            not hold a value (never for a Resource)
+        :param target_version: version of this object; None: its own version,
+            or the one in the manifest
+        :param version_manifest: type name -> version, for nested objects
+        :raises vobjects.exceptions.LossyDowngrade: the older version cannot
+            hold a value (not for a Resource, except where a conversion
+            function rejects the value)
         :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
         """
         if target_version is None and version_manifest is not None:
@@ -164,7 +194,8 @@ class Object(ovo_base.VersionedObject):
         made = down.convert(self, target_version, version_manifest, refuse)
         if made is not None:
             return made
-        # o.vo takes an empty manifest for none; ours then means "no type".
+        # oslo.versionedobjects ignores an empty manifest; here, it is a
+        # manifest without any types.
         primitive = methods.obj_to_primitive(
             self, target_version, version_manifest
         )
@@ -172,7 +203,7 @@ class Object(ovo_base.VersionedObject):
         return primitive
 
     def _rename_changes(self, primitive: dict[str, Any]) -> None:
-        """Report changed fields by the names the older version has."""
+        """Rename the changed fields to their names in the older version."""
         version = primitive[self._obj_primitive_key('version')]
         if version == self.VERSION:
             return
@@ -196,11 +227,10 @@ class Object(ovo_base.VersionedObject):
         target_version: str,
         version_manifest: Manifest | None,
     ) -> None:
-        """Downgrade ``primitive``'s data and every object inside it.
+        """Downgrade the data of a primitive and all nested objects.
 
-        The outermost object decides whether a loss is refused: a field that
-        a reader cannot show matters as little deep inside an answer as it
-        does on top.
+        The outermost object decides whether to refuse a loss: in a response,
+        a field that the reader does not know is dropped at any depth.
         """
         outer = children.current.get()
         refuse = outer.refuse_loss if outer else self.REFUSE_LOSS
@@ -215,10 +245,10 @@ class Object(ovo_base.VersionedObject):
     def obj_make_compatible(
         self, primitive: dict[str, Any], target_version: str
     ) -> None:
-        """Derive the older form from the declarations.
+        """Convert data to an older version, by the declarations.
 
-        A class may override this to convert by hand; it then calls this
-        first, with a primitive's data, as in oslo.versionedobjects.
+        A class may override this method to convert by hand. It must call this
+        one first, with a primitive's data, as in oslo.versionedobjects.
         """
         conversion = children.current.get()
         if conversion is None or conversion.manifest is None:
@@ -241,7 +271,7 @@ class Object(ovo_base.VersionedObject):
         manifest: Manifest,
         refuse_loss: bool,
     ) -> dict[str, Any] | None:
-        """Return an object inside as primitive, by its class's own code."""
+        """Return the primitive of a nested object, without compiled code."""
         if child is None:
             return None
         primitive = child.obj_to_primitive()
@@ -260,13 +290,13 @@ class Object(ovo_base.VersionedObject):
             cls._history.version, Version.parse(target_version)
         )
 
-    # Up
+    # Upgrade
 
     @classmethod
     def _obj_from_primitive(
         cls, context: Any, objver: str, primitive: dict[str, Any]
     ) -> Self:
-        """Hydrate any version up to ours as an object of ours."""
+        """Return an object of this class from a primitive of any version."""
         form = compiled(cls)
         if form.may_load() and form.may_make():
             read = form.readers.get(objver) or reader(form, objver)
@@ -298,6 +328,7 @@ class Object(ovo_base.VersionedObject):
         return made
 
 
+hooks.SETATTR.add(Object.__setattr__)
 methods.READERS[hooks.function_of(Object, '_obj_from_primitive')] = reader
 methods.install(Object)
 for _name in hooks.CONVERSIONS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primitives looked at by the types they are of."""
+"""Convert objects to JSON data, and inspect primitives by type."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from vobjects.versions import Version
 
 
 def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
-    """Return an object as a reader of that manifest sees it, as JSON data.
+    """Return an object as JSON data for a reader with the given manifest.
 
-    :param manifest: type name -> version, with every type inside ``obj``
-    :returns: field name to JSON value; envelopes are stripped, also inside
+    :param manifest: type name -> version, for every type inside ``obj``
+    :returns: field name -> JSON value, without envelopes at any depth
     :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
     """
     return _strip(obj.obj_to_primitive(version_manifest=manifest))
@@ -33,7 +33,7 @@ def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
 def plain_all(
     objects: Iterable[Object], manifest: Manifest
 ) -> list[dict[str, Any]]:
-    """Return :func:`plain` of each object; what waits unread stays so.
+    """Return :func:`plain` of each object, without making unread objects.
 
     :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
     """
@@ -48,10 +48,10 @@ def plain_all(
 
 
 def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
-    """Return what :func:`vobjects.codec.text.dumps` writes as each object.
+    """Return JSON data of objects for :func:`vobjects.codec.text.dumps`.
 
-    That is what :func:`plain_all` gives, or, where it takes no object and no
-    conversion, its text.
+    The value is the result of :func:`plain_all`, or its JSON text if no
+    object needs to be made and no value converted.
 
     :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
     """
@@ -73,10 +73,10 @@ def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
 def _unread_plan(
     objects: Iterable[Object], manifest: Manifest
 ) -> tuple[unread.UnreadObjects, Plan | None] | None:
-    """Return how data of what was not made yet becomes what is shown.
+    """Return how to convert a list of unread objects without making them.
 
-    :returns: a list, and a plan for what waits in it, or None for nothing
-        to do; None for both: it takes objects
+    :returns: the list, and the plan for its unread items, or None if they
+        need no conversion; None instead of both: objects have to be made
     """
     if not isinstance(objects, unread.UnreadObjects):
         return None
@@ -93,15 +93,15 @@ def _unread_plan(
 
 
 def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (type name, version) of a primitive and of each inside it.
+    """Yield (type name, version) of a primitive and of all nested ones.
 
-    The walk follows field types, so that a caller's own JSON which happens
-    to look like an object is not taken for one.
+    The traversal follows the field types, so that user data that resembles a
+    primitive is not mistaken for one.
 
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type
-        nobody registered
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        not registered
     :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
-        version newer than the registered one
+        version is newer than the registered one
     """
     name, version, data = _envelope(primitive)
     yield name, version
@@ -130,9 +130,9 @@ def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
 
 
 def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a primitive that nobody else has, without envelopes.
+    """Return the data of a primitive, modified in place, without envelopes.
 
-    Only what may hold an envelope is looked at.
+    Only fields that may hold an envelope are visited.
     """
     name, version, data = _envelope(primitive)
     for key, kind in _wrapped(registered(name)._history, version):
@@ -143,7 +143,7 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _wrapped(timeline: History, version: str) -> tuple[tuple[str, Any], ...]:
-    """Return (name, field type) of what is not JSON data yet in a version."""
+    """Return (name, field type) of the fields that are not yet JSON data."""
     return tuple(
         (key, field._type)
         for key, field in timeline.fields_at(Version.parse(version)).items()
@@ -152,7 +152,7 @@ def _wrapped(timeline: History, version: str) -> tuple[tuple[str, Any], ...]:
 
 
 def _is_wrapped(kind: Any) -> bool:
-    """Tell whether a primitive has envelopes in it, or a tuple for a set."""
+    """Tell whether a primitive may hold envelopes, or a tuple for a set."""
     if isinstance(kind, (ovo_fields.List, ovo_fields.Dict)):
         return _is_wrapped(kind._element_type._type)
     return isinstance(kind, (ovo_fields.Object, ovo_fields.Set))

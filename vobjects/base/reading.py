@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primitives of any version to objects of ours: one function a version."""
+"""Read primitives of any version, with one function per version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vobjects.codec.compiled import Compiled
 def reader(form: Compiled, version: str) -> methods.Reader:
     """Return ``_obj_from_primitive`` of a class for one version.
 
-    :raises vobjects.exceptions.InvalidVersion: it is none
+    :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
     cls: Any = form.cls
     upgrade = down.upgrade_from(form, version)
@@ -33,7 +33,7 @@ def reader(form: Compiled, version: str) -> methods.Reader:
         check,
         complete=complete,
     )
-    # A field of ours under a label that lacks it must not be taken for ours.
+    # If an older version lacks a field, the field is unknown in its data.
     strict = complete or cls.UNKNOWN_FIELDS == 'refuse'
     if not (upgrade.empty and strict):
         read = _upgrading(form, upgrade)
@@ -43,7 +43,7 @@ def reader(form: Compiled, version: str) -> methods.Reader:
 
 
 def _upgrading(form: Compiled, upgrade: down.Upgrade) -> methods.Reader:
-    """Return what reads an older version, whose fields are not ours."""
+    """Return a reader of an older version whose fields differ."""
     cls: Any = form.cls
     data_key, changes_key = form.data_key, form.changes_key
 
@@ -65,9 +65,10 @@ def upgraded(
     data: dict[str, Any],
     changes: Iterable[str],
 ) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
-    """Return data and changes of our version, and what is kept aside.
+    """Return data and changes at the newest version, and unknown fields.
 
-    :raises vobjects.exceptions.UnknownField: the stated version lacks one
+    :raises vobjects.exceptions.UnknownField: the stated version lacks a field
+        and the class refuses unknown fields
     """
     aside = unknown.meet(cls, data, upgrade.known, upgrade.source)
     data = {key: data[key] for key in data if key not in aside}

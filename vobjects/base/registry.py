@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registered types of ours, by name."""
+"""Look up the registered types by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from vobjects.base.objects import Object
 def registered(name: str) -> type[Object]:
     """Return the newest registered class of a type name.
 
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: if none
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is
+        no such type, or it is not an :class:`Object`
     """
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     if name not in classes:
@@ -26,7 +27,7 @@ def registered(name: str) -> type[Object]:
 
 
 def registered_types() -> Iterator[type[Object]]:
-    """Yield the newest class of every registered type, by name."""
+    """Yield the newest class of every registered type, sorted by name."""
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     for name in sorted(classes):
         found = classes[name][0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects as people look at them: a ``repr``, and a plain dict."""
+"""Show objects for debugging: as a ``repr`` or as a plain dict."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from oslo_versionedobjects import base as ovo_base
 from vobjects import exceptions
 from vobjects.sensitive import HIDDEN, is_sensitive
 
-#: Characters of a whole ``repr``; a value has exceptions.SHOWN of them.
+#: Length limit of a ``repr``, in characters; exceptions.SHOWN limits values.
 LONGEST = 1000
 
-#: Items of a list or a dict that are looked at.
+#: Number of items of a list or a dict that are shown.
 ITEMS = 3
 
-#: The first of these that is set says which object it is.
+#: The first of these fields that is set identifies a nested object.
 IDENTITIES = ('id', 'uuid', 'name')
 
 
@@ -44,7 +44,7 @@ def _plain(value: Any) -> Any:
 
 
 def represent(obj: ovo_base.VersionedObject) -> str:
-    """Return type, version and the fields that are set, each cut."""
+    """Return type, version and the set fields, truncated."""
     shown = [_label(obj)]
     length = 0
     for name, field in obj.fields.items():
@@ -77,7 +77,7 @@ def _cut(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return some text of a value, without walking all of a large one."""
+    """Return a value as text, without visiting all of a large one."""
     if isinstance(value, ovo_base.VersionedObject):
         return _brief(value)
     if isinstance(value, (str, bytes)):
@@ -89,7 +89,7 @@ def _text(value: Any) -> str:
         )
         return f'{{{_joined(pairs, len(value))}}}'
     if isinstance(value, (list, tuple)):
-        # Not a loop: that would make all items of a list not read yet.
+        # Slice, do not iterate: iterating makes all items of an unread list.
         return f'[{_joined(map(_text, value[:ITEMS]), len(value))}]'
     if isinstance(value, (set, frozenset)):
         return f'{{{_joined(map(_text, _first(value)), len(value))}}}'
@@ -107,7 +107,7 @@ def _joined(texts: Iterable[str], size: int) -> str:
 
 
 def _brief(obj: ovo_base.VersionedObject) -> str:
-    """Return which object it is."""
+    """Return the type, the version and the identity of an object."""
     for name in IDENTITIES:
         held = obj.__dict__.get(f'_obj_{name}')
         if held is not None and name in obj.fields:

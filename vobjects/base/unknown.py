@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields in a primitive that its version does not have.
+"""Handle fields in a primitive that its stated version does not have.
 
-oslo.versionedobjects forgets them without notice. A receiver that acts on
-what it is told refuses them; a reader keeps them aside and says so.
+oslo.versionedobjects drops them silently. Here, a receiver that acts on the
+data refuses them; a reader keeps them aside and logs a warning.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOG = logging.getLogger('vobjects')
 
 Policy = Literal['refuse', 'keep']
 
-#: Where an object has those that it keeps.
+#: Attribute of an object that holds its unknown fields.
 ATTRIBUTE = '_unknown_fields'
 
-#: What was logged already; names come from peers, so there is a limit.
+#: Limit of the fields that are remembered as logged: peers choose the names.
 MAX_TOLD = 1000
 _told: set[tuple[str, str, str]] = set()
 
@@ -29,11 +29,13 @@ _told: set[tuple[str, str, str]] = set()
 def meet(
     cls: Any, data: Mapping[str, Any], known: frozenset[str], version: Version
 ) -> dict[str, Any]:
-    """Return the unknown fields of a primitive, if its class keeps them.
+    """Return the unknown fields of a primitive, or refuse them.
 
     :param data: of the primitive
-    :param known: the fields of the version that it says
-    :raises vobjects.exceptions.UnknownField: they are refused
+    :param known: the fields of the version that the primitive states
+    :param version: that version
+    :returns: the unknown fields, if the class keeps them
+    :raises vobjects.exceptions.UnknownField: the class refuses them
     """
     if known.issuperset(data):
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m vobjects.cli`` is ``vobjects``."""
+"""Run the ``vobjects`` command as ``python -m vobjects.cli``."""
 
 from __future__ import annotations
 

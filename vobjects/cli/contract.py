@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects api history | diff | openapi`: the contract, for people and CI.
+"""Implement `vobjects api history | diff | openapi`, for people and CI.
 
-Nothing here knows a service: :func:`add` is told where the contract comes
-from; :func:`main` is a whole program. Each command returns the exit code.
+This module knows no service: the caller of :func:`add` supplies the contract,
+and :func:`main` is a whole program for one. Each command returns its exit
+code.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from vobjects.versions import Version
 
 Load = Callable[[argparse.Namespace], Contract]
 
-#: Something is wrong with the contract or its history.
+#: Exit code for problems of the contract or its history.
 WRONG = 1
 
 
 def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
-    """Add the commands to argparse's, and return them.
+    """Add the commands to an argument parser, and return their parsers.
 
-    :param commands: what ``ArgumentParser.add_subparsers`` returned
-    :param load: returns the contract; called when a command runs, with what
-        was given to it
+    :param commands: the result of ``ArgumentParser.add_subparsers``
+    :param load: returns the contract; called with the parsed arguments when a
+        command runs
     """
     added = []
     for name, run, summary in _COMMANDS:
@@ -51,11 +52,14 @@ def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
 
 
 def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
-    """Run a command of a service that has no other ones.
+    """Run a command of a service that has no other commands.
 
-    :param argv: without the program's name; None: those of this process
-    :returns: the exit code; 2 for a version that there is not
-    :raises SystemExit: from argparse
+    :param contract: the contract of the service
+    :param argv: arguments without the program's name; None: those of this
+        process
+    :returns: the exit code
+    :raises SystemExit: raised by argparse, with exit code 2 for bad input such
+        as an unknown version
     """
     parser = argparse.ArgumentParser(
         description=f'The contract of the {contract.policy.service_type} API.'
@@ -71,11 +75,12 @@ def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
 
 
 def _history(options: argparse.Namespace, contract: Contract) -> int:
-    """Check that the history tells every change, and write the page.
+    """Check that the history lists every change, and write its page.
 
-    Each microversion must have an entry, and an entry must name whatever is
-    added, removed or changed there. Nothing may disappear and come back.
-    Exits with 1 if the history lacks something, and says what.
+    Each microversion must have an entry, and an entry must name everything
+    that the microversion adds, removes or changes. Nothing may disappear and
+    come back. The exit code is 1 if the history is incomplete; each problem is
+    printed.
     """
     found = list(history.problems(contract))
     for problem in found:
@@ -86,11 +91,11 @@ def _history(options: argparse.Namespace, contract: Contract) -> int:
 
 
 def _diff(options: argparse.Namespace, contract: Contract) -> int:
-    """Tell what a client gains and loses between two microversions.
+    """Show the changes for a client between two microversions.
 
-    A change is breaking if a client that was right at the first one can be
-    wrong at the second. Exits with 1 at an alarm: something disappeared and
-    returned in between.
+    A change is breaking if a client that works at the old microversion can
+    fail at the new one. The exit code is 1 after an alarm: a part of the API
+    was removed and added again between the two.
     """
     old, new = Version.parse(options.old), Version.parse(options.new)
     found = changes.between(contract, old, new)
@@ -124,7 +129,7 @@ def _openapi(options: argparse.Namespace, contract: Contract) -> int:
 _COMMANDS: Sequence[
     tuple[str, Callable[[argparse.Namespace, Contract], int], str]
 ] = (
-    ('history', _history, 'check the history; write its page'),
+    ('history', _history, 'check the history, and write its page'),
     ('diff', _diff, 'compare two microversions'),
     ('openapi', _openapi, 'print the OpenAPI document of a microversion'),
 )
@@ -132,24 +137,27 @@ _COMMANDS: Sequence[
 _OUTPUT: Mapping[str, Any] = {
     'type': pathlib.Path,
     'metavar': 'FILE',
-    'help': 'write there instead of to standard output',
+    'help': 'write to this file instead of standard output',
 }
 
-#: Command -> flags -> what argparse is told of them.
+#: Command -> flags -> keyword arguments for argparse.
 _ARGUMENTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     'history': {
         '--output -o': _OUTPUT,
-        '--check': {'action': 'store_true', 'help': 'write no page'},
+        '--check': {
+            'action': 'store_true',
+            'help': 'check only; write no page',
+        },
     },
     'diff': {
-        'old': {'metavar': 'OLD', 'help': 'a microversion, such as 1.6'},
-        'new': {'metavar': 'NEW', 'help': 'another one'},
-        '--json': {'action': 'store_true', 'help': 'for programs'},
+        'old': {'metavar': 'OLD', 'help': 'old microversion, such as 1.6'},
+        'new': {'metavar': 'NEW', 'help': 'new microversion'},
+        '--json': {'action': 'store_true', 'help': 'print JSON'},
     },
     'openapi': {
         '--version': {
             'metavar': 'X.Y',
-            'help': 'the microversion (default: the newest)',
+            'help': 'microversion (default: the newest)',
         },
         '--output -o': _OUTPUT,
     },

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``vobjects fleet``: who is alive, what they speak, and why not more.
+"""Implement ``vobjects fleet``: show the live processes and their versions.
 
-The answers come from an engine, over the transport that the configuration
-names. Which types and topics there are is said by the packages of the entry
-point group ``vobjects.services``: each has modules ``types`` (importing it
-registers them), ``topics`` (``EXCHANGE``, ``ENGINE``, ``ERROR_MODULES``) and
-``history`` (``MAXIMUM``).
+An engine answers, over the transport that the configuration names. The
+packages in the entry point group ``vobjects.services`` define the types and
+topics: each has modules ``types`` (importing it registers them), ``topics``
+(``EXCHANGE``, ``ENGINE``, ``ERROR_MODULES``) and ``history`` (``MAXIMUM``).
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from typing import Any
 from oslo_config import cfg
 
 from vobjects import base, exceptions, manifest, versions
-from vobjects.cli import state
+from vobjects.cli import settings, state
 from vobjects.rpc import caller, fleet, membership
 
 GROUP = 'vobjects.services'
 DEFAULT_SERVICE = 'clustering'
 
-#: Whose configuration file is looked for.
+#: Project name of the configuration files.
 _PROJECT = 'vobjects'
 
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
@@ -38,7 +37,7 @@ _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Service:
-    """What this command has to know of a service."""
+    """The properties of a service that this command needs."""
 
     exchange: str
     topic: str
@@ -51,10 +50,10 @@ def main(argv: list[str]) -> int:
 
     :param argv: the arguments after ``fleet``
     :returns: 0
-    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
     :raises vobjects.exceptions.FleetError: no engine answers
-    :raises oslo_config.cfg.Error: a bad configuration
-    :raises SystemExit: from argparse
+    :raises oslo_config.cfg.Error: the configuration is invalid
+    :raises SystemExit: raised by argparse
     """
     options = _parser().parse_args(argv)
     service = _service(options.service)
@@ -66,7 +65,8 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects fleet',
-        description='Show the live processes and what they can speak.',
+        description='Show the live processes and the versions that they'
+        ' support.',
     )
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', required=True
@@ -80,8 +80,8 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=run)
-        for flag, settings in _ARGUMENTS.get(name, {}).items():
-            command.add_argument(flag, **settings)
+        for flag, keywords in _ARGUMENTS.get(name, {}).items():
+            command.add_argument(flag, **keywords)
     return parser
 
 
@@ -99,26 +99,27 @@ def _common() -> argparse.ArgumentParser:
         type=pathlib.Path,
         metavar='FILE',
         action='append',
-        help='settings: they say where engines are; may be repeated',
+        help='configuration file that locates the engines; may be repeated',
     )
     place.add_argument(
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
-        help='of a running `vobjects up`; without both, its default one or'
-        ' else the configuration that engines find',
+        help='state directory of a running `vobjects up` (default: its'
+        ' default directory if it exists, otherwise the configuration that'
+        ' engines read)',
     )
     return parser
 
 
-# The commands: each yields lines
+# The commands; each yields lines
 
 
 Lines = Iterator[str]
 
 
 def _list(options: argparse.Namespace, service: Service) -> Lines:
-    """List the live processes, and the highest microversion they serve."""
+    """List the live processes and the highest microversion they support."""
     with _ledger(options, service) as ledger:
         view = ledger.get()
     if options.json:
@@ -132,7 +133,10 @@ def _list(options: argparse.Namespace, service: Service) -> Lines:
 
 
 def _explain(options: argparse.Namespace, service: Service) -> Lines:
-    """Tell which microversions cannot be served, and who is in the way."""
+    """Explain why microversions are not served, and name the processes.
+
+    With TYPE, show the versions of that type only.
+    """
     if options.type is not None:
         _known(options.type)
     with _ledger(options, service) as ledger:
@@ -146,10 +150,10 @@ def _explain(options: argparse.Namespace, service: Service) -> Lines:
 
 
 def _hold(options: argparse.Namespace, service: Service) -> Lines:
-    """Keep what is spoken as it is, whoever leaves or joins.
+    """Keep the object versions in use from rising.
 
-    For as long as a rolling upgrade may have to be undone: nothing is said
-    or stored that the older release could not read.
+    Use a hold while you may have to roll back an upgrade: processes send and
+    store nothing in a version that the older release cannot read.
     """
     with _ledger(options, service) as ledger:
         view = ledger.hold(service.topic)
@@ -157,17 +161,17 @@ def _hold(options: argparse.Namespace, service: Service) -> Lines:
 
 
 def _finalize(options: argparse.Namespace, service: Service) -> Lines:
-    """End a hold: what is spoken follows the live processes again."""
+    """End a hold: the versions in use follow the live processes again."""
     with _ledger(options, service) as ledger:
         view = ledger.finalize()
     yield from _summary(view, service)
 
 
 def _manifest(options: argparse.Namespace, service: Service) -> Lines:
-    """Print what this build speaks, as a manifest file. Asks nobody.
+    """Print the manifest of this build, without contacting an engine.
 
-    Such a file is what `vobjects engine --manifest` and the option `engine`
-    of [upgrade_levels] read.
+    `vobjects engine --manifest` and the option `engine` of [upgrade_levels]
+    read such a file.
     """
     if options.microversion is None:
         found = manifest.own()
@@ -181,28 +185,32 @@ _COMMANDS: Sequence[
     tuple[str, Callable[[argparse.Namespace, Service], Lines], str]
 ] = (
     ('list', _list, 'list the live processes'),
-    ('explain', _explain, 'tell why a microversion is not served'),
-    ('hold', _hold, 'keep what is spoken as it is'),
+    ('explain', _explain, 'explain why a microversion is not served'),
+    ('hold', _hold, 'keep the versions in use from rising'),
     ('finalize', _finalize, 'end a hold'),
-    ('manifest', _manifest, 'print what this build speaks'),
+    ('manifest', _manifest, 'print the manifest of this build'),
 )
 
-#: Command -> argument -> what argparse is told of it.
+#: Command -> argument -> keyword arguments for argparse.
 _ARGUMENTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
-    'list': {'--json': {'action': 'store_true', 'help': 'for programs'}},
+    'list': {'--json': {'action': 'store_true', 'help': 'print JSON'}},
     'explain': {
-        'type': {'nargs': '?', 'metavar': 'TYPE', 'help': 'one type only'}
+        'type': {
+            'nargs': '?',
+            'metavar': 'TYPE',
+            'help': 'show only this type',
+        }
     },
     'manifest': {
         '--microversion': {
             'metavar': 'X.Y',
-            'help': 'only what that microversion of the API shows',
+            'help': 'print only the versions of this microversion of the API',
         }
     },
 }
 
 
-# What they say
+# Output
 
 
 def _row(member: fleet.Member) -> tuple[str, ...]:
@@ -255,7 +263,7 @@ def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
         yield f'  held at {view.held.get(name, "none")}'
 
 
-# Where the answers come from
+# The service and its ledger
 
 
 def _service(name: str) -> Service:
@@ -289,10 +297,11 @@ def _known(name: str) -> None:
 def _ledger(
     options: argparse.Namespace, service: Service
 ) -> Iterator[membership.RemoteLedger]:
-    settings = cfg.ConfigOpts()
-    settings([], project=_PROJECT, default_config_files=_files(options))
+    conf = cfg.ConfigOpts()
+    conf([], project=_PROJECT, default_config_files=_files(options))
+    settings.require_bus(conf)
     ledger, close = caller.connect(
-        settings, service.exchange, service.topic, service.error_modules
+        conf, service.exchange, service.topic, service.error_modules
     )
     try:
         yield ledger

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run one command and leave nothing behind, whoever dies first.
+"""Run one command, and leave no process behind in any case.
 
 ::
 
-    supervisor         dies by SIGKILL: the kernel sends the keeper SIGTERM
-    └── keeper         leads a session of its own, so that a terminal's
+    supervisor         if it is killed, the kernel sends the keeper SIGTERM
+    └── keeper         leads a separate session, so that a terminal's
         │              Ctrl-C reaches the supervisor only
-        └── command    the keeper dies by SIGKILL: the kernel kills this too
-            └── ...    what the command started, in the same session
+        └── command    if the keeper is killed, the kernel kills it, too
+            └── ...    processes that the command started, in its session
 
-On SIGTERM the keeper passes it on, and kills the whole session when the
-command has not ended ``GRACE`` seconds later. When the command has ended,
-the keeper kills what it left and ends with its exit code, or 128 + N for
-signal N.
+The keeper forwards SIGTERM to the command. If the command has not ended
+``GRACE`` seconds later, the keeper kills the whole session. When the command
+ends, the keeper kills the processes that it left and exits with its exit code,
+or with 128 + N for signal N.
 
-This file is also run as a script, without site-packages, to be small and
-quick: ``python -I -S keeper.py PARENT_PID GRACE COMMAND [ARGUMENT ...]``.
+This file also runs as a script, without site-packages, to start quickly and
+stay small: ``python -I -S keeper.py PARENT_PID GRACE COMMAND [ARGUMENT ...]``.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _CANNOT_RUN = 127
 
 
 def die_with_parent(number: int, parent: int) -> bool:
-    """Have the kernel send this process a signal when its parent dies.
+    """Ask the kernel to signal this process when its parent dies.
 
-    It survives ``exec``. What counts is the death of the *thread* that
-    started this process (prctl(2), PR_SET_PDEATHSIG).
+    The setting survives ``exec``. The kernel sends the signal when the
+    *thread* that started this process ends (prctl(2), PR_SET_PDEATHSIG).
 
     :param number: the signal
-    :param parent: the process id that the parent is expected to have
-    :returns: False when the parent is gone already
+    :param parent: the expected process id of the parent
+    :returns: False if the parent has already ended
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
     return os.getppid() == parent
 
 
 def session(leader: int) -> list[int]:
-    """Return the processes of a session that are alive.
+    """Return the live processes of a session.
 
-    :param leader: the session's id
+    :param leader: id of the session
     """
     found = []
     for entry in os.listdir('/proc'):
@@ -73,8 +73,9 @@ def session(leader: int) -> list[int]:
 def kill_session(leader: int, *, spare: int = 0, within: float = 5) -> None:
     """Kill every process of a session.
 
-    :param spare: the one process to leave alone
-    :param within: seconds to go on while new ones appear
+    :param leader: id of the session
+    :param spare: id of a process to leave alone
+    :param within: seconds to continue while new processes appear
     """
     until = time.monotonic() + within
     while alive := [pid for pid in session(leader) if pid != spare]:
@@ -89,15 +90,17 @@ def kill_session(leader: int, *, spare: int = 0, within: float = 5) -> None:
 def keep(parent: int, grace: float, command: list[str]) -> int:
     """Run a command until it ends.
 
-    :param parent: the process that this one must not outlive
+    :param parent: id of the process that this one must not outlive
     :param grace: seconds between SIGTERM and SIGKILL
-    :returns: the command's exit code, or 128 + the signal that ended it
+    :param command: program and arguments
+    :returns: the command's exit code, or 128 + the number of the signal that
+        ended it
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     if not die_with_parent(signal.SIGTERM, parent):
         return 0
-    # Orphans of the command become ours, so that they do not stay zombies
-    # where process 1 collects none, as in many containers.
+    # Adopt the orphans of the command: where process 1 does not reap
+    # processes, as in many containers, they would stay zombies.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = _start(command)
     deadline: float | None = None
@@ -134,7 +137,7 @@ def _start(command: list[str]) -> int:
 
 
 def _reap(child: int) -> int | None:
-    """Collect who has ended; return the exit code if it was the child."""
+    """Reap ended processes; return the child's exit code if it ended."""
     code = None
     while True:
         try:
@@ -148,7 +151,7 @@ def _reap(child: int) -> int | None:
 
 
 def _next_signal(deadline: float | None) -> int | None:
-    """Wait for a signal; None when the deadline came first."""
+    """Wait for a signal; return None if the deadline passes first."""
     if deadline is None:
         return signal.sigwaitinfo(_SIGNALS).si_signo
     left = max(deadline - time.monotonic(), 0)

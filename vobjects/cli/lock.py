@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``vobjects lock``, ``vobjects diff`` and ``vobjects history``.
+"""Implement ``vobjects lock``, ``vobjects diff`` and ``vobjects history``.
 
-Exit codes: 0 nothing to do, 1 findings, 2 bad input.
+Exit codes: 0 no findings, 1 findings, 2 bad input.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def main(argv: list[str]) -> int:
 
     :param argv: the arguments after ``lock``
     :returns: 0; 1 with findings
-    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
-    :raises SystemExit: from argparse
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
+    :raises SystemExit: raised by argparse
     """
     options = _lock_parser().parse_args(argv)
     run: Run = options.run
@@ -51,8 +51,9 @@ def diff(argv: list[str]) -> int:
     """Run ``vobjects diff A B``; see :func:`main`."""
     parser = argparse.ArgumentParser(
         prog='vobjects diff',
-        description='Say what changed from A to B and who breaks: exit code'
-        ' 1 if something does that no conversion covers.',
+        description='Show the changes from A to B and what they break. The'
+        ' exit code is 1 if a change breaks something that no conversion'
+        ' covers.',
         epilog=f'A and B are one of:\n\n{sources.WORDS}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -73,7 +74,8 @@ def history(argv: list[str]) -> int:
     """Run ``vobjects history TYPE``; see :func:`main`."""
     parser = argparse.ArgumentParser(
         prog='vobjects history',
-        description='Say what a type was at each version in the lock.',
+        description='Show the versions of a type in the lock, and their'
+        ' differences.',
     )
     parser.add_argument('type', metavar='TYPE')
     _add_file(parser)
@@ -112,7 +114,7 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Compare the code with the lock: exit code 1 if something breaks."""
+    """Compare the code with the lock: exit code 1 if a check fails."""
     lock = parse.load(options.file)
     sources.load(lock, options.file)
     code = snapshot.snapshot(lock.imports, lock)
@@ -120,14 +122,14 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _update(options: argparse.Namespace) -> int:
-    """Write what the code says of versions that no release has."""
+    """Record the versions in the code that no release has frozen."""
     lock = parse.load(options.file)
     sources.load(lock, options.file)
     return _updated(lock, options) or DONE
 
 
 def _release(options: argparse.Namespace) -> int:
-    """Update, and freeze everything under the name of a release."""
+    """Update the lock, and freeze all versions under the name of a release."""
     lock = parse.load(options.file)
     sources.load(lock, options.file)
     if options.again:
@@ -151,7 +153,7 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _collapse(options: argparse.Namespace) -> int:
-    """Merge versions that no release has, in the source."""
+    """Merge unreleased versions of each type, in the source code."""
     lock = parse.load(options.file)
     sources.load(lock, options.file)
     code = snapshot.snapshot(lock.imports, lock)
@@ -179,7 +181,7 @@ def _collapse(options: argparse.Namespace) -> int:
 
 
 def _rules(options: argparse.Namespace) -> int:
-    """List the rules."""
+    """List the rules that the checks apply."""
     width = max(len(rule.id) for rule in RULES)
     for rule in RULES:
         print(f'{rule.id:<{width}}  {rule.purpose}')
@@ -256,7 +258,7 @@ def _steps(before: TypeShape, shape: TypeShape) -> Iterator[str]:
 
 
 def _write(path: pathlib.Path, lock: Lock) -> None:
-    """Replace a lock file, or leave it as it was."""
+    """Replace a lock file as a whole, or leave it unchanged."""
     fresh = path.with_name(f'{path.name}.new')
     fresh.write_text(text.dump(lock))
     fresh.replace(path)
@@ -282,7 +284,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
         type=pathlib.Path,
         default=sources.DEFAULT,
         metavar='FILE',
-        help='the lock (default: %(default)s here)',
+        help='lock file (default: %(default)s in the working directory)',
     )
 
 
@@ -291,7 +293,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         '--format',
         choices=sorted(FORMATS),
         default='text',
-        help='of the findings (default: %(default)s)',
+        help='format of the findings (default: %(default)s)',
     )
 
 
@@ -302,17 +304,19 @@ def _add_imports(parser: argparse.ArgumentParser) -> None:
         action='append',
         required=True,
         metavar='IMPORT',
-        help='what registers the types: MODULE, MODULE:CALLABLE or'
+        help='code that registers the types: MODULE, MODULE:CALLABLE or'
         ' PACKAGE.*, for example nova.objects:register_all; may be repeated',
     )
 
 
 def _add_release(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('name', metavar='NAME', help='for example 1.2.0')
+    parser.add_argument(
+        'name', metavar='NAME', help='name of the release, for example 1.2.0'
+    )
     parser.add_argument(
         '--again',
         action='store_true',
-        help='freeze the newest release once more, because nobody has it yet',
+        help='freeze the newest release again, if it is not published yet',
     )
 
 
@@ -320,7 +324,8 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--write',
         action='store_true',
-        help='change the source; without it the difference is shown',
+        help='change the source code; without it, the command prints the'
+        ' difference',
     )
 
 
@@ -339,8 +344,7 @@ def _lock_parser() -> argparse.ArgumentParser:
         prog='vobjects lock',
         description='Keep a record of every released version of every type,'
         ' and compare the code with it.',
-        epilog='Findings are said for four orders:'
-        f' {"; ".join(ORDERS.values())}.',
+        epilog=f'The checks cover four cases: {"; ".join(ORDERS.values())}.',
     )
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', required=True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last lines of a log, and following several logs at once."""
+"""Read the last lines of a log, and follow several logs at once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pathlib
 import threading
 from collections.abc import Callable, Mapping
 
-#: Bytes from the end of a log that are looked at for its last lines.
+#: Bytes at the end of a log that are searched for its last lines.
 _WINDOW = 16 * 1024
 
-#: Bytes read from one log at a time.
+#: Maximum number of bytes read from one log at a time.
 _CHUNK = 64 * 1024
 
 
 def size(path: pathlib.Path) -> int:
-    """Return a file's length in bytes; 0 when it is not there."""
+    """Return a file's length in bytes; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -26,9 +26,10 @@ def size(path: pathlib.Path) -> int:
 def last_lines(path: pathlib.Path, count: int, *, start: int = 0) -> list[str]:
     """Return the last lines of a log.
 
-    :param start: the byte before which nothing is read
-    :returns: at most ``count`` lines without their ends; none when the file
-        is not there
+    :param count: maximum number of lines
+    :param start: byte offset at which to start reading
+    :returns: lines without line ends and without blank lines; empty if the
+        file does not exist
     """
     try:
         with path.open('rb') as log:
@@ -40,11 +41,11 @@ def last_lines(path: pathlib.Path, count: int, *, start: int = 0) -> list[str]:
 
 
 class Follower:
-    """Writes what is appended to several logs, each line with its log's name.
+    """Writes lines appended to several logs, each with its log's name.
 
     :param files: name -> log; a log may appear later
-    :param write: called with a name and a line, from a thread of this object
-    :param period: seconds between two looks
+    :param write: called with a name and a line, in this object's thread
+    :param period: seconds between two reads
     """
 
     def __init__(
@@ -65,11 +66,11 @@ class Follower:
         )
 
     def start(self) -> None:
-        """Follow from here on."""
+        """Start to follow the logs from their current ends."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what is there still, and end."""
+        """Write the remaining lines, and end."""
         self._stop.set()
         self._thread.join()
 

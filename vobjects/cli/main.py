@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find a command and run it.
 
-A command is an entry point of the group ``vobjects.commands``: its value
-names a function ``(argv: list[str]) -> int`` that gets the arguments after
-the command's name and returns the exit code: 0 done, 1 failed, 2 bad input.
+A command is an entry point of the group ``vobjects.commands``. It refers to a
+function ``(argv: list[str]) -> int`` that receives the arguments after the
+command's name and returns the exit code: 0 success, 1 failure, 2 bad input.
 Listing the commands imports none of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib.metadata
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from vobjects import exceptions
+from vobjects import exceptions, suggestions
 
 GROUP = 'vobjects.commands'
 
@@ -24,23 +23,24 @@ BAD_INPUT = 2
 FAILED = 1
 INTERRUPTED = 130
 
-#: What `vobjects --help` says, in this order. A command that another package
-#: brings is listed after these, with the place it comes from.
+#: Lines of `vobjects --help`, in this order. Commands of other packages
+#: follow, with the object that they refer to.
 SUMMARIES: Mapping[str, str] = {
     'up': 'run the whole service on this machine',
-    'api': 'run the REST API; show its history, differences, OpenAPI',
+    'api': 'run the REST API; print its history, differences, OpenAPI',
     'engine': 'run an engine',
     'db': 'create and upgrade the database',
+    'config': 'check configuration files',
     'queue': 'post and show messages of the queue service',
-    'fleet': 'show who is alive and what they speak; hold or finalize',
-    'lock': 'record what is released, and compare the code with it',
-    'diff': 'say what changed between two releases, and who breaks',
-    'history': 'say what a type was at each of its versions',
-    'matrix': 'try every microversion with every release',
+    'fleet': 'show live processes and their versions; hold or finalize',
+    'lock': 'record released versions, and compare the code with them',
+    'diff': 'show changes between two releases, and what they break',
+    'history': 'show the versions of a type',
+    'matrix': 'test every microversion with every release',
 }
 
-#: Errors whose message is all the caller needs: module, class, exit code. The
-#: first that fits counts.
+#: Errors whose message is sufficient, without a traceback: module, class and
+#: exit code. The first match counts.
 _EXPLAINED = (
     ('vobjects.exceptions', 'FleetError', FAILED),
     ('vobjects.exceptions', 'OutOfReach', FAILED),
@@ -53,6 +53,7 @@ _EXPLAINED = (
     ('sqlalchemy.exc', 'ArgumentError', BAD_INPUT),
     ('sqlalchemy.exc', 'SQLAlchemyError', FAILED),
     ('oslo_db.exception', 'DBError', FAILED),
+    ('builtins', 'IsADirectoryError', BAD_INPUT),
     ('builtins', 'OSError', FAILED),
 )
 
@@ -63,9 +64,10 @@ Commands = Mapping[str, importlib.metadata.EntryPoint]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``vobjects COMMAND ARGUMENT...``.
 
-    :param argv: without the program's name; None: those of this process
+    :param argv: arguments without the program's name; None: those of this
+        process
     :returns: the exit code
-    :raises SystemExit: from argparse, with the exit code
+    :raises SystemExit: raised by argparse, with the exit code
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     commands = _commands()
@@ -117,14 +119,14 @@ def _listing(commands: Commands) -> str:
             'commands:',
             *lines,
             '',
-            "'vobjects COMMAND --help' tells more about one of them.",
+            "'vobjects COMMAND --help' describes a command.",
         ]
     )
 
 
 def _unknown(name: str, commands: Commands) -> str:
-    near = difflib.get_close_matches(name, commands, n=1)
-    advice = f'did you mean {near[0]!r}?' if near else 'see vobjects --help'
+    near = suggestions.nearest(name, commands)
+    advice = f'did you mean {near!r}?' if near else 'see vobjects --help'
     return f'unknown command {exceptions.cut(name)}; {advice}'
 
 
@@ -135,8 +137,8 @@ def _run(name: str, commands: Commands, argv: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has enough; python's own flush at exit must
-        # not complain about it again.
+        # The reader, such as `head`, closed the pipe. Without this, Python's
+        # own flush at exit would raise the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -150,10 +152,10 @@ def _run(name: str, commands: Commands, argv: list[str]) -> int:
 def _code_of(error: Exception) -> int | None:
     """Return the exit code of an error that explains itself.
 
-    :returns: None for a bug of ours, which deserves its traceback
+    :returns: None for an unexpected error, which needs its traceback
     """
     for module, name, code in _EXPLAINED:
-        # Of a module that nobody has imported there is no error either.
+        # An error of a module that was never imported cannot occur.
         cls = getattr(sys.modules.get(module), name, None)
         if cls is not None and isinstance(error, cls):
             return code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``vobjects matrix``: every microversion with every release in the lock."""
+"""Implement ``vobjects matrix``: try every microversion and release."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def main(argv: list[str]) -> int:
     """Run ``vobjects matrix``.
 
     :param argv: the arguments after ``matrix``
-    :returns: 0; 1 when something that is offered does not arrive
-    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
-    :raises SystemExit: from argparse
+    :returns: 0; 1 if data that the API offers, or that one release sends to
+        another, does not arrive
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
+    :raises SystemExit: raised by argparse
     """
     parser = _parser()
     options = parser.parse_args(argv)
@@ -51,16 +52,16 @@ def main(argv: list[str]) -> int:
 def _versus(options: argparse.Namespace) -> int:
     from vobjects.testing import versus
 
-    passages = versus.versus(options.old, options.new, options.imports)
-    for line in versus.as_text(passages):
+    transfers = versus.versus(options.old, options.new, options.imports)
+    for line in versus.as_text(transfers):
         print(line)
-    return 1 if any(one.outcome != 'fine' for one in passages) else 0
+    return 1 if any(one.outcome != 'fine' for one in transfers) else 0
 
 
 def _microversions(service: str) -> list[Version]:
     """Return the microversions of a service, oldest first.
 
-    :raises vobjects.exceptions.VobjectsError: there is no such service
+    :raises vobjects.exceptions.VobjectsError: the service is not installed
     """
     for point in importlib.metadata.entry_points(group=shipped.GROUP):
         if point.name == service:
@@ -74,15 +75,15 @@ def _microversions(service: str) -> list[Version]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects matrix',
-        description='Try every microversion of the API with an engine of'
-        ' every release in the lock: exit code 1 if something that is'
-        ' offered does not arrive. With --old and --new: send every type of'
-        ' any service on oslo.versionedobjects between two installed'
-        ' releases of it.',
+        description='Test every microversion of the API with an engine of'
+        ' every release in the lock. The exit code is 1 if data that a'
+        ' microversion offers does not arrive. With --old and --new, transfer'
+        ' every type of a service that uses oslo.versionedobjects between two'
+        ' installed releases of the service.',
     )
     for name, summary in (
-        ('old', 'a virtual environment with the older release'),
-        ('new', 'a virtual environment with the newer release'),
+        ('old', 'virtual environment with the older release'),
+        ('new', 'virtual environment with the newer release'),
     ):
         parser.add_argument(
             f'--{name}', type=pathlib.Path, metavar='ENV', help=summary
@@ -92,8 +93,9 @@ def _parser() -> argparse.ArgumentParser:
         dest='imports',
         action='append',
         metavar='IMPORT',
-        help='what registers the types in both: MODULE, MODULE:CALLABLE or'
-        ' PACKAGE.*, for example nova.objects:register_all; may be repeated',
+        help='code that registers the types in both: MODULE, MODULE:CALLABLE'
+        ' or PACKAGE.*, for example nova.objects:register_all; may be'
+        ' repeated',
     )
     parser.add_argument(
         '--service',
@@ -105,12 +107,12 @@ def _parser() -> argparse.ArgumentParser:
         '--file',
         type=pathlib.Path,
         metavar='FILE',
-        help='a lock (default: the one that the service is installed with)',
+        help='lock file (default: the one installed with the service)',
     )
     parser.add_argument(
         '--html',
         type=pathlib.Path,
         metavar='FILE',
-        help='write a page instead of printing a table',
+        help='write an HTML page instead of printing a table',
     )
     return parser

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory that holds everything `vobjects up` keeps.
+"""Manage the directory that holds everything `vobjects up` keeps.
 
 ::
 
-    vobjects.conf      written at every start
-    vobjects.sqlite    the database, unless another is named
-    receivers.key      encrypts the trusts of users in it
+    vobjects.conf      configuration, written at every start
+    vobjects.sqlite    the database, unless another is configured
+    receivers.key      encrypts users' trusts in the database
     rpc/               sockets of the embedded transport
-    metrics/           where API processes count together
-    log/NAME.log       what process NAME says
-    lock               held while anything of a run is alive; has its pid
+    metrics/           counters shared by the API processes
+    log/NAME.log       the log of process NAME
+    lock               held while any process of a run is alive; has its pid
 """
 
 from __future__ import annotations
@@ -19,17 +19,22 @@ import fcntl
 import os
 import pathlib
 import secrets
+import shlex
+import stat
 import time
 from collections.abc import Mapping
 
 from vobjects import exceptions
 from vobjects.cli import logs
 
-#: A log longer than this, in bytes, is put aside when a run starts.
+#: Size in bytes above which a log is renamed when a run starts.
 LOG_LIMIT = 10_000_000
 
-#: These end a path in a URL, or quote in some readers of URLs only.
+#: Characters that end a path in a URL, or that only some parsers of URLs
+#: decode.
 _NOT_IN_URLS = frozenset('%?#')
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 _HEADER = """\
 # Written by `vobjects up` at every start; changes are lost. Put settings of
@@ -38,13 +43,14 @@ _HEADER = """\
 
 
 class StateError(exceptions.VobjectsError):
-    """The state directory cannot be used; the message says what to do."""
+    """The state directory cannot be used; the message explains the fix."""
 
 
 def default() -> pathlib.Path:
-    """Return ``$XDG_STATE_HOME/vobjects``, or its usual place.
+    """Return ``$XDG_STATE_HOME/vobjects``, or ``~/.local/state/vobjects``.
 
-    The XDG base directory specification has relative paths ignored.
+    Relative paths in the variable are ignored, as the XDG base directory
+    specification requires.
     """
     home = pathlib.Path(os.environ.get('XDG_STATE_HOME', ''))
     if not home.is_absolute():
@@ -53,10 +59,10 @@ def default() -> pathlib.Path:
 
 
 class StateDirectory:
-    """A state directory, made if it is not there, for its owner only.
+    """A state directory for its owner only, created if it does not exist.
 
-    :param path: relative to the working directory
-    :raises StateError: it cannot be made or written to
+    :param path: relative to the working directory, or absolute
+    :raises StateError: it cannot be created, or other users may write to it
     """
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -69,6 +75,7 @@ class StateDirectory:
             )
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._check_owner()
             for name in ('log', 'rpc'):
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -76,18 +83,28 @@ class StateDirectory:
                 f'the state directory {self.path} cannot be made:'
                 f' {error.strerror}; choose another with --state-dir'
             ) from None
-        if self.path.stat().st_uid != os.geteuid():
+
+    def _check_owner(self) -> None:
+        status = self.path.stat()
+        if status.st_uid != os.geteuid():
             raise StateError(
                 f'the state directory {self.path} belongs to another user;'
                 ' choose another with --state-dir'
             )
+        if status.st_mode & _WRITABLE_BY_OTHERS:
+            raise StateError(
+                f'other users may write to the state directory {self.path}'
+                f' (mode {status.st_mode & 0o7777:04o}); run: chmod 0700'
+                f' {shlex.quote(str(self.path))}'
+            )
 
     def lock(self, *, within: float = 0) -> int:
-        """Make sure that nobody else uses the directory.
+        """Lock the directory for this process and its children.
 
-        :param within: seconds to wait for a dead run's last processes
-        :returns: a file descriptor; whoever has it open holds the lock
-        :raises StateError: somebody else does
+        :param within: seconds to wait for the last processes of a dead run
+        :returns: a file descriptor; every process that has it open holds the
+            lock
+        :raises StateError: other processes hold the lock
         """
         descriptor = os.open(
             self.path / 'lock', os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
@@ -115,16 +132,16 @@ class StateDirectory:
         )
 
     def log(self, name: str) -> pathlib.Path:
-        """Return the log of a process; a long one is put aside first."""
+        """Return the path of a process's log; a long log is renamed first."""
         path = self.path / 'log' / f'{name}.log'
         if logs.size(path) > LOG_LIMIT:
             path.replace(path.with_suffix('.log.1'))
         return path
 
     def key(self) -> str:
-        """Return the key that encrypts credentials, made if there is none.
+        """Return the key that encrypts credentials; create it if necessary.
 
-        :raises StateError: it cannot be read
+        :raises StateError: the file cannot be read or written
         """
         path = self.path / 'receivers.key'
         try:
@@ -143,8 +160,8 @@ class StateDirectory:
         """Write ``vobjects.conf`` for oslo.config.
 
         :param sections: group -> option -> value
-        :returns: the file
-        :raises StateError: a value cannot stand in such a file
+        :returns: the path of the file
+        :raises StateError: a value cannot be represented in such a file
         """
         path = self.path / 'vobjects.conf'
         text = '\n'.join(
@@ -157,8 +174,8 @@ class StateDirectory:
 def _write_privately(path: pathlib.Path, text: str) -> None:
     """Write a file with secrets, such as passwords in URLs.
 
-    Never readable by others, not even between creation and a chmod; and
-    whole, or not there.
+    Other users can never read it, not even between its creation and a chmod.
+    The file is replaced as a whole.
     """
     draft = path.with_suffix('.new')
     draft.unlink(missing_ok=True)
@@ -180,7 +197,7 @@ def _value(key: str, value: object) -> str:
             f'{key} has a character that a configuration file cannot hold:'
             f' {exceptions.cut(text)}'
         )
-    return text.replace('$', '$$')  # oslo.config puts values in for $name
+    return text.replace('$', '$$')  # oslo.config substitutes $name
 
 
 def _locked(descriptor: int) -> bool:
@@ -192,7 +209,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def _owner(descriptor: int) -> int:
-    """Return the process id in the lock; 0 when there is none yet."""
+    """Return the process id in the lock file; 0 if it is still empty."""
     text = os.pread(descriptor, 32, 0).decode(errors='replace').strip()
     return int(text) if text.isdecimal() else 0
 

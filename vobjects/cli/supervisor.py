@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start, watch, restart and stop processes.
+"""Start, monitor, restart and stop processes.
 
 Children start in ascending order of their ``stage`` and stop in descending
-order, those of a stage together. One that ends by itself is started again
-after a delay that doubles each time, until it has been up for a while. The
-supervisor knows nothing of what its children do.
+order; the children of a stage stop together. A child that ends by itself is
+started again after a delay. The delay doubles with each restart, until the
+child has been up for a while. A child that ends with exit code 2 rejects its
+arguments or its configuration: another start would end the same way, so the
+supervisor stops all children and returns that code. The supervisor knows
+nothing else about its children.
 
-Everything happens in the thread that calls :meth:`Supervisor.run`, which has
-to be the main thread (see :func:`vobjects.cli.keeper.die_with_parent`);
-:meth:`Supervisor.stop` may be called from a signal handler.
+Everything runs in the thread that calls :meth:`Supervisor.run`, which must be
+the main thread (see :func:`vobjects.cli.keeper.die_with_parent`). Signal
+handlers may call :meth:`Supervisor.stop`.
 """
 
 from __future__ import annotations
@@ -24,12 +27,13 @@ from collections.abc import Callable, Sequence
 
 from vobjects.cli import keeper, logs
 
-_LAST_LINES = 8
+#: Exit code of a child that must not be started again.
+REJECTED = 2
 
-#: Seconds between two looks at the children.
+#: Seconds between two checks of the children.
 _PERIOD = 0.1
 
-#: Seconds after which a second request to stop is not the first one's echo.
+#: Seconds after which a second stop request is not an echo of the first.
 _INSISTS = 1.0
 
 
@@ -37,11 +41,11 @@ _INSISTS = 1.0
 class Child:
     """A process to run.
 
-    :ivar name: for messages
+    :ivar name: name for messages
     :ivar command: program and arguments
-    :ivar log: gets standard output and error, appended
-    :ivar stage: lower starts earlier and stops later
-    :ivar ready: tells whether it does its work; None: as soon as it runs
+    :ivar log: file to which standard output and error are appended
+    :ivar stage: children of lower stages start earlier and stop later
+    :ivar ready: returns whether the child is ready; None: ready once it runs
     """
 
     name: str
@@ -53,14 +57,14 @@ class Child:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Timing:
-    """How patient the supervisor is; all times in seconds.
+    """Delays and timeouts of the supervisor, in seconds.
 
-    :ivar first_delay: before the first restart
-    :ivar longest_delay: before any restart
+    :ivar first_delay: delay before the first restart
+    :ivar longest_delay: maximum delay before a restart
     :ivar steady_after: time up after which earlier crashes are forgotten
-    :ivar grace: between asking a child to stop and killing it
-    :ivar ready_within: until all are ready after the start
-    :ivar attempts: crashes of one child, before all are ready, to give up
+    :ivar grace: time between the request to stop and SIGKILL
+    :ivar ready_within: maximum time until all children are ready
+    :ivar attempts: number of crashes of one child after which the start fails
     """
 
     first_delay: float = 0.5
@@ -71,32 +75,32 @@ class Timing:
     attempts: int = 3
 
     def delay(self, crashes: int) -> float:
-        """Return how long to wait after so many crashes in a row."""
+        """Return the delay after a number of crashes in a row."""
         doublings = min(crashes - 1, 32)
         return float(min(self.first_delay * 2**doublings, self.longest_delay))
 
 
 @dataclasses.dataclass(slots=True)
 class _Run:
-    """What happens to one child."""
+    """The state of one child."""
 
     child: Child
     process: subprocess.Popen[bytes] | None = None
     started: float = 0
-    offset: int = 0  # of its log when it was started
+    offset: int = 0  # size of its log at its start, in bytes
     crashes: int = 0  # in a row
-    due: float = 0  # when to start it again
+    due: float = 0  # monotonic time of the next start
     ready: bool = False
 
 
 class Supervisor:
-    """Runs children until it is asked to stop.
+    """Runs children until it is stopped.
 
-    :param children: what to run
-    :param say: called with each message, one or several lines
-    :param timing: how patient to be
-    :param keep_open: file descriptors that stay open until the last child
-        has ended, even if this process is killed (a lock, for instance)
+    :param children: the processes to run
+    :param say: called with each message, of one or several lines
+    :param timing: delays and timeouts
+    :param keep_open: file descriptors that stay open until the last child has
+        ended, even if this process is killed (a lock, for instance)
     """
 
     def __init__(
@@ -114,16 +118,17 @@ class Supervisor:
         self._say = say
         self._timing = timing or Timing()
         self._keep_open = tuple(keep_open)
-        # Plain values rather than an Event: a signal handler that sets an
-        # Event on which its own thread waits may wait for itself.
+        # Plain values instead of an Event: a signal handler that sets an Event
+        # on which the main thread waits may deadlock.
         self._asked: float | None = None
         self._insisted = False
+        self._rejected = False
 
     def stop(self) -> None:
-        """Ask to stop; asked again a second later, kill.
+        """Request a stop; a second request after a second kills the children.
 
-        One request may arrive twice: `make` passes on what its whole process
-        group has got.
+        One request may arrive twice: `make` forwards a signal that its whole
+        process group has received.
         """
         now = time.monotonic()
         if self._asked is None:
@@ -132,11 +137,13 @@ class Supervisor:
             self._insisted = True
 
     def run(self, on_ready: Callable[[], None]) -> int:
-        """Start all, and look after them until asked to stop.
+        """Start all children, and restart them as needed until stopped.
+
+        No child runs any more when this method returns.
 
         :param on_ready: called once, when all children are ready
-        :returns: 0 after :meth:`stop`; 1 when a child could not be started
-            or did not get ready in time; nothing runs any more
+        :returns: 0 after :meth:`stop`; 1 if a child could not be started or
+            was not ready in time; 2 if a child ended with that exit code
         """
         try:
             return self._run(on_ready)
@@ -149,6 +156,8 @@ class Supervisor:
         while self._asked is None:
             for run in self._runs:
                 self._look_after(run)
+            if self._rejected:
+                return REJECTED
             if not announced:
                 if failure := self._failure(until):
                     self._say(failure)
@@ -161,7 +170,7 @@ class Supervisor:
         return 0
 
     def _failure(self, until: float) -> str:
-        """Say why starting has failed; empty while it has not."""
+        """Return why the start has failed; empty if it has not."""
         for run in self._runs:
             if run.crashes >= self._timing.attempts:
                 return (
@@ -191,7 +200,11 @@ class Supervisor:
         if run.process is None:
             if now >= run.due:
                 self._start(run)
-        elif (code := _ended(run.process)) is not None:
+        elif (code := _ended(run.process)) == REJECTED:
+            run.process, self._rejected = None, True
+            line = _last_line(run) or f'exit code {code}; log {run.child.log}'
+            self._say(f'{run.child.name}: {line}')
+        elif code is not None:
             if now - run.started >= self._timing.steady_after:
                 run.crashes = 0
             run.crashes += 1
@@ -233,9 +246,11 @@ class Supervisor:
     def _stop_together(self, runs: list[_Run]) -> None:
         processes = [run.process for run in runs if run.process is not None]
         for process in processes:
-            process.send_signal(signal.SIGTERM)
-        # The keeper kills what does not end in time; the rest is for a
-        # keeper that was stopped itself.
+            # Not Popen.send_signal: it reaps a process that has ended, so that
+            # _ended() would not find it.
+            os.kill(process.pid, signal.SIGTERM)
+        # The keeper kills processes that do not end in time; the longer
+        # timeout here is for a keeper that is suspended itself.
         until = time.monotonic() + self._timing.grace + 5
         while processes and not self._insisted and time.monotonic() < until:
             processes = [p for p in processes if _ended(p) is None]
@@ -246,10 +261,10 @@ class Supervisor:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:
-    """Return the exit code of a keeper that ended, alone or with its own.
+    """Return the exit code of a keeper that has ended, or None.
 
-    What it left is killed before its process id is given back: until then
-    no stranger's session can have that id.
+    The processes that it left are killed before it is reaped: until then no
+    other session can have its id.
     """
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
     if os.waitid(os.P_PID, process.pid, flags) is None:
@@ -264,10 +279,14 @@ def _obituary(run: _Run, code: int, delay: float) -> str:
         how = f'was ended by {signal.Signals(number).name}'
     except ValueError:
         how = f'ended with exit code {code}'
-    lines = logs.last_lines(run.child.log, _LAST_LINES, start=run.offset)
-    tail = ''.join(f'\n    {line}' for line in lines)
-    end = ':' if lines else ''
+    line = _last_line(run)
+    tail = f':\n    {line}' if line else ''
     return (
         f'{run.child.name} {how}; next start in {delay:g} s; log'
-        f' {run.child.log}{end}{tail}'
+        f' {run.child.log}{tail}'
     )
+
+
+def _last_line(run: _Run) -> str:
+    """Return the last line that this run logged; empty if none."""
+    return ''.join(logs.last_lines(run.child.log, 1, start=run.offset))

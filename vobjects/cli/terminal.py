@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said to the operator, coloured on a terminal only."""
+"""Write messages to the operator, coloured on a terminal only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _STYLES = {'bold': '1', 'good': '32', 'bad': '31', 'dim': '2'}
 class Terminal:
     """Writes whole lines, from any thread.
 
-    :param stream: coloured if it is a terminal and ``NO_COLOR`` is not set
+    :param stream: output stream, coloured if it is a terminal and ``NO_COLOR``
+        is not set
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -22,7 +23,7 @@ class Terminal:
         self._coloured = stream.isatty() and not os.environ.get('NO_COLOR')
 
     def say(self, text: str = '') -> None:
-        """Write a line now."""
+        """Write a line and flush the stream."""
         with self._lock:
             self._stream.write(text + '\n')
             self._stream.flush()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``vobjects up``: the API and its engines on this machine, in one command.
+"""Implement ``vobjects up``: the API and its engines on this machine.
 
-Everything it needs is made below the state directory. Other databases and
-brokers come in by URL alone.
+Everything it needs is created below the state directory. Options name the URL
+of another database or message bus.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
+from oslo_config import cfg
+
 from vobjects import exceptions
 from vobjects.cli import logs, state, supervisor, terminal
 
 DEFAULT_PORT = 8777
 MAX_PROCESSES = 64
 
-#: Seconds that a start waits for what a killed run has left to end.
+#: Maximum time that a start waits for processes of a killed run, in seconds.
 _PATIENCE = 30.0
 
-#: More than what the API takes to end its requests, and an engine its work.
+#: Longer than the API needs to complete its requests, and an engine its
+#: actions.
 _TIMING = supervisor.Timing(grace=40, ready_within=300)
+
+#: Maximum number of configuration mistakes that are shown.
+_MOST_FINDINGS = 20
 
 _ENGINES, _API = range(2)  # stages: engines start first and stop last
 
@@ -43,12 +49,41 @@ _READY = """\
   look at it: {url}/ui
 
   try, in another shell:
-    curl -s {url}/v1/profile-types -H 'OpenStack-API-Version: clustering 1.14'
-    {openstack} --os-auth-type none --os-endpoint {url} cluster list
-    {python} -c "{script}"
+{commands}
 
-  state and logs are in {state}
+  state and logs are in {state}{loopback}
   Ctrl-C stops everything"""
+
+_VERSION = "-H 'OpenStack-API-Version: clustering 1.14'"
+
+#: [api] auth_strategy -> commands that work with it.
+_COMMANDS = {
+    'none': (
+        'curl -s {url}/v1/profile-types {version}',
+        '{openstack} --os-auth-type none --os-endpoint {url} cluster list',
+        '{python} -c "{script}"',
+    ),
+    'http_basic': (
+        'curl -s -u USER:PASSWORD {url}/v1/profile-types {version}',
+        '{openstack} --os-auth-type http_basic --os-username USER'
+        ' --os-password PASSWORD --os-endpoint {url} cluster list',
+    ),
+    # With OS_CLOUD, or OS_AUTH_URL and the like, in the environment.
+    'keystone': (
+        'curl -s {url}/v1/profile-types {version}'
+        ' -H "X-Auth-Token: $({openstack} token issue -f value -c id)"',
+        '{openstack} service create --name senlin clustering',
+        '{openstack} endpoint create clustering public {url}',
+        '{openstack} cluster list',
+    ),
+}
+
+_LOOPBACK = """
+  webhooks and poll URLs may lead to this machine: nobody is authenticated"""
+
+#: Link-local networks only: the engine's default without the loopback
+#: networks.
+_FORBIDDEN = '169.254.0.0/16,fe80::/10'
 
 _SCRIPT = (
     "import openstack; c = openstack.connect(auth_type='none',"
@@ -57,28 +92,28 @@ _SCRIPT = (
 
 
 def main(argv: list[str]) -> int:
-    """Run until SIGINT or SIGTERM.
+    """Run ``vobjects up`` until SIGINT or SIGTERM.
 
     :param argv: the arguments after ``up``
-    :returns: 0 after a clean stop, 1 when starting failed
-    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
-    :raises SystemExit: from argparse
+    :returns: 0 after a clean stop, 1 if the start failed, 2 if the
+        configuration is invalid
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
+    :raises SystemExit: raised by argparse
     """
     began = time.monotonic()
     options = _parser().parse_args(argv)
-    # Until there is something to stop in order, all of these are Ctrl-C.
+    # Until children run, each of these signals acts like Ctrl-C.
     for number in _stop_signals():
         signal.signal(number, signal.default_int_handler)
-    os.umask(0o077)  # databases, sockets and logs are the owner's alone
+    os.umask(0o077)  # databases, sockets and logs are private
     screen = terminal.Terminal(sys.stdout)
     directory = state.StateDirectory(options.state_dir)
     lock = directory.lock(within=_PATIENCE)
     port = _free_port(options.host, options.port)
-    configuration = directory.write_configuration(
-        _configuration(options, directory, port)
-    )
-    files = [configuration, *(f.absolute() for f in options.config_file)]
-    if failure := _prepare_database(directory, files, screen):
+    sections = configuration(options, directory, port)
+    written = directory.write_configuration(sections)
+    files = [written, *(f.absolute() for f in options.config_file)]
+    if failure := _prepare(directory, files, screen):
         return failure
     url = f'http://{_in_url(options.host)}:{port}'
     children = _children(directory, files, options.engines, url)
@@ -88,7 +123,14 @@ def main(argv: list[str]) -> int:
     with _stopping_on_signals(watch), _following(options, children, screen):
         code = watch.run(
             lambda: screen.say(
-                _welcome(screen, url, directory, time.monotonic() - began)
+                _welcome(
+                    screen,
+                    url,
+                    directory,
+                    time.monotonic() - began,
+                    _LOOPBACK if 'hooks' in sections else '',
+                    _auth_strategy(options.config_file),
+                )
             )
         )
     if code == 0:
@@ -105,44 +147,44 @@ def _parser() -> argparse.ArgumentParser:
         '--port',
         type=_number(0, 65535),
         default=DEFAULT_PORT,
-        help='where the API listens; 0 picks a free port'
-        ' (default: %(default)s)',
+        help='port of the API; 0 picks a free port (default: %(default)s)',
     )
     parser.add_argument(
         '--host',
         type=_loopback,
         default='127.0.0.1',
-        help='a loopback address: nobody is authenticated here'
-        ' (default: %(default)s)',
+        help='loopback address of the API, because callers are not'
+        ' authenticated by default (default: %(default)s)',
     )
     parser.add_argument(
         '--engines',
         type=_number(1, MAX_PROCESSES),
         default=2,
-        help='engine processes (default: %(default)s)',
+        help='number of engine processes (default: %(default)s)',
     )
     parser.add_argument(
         '--workers',
         type=_number(1, MAX_PROCESSES),
         default=1,
-        help='API processes (default: %(default)s)',
+        help='number of API processes (default: %(default)s)',
     )
     parser.add_argument(
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
         default=state.default(),
-        help='where database, sockets and logs are (default: %(default)s)',
+        help='directory for the database, sockets and logs (default:'
+        ' %(default)s)',
     )
     parser.add_argument(
         '--database',
         metavar='URL',
-        help='an SQLAlchemy URL; SQLite in the state directory if not given',
+        help='SQLAlchemy URL (default: SQLite in the state directory)',
     )
     parser.add_argument(
         '--transport-url',
         metavar='URL',
-        help='an oslo.messaging URL; local sockets if not given',
+        help='oslo.messaging URL (default: local sockets)',
     )
     parser.add_argument(
         '--config-file',
@@ -150,12 +192,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar='FILE',
         action='append',
         default=[],
-        help='more settings, over those of this command; may be repeated',
+        help='configuration file that overrides the settings of this command;'
+        ' may be repeated',
     )
     parser.add_argument(
         '--logs',
         action='store_true',
-        help='show what all processes log',
+        help='print the logs of all processes',
     )
     return parser
 
@@ -199,11 +242,12 @@ def _file(text: str) -> pathlib.Path:
 def _free_port(host: str, port: int) -> int:
     """Return the port, or a free one for 0.
 
-    :raises vobjects.cli.state.StateError: somebody listens there
+    :raises vobjects.cli.state.StateError: another process listens there
     """
     family = socket.AF_INET6 if ':' in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As the server does: what an earlier run left in TIME_WAIT is free.
+        # As the server does: connections of an earlier run in TIME_WAIT do not
+        # block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -215,9 +259,15 @@ def _free_port(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def _configuration(
+def configuration(
     options: argparse.Namespace, directory: state.StateDirectory, port: int
 ) -> dict[str, dict[str, object]]:
+    """Return the settings of all processes, by section.
+
+    :param options: the parsed arguments
+    :param directory: the state directory
+    :param port: port of the API
+    """
     home = directory.path
     return {
         'DEFAULT': {
@@ -233,7 +283,7 @@ def _configuration(
             'connection': (
                 options.database or f'sqlite:///{home / "vobjects.sqlite"}'
             ),
-            # Whoever waits at a terminal wants to know soon.
+            # The user waits at a terminal: report a failure soon.
             'max_retries': 3,
             'retry_interval': 2,
         },
@@ -243,42 +293,90 @@ def _configuration(
             'workers': options.workers,
             'metrics_directory': home / 'metrics',
         },
+        # Slow enough that a user can observe a running action.
+        'simulated': {'latency': 1},
         'receivers': {'encryption_keys': directory.key()},
+        **(
+            {
+                group: {'forbidden_networks': _FORBIDDEN}
+                for group in ('hooks', 'health_manager')
+            }
+            if _auth_strategy(options.config_file) == 'none'
+            else {}
+        ),
     }
 
 
+def _auth_strategy(files: list[pathlib.Path]) -> str:
+    """Return ``[api] auth_strategy``; empty if it cannot be read."""
+    conf = cfg.ConfigOpts()
+    conf.register_opt(cfg.StrOpt('auth_strategy', default='none'), 'api')
+    try:
+        conf(
+            [], default_config_files=[*map(str, files)], default_config_dirs=[]
+        )
+    except cfg.Error:
+        return ''  # the processes report the error
+    return str(conf.api.auth_strategy)
+
+
 def _command(files: list[pathlib.Path], *words: str) -> tuple[str, ...]:
-    """Return a `vobjects` command with its configuration."""
+    """Return a `vobjects` command with its configuration files."""
     configured = [f'--config-file={file}' for file in files]
     return (sys.executable, '-m', 'vobjects.cli', *words, *configured)
 
 
-def _prepare_database(
+#: Commands that run before the children, concurrently: name -> command.
+_PREPARATIONS = {
+    'config': ('config', 'check', '--quiet', '--connect=bus'),
+    'db': ('db', 'sync'),
+}
+
+#: Name -> exit codes after which the start continues; 1 of `config check`
+#: means that some options are unknown.
+_HARMLESS = {'config': (0, 1), 'db': (0,)}
+
+
+def _prepare(
     directory: state.StateDirectory,
     files: list[pathlib.Path],
     screen: terminal.Terminal,
 ) -> int:
-    """Return the exit code of `vobjects db sync`."""
-    log = directory.log('db')
-    start = logs.size(log)
-    screen.say('preparing the database')
-    with log.open('ab') as output:
-        done = subprocess.run(  # noqa: S603 - our own command, no shell
-            _command(files, 'db', 'sync'),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode == 0:
+    """Check the configuration and the message bus; prepare the database.
+
+    :returns: 0; 2 if the configuration is invalid, 1 if a server does not
+        answer
+    """
+    screen.say('checking the configuration, preparing the database')
+    started = []
+    for name, words in _PREPARATIONS.items():
+        log = directory.log(name)
+        start = logs.size(log)
+        with log.open('ab') as output:
+            process = subprocess.Popen(  # noqa: S603 - a fixed command
+                _command(files, *words),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        started.append((name, log, start, process))
+    failures = []
+    for name, log, start, process in started:
+        code = process.wait()
+        lines = logs.last_lines(log, _MOST_FINDINGS, start=start)
+        is_fine = code in _HARMLESS[name]
+        if not is_fine:
+            failures.append(code)
+        if name == 'db':
+            # Its log has other lines, too; the error is the last one.
+            lines = [] if is_fine else lines[-1:] or [f'see {log}']
+        style = 'dim' if is_fine else 'bad'
+        if 2 not in failures[:-1]:  # db may fail for the same reason
+            for line in lines:
+                screen.say(screen.styled(style, line))
+    if not failures:
         return 0
-    screen.say(
-        screen.styled('bad', 'the database could not be prepared;')
-        + f' log {log}:'
-    )
-    for line in logs.last_lines(log, 8, start=start):
-        screen.say(f'    {line}')
-    return 2 if done.returncode == 2 else 1
+    return 2 if 2 in failures else 1
 
 
 def _children(
@@ -306,8 +404,8 @@ def _children(
 
 
 def _answers(url: str) -> bool:
-    """Tell whether the API serves a microversion: engines are there too."""
-    # No proxy of the environment stands between a machine and itself.
+    """Return whether the API serves a microversion, so engines are up, too."""
+    # Ignore proxies of the environment: the API is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f'{url}/', timeout=2) as response:
@@ -324,17 +422,35 @@ def _welcome(
     url: str,
     directory: state.StateDirectory,
     seconds: float,
+    loopback: str,
+    strategy: str,
 ) -> str:
-    here = pathlib.Path(sys.executable).parent
     return _READY.format(
         title=screen.styled('good', f'the clustering API is at {url}'),
         seconds=seconds,
         url=url,
-        openstack=here / 'openstack',
-        python=sys.executable,
-        script=_SCRIPT.format(url=url),
+        commands='\n'.join(f'    {line}' for line in commands(strategy, url)),
         state=directory.path,
+        loopback=loopback,
     )
+
+
+def commands(strategy: str, url: str) -> list[str]:
+    """Return shell commands that work with a running API.
+
+    :param strategy: ``[api] auth_strategy``
+    :param url: the root of the API
+    """
+    return [
+        command.format(
+            url=url,
+            version=_VERSION,
+            openstack=pathlib.Path(sys.executable).with_name('openstack'),
+            python=sys.executable,
+            script=_SCRIPT.format(url=url),
+        )
+        for command in _COMMANDS.get(strategy, ())
+    ]
 
 
 def _in_url(host: str) -> str:
@@ -343,7 +459,7 @@ def _in_url(host: str) -> str:
 
 def _stop_signals() -> list[signal.Signals]:
     found = [signal.SIGINT, signal.SIGTERM]
-    # `nohup` ignores it for good reason.
+    # `nohup` ignores SIGHUP; respect that.
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects api who-uses`: who still asks at a version.
+"""Implement `vobjects api who-uses`: list the clients of a microversion.
 
-The answer is read from ``/metrics`` of each API; what they count is told in
-:mod:`vobjects.microversions.usage`.
+The counts come from ``/metrics`` of each API;
+:mod:`vobjects.microversions.usage` describes them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from vobjects.versions import Version
 _PATH = '/metrics'
 _TIMEOUT = 30.0  # seconds
 
-#: Bytes of an answer that are read: a hundred times what a busy API has.
+#: Maximum number of bytes read from a response: a hundred times the metrics of
+#: a busy API.
 _MAX_BYTES = 1 << 26
 
-#: A token for an API that shows its metrics to admins only; as elsewhere in
-#: OpenStack.
+#: Environment variable with a token, for APIs that restrict their metrics to
+#: admins; the same name as in other OpenStack clients.
 _TOKEN = 'OS_TOKEN'  # noqa: S105 - the name of a variable
 
 _SAMPLE = 'vobjects_api_uses_total'
@@ -40,48 +41,51 @@ _SINCE = 'vobjects_api_counting_since_seconds'
 
 _COLUMNS = ('AGENT', 'VERSION', 'METHOD', 'ROUTE', 'REQUESTS')
 
-#: Agent, version, method and route of requests.
+#: Agent, version, method and route of a request.
 Use = tuple[str, Version, str, str]
 
 
 def add(commands: Any) -> None:
-    """Add the command to argparse's.
+    """Add the command to an argument parser.
 
-    :param commands: what ``ArgumentParser.add_subparsers`` returned
+    :param commands: the result of ``ArgumentParser.add_subparsers``
     """
     command = commands.add_parser(
         'who-uses',
-        help='list the clients that ask at a microversion',
-        description='List the clients that have asked at a microversion, the'
-        ' routes they asked for, and how often, as far back as the APIs have'
-        f' counted. A token for {_PATH} is taken from ${_TOKEN}.',
+        help='list the clients that use a microversion',
+        description='List the clients that have used a microversion, with'
+        ' their routes and numbers of requests, since the APIs started to'
+        f' count. A token for {_PATH} is read from ${_TOKEN}.',
     )
     command.set_defaults(run=run)
     command.add_argument(
-        'versions', metavar='VERSION', help='such as 1.2, or 1.0-1.4'
+        'versions',
+        metavar='VERSION',
+        help='microversion or range, such as 1.2 or 1.0-1.4',
     )
     place = command.add_mutually_exclusive_group()
     place.add_argument(
         '--url',
         action='append',
         metavar='URL',
-        help='root of an API; may be repeated, for all that serve',
+        help='root URL of an API; repeat it for each API host',
     )
     place.add_argument(
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
-        help='of a running `vobjects up` (default: its own default)',
+        help='state directory of a running `vobjects up` (default: its'
+        ' default directory)',
     )
-    command.add_argument('--json', action='store_true', help='for programs')
+    command.add_argument('--json', action='store_true', help='print JSON')
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command.
 
-    :returns: 0, also when nobody uses the version
+    :returns: 0, even if no client uses the version
     :raises vobjects.exceptions.OutOfReach: an API does not answer
-    :raises vobjects.exceptions.VobjectsError: what the caller can mend
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
     """
     first, last = _range(options.versions)
     urls = options.url or [_url_of(options.state_dir or state.default())]
@@ -94,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
             if first <= use[1] <= last:
                 counts[use] += number
     print_ = _print_json if options.json else _print_table
-    # Who has counted for the shortest time limits what all of them know.
+    # All APIs have counts only since the latest of their start times.
     print_(options.versions, counts, max(since))
     return 0
 
@@ -143,7 +147,7 @@ def _print_json(
 def _ordered(
     counts: collections.Counter[Use],
 ) -> Sequence[tuple[Use, int]]:
-    """Return the uses, the agent that asks most first."""
+    """Return the uses, sorted by the number of requests of their agent."""
     totals: collections.Counter[str] = collections.Counter()
     for (agent, *_rest), number in counts.items():
         totals[agent] += number
@@ -165,9 +169,10 @@ def _range(text: str) -> tuple[Version, Version]:
 
 
 def _url_of(directory: pathlib.Path) -> str:
-    """Return where the API of a `vobjects up` is.
+    """Return the URL of the API that `vobjects up` runs.
 
-    :raises vobjects.cli.state.StateError: none ever ran there
+    :param directory: its state directory
+    :raises vobjects.cli.state.StateError: `vobjects up` never ran there
     """
     file = directory / 'vobjects.conf'
     parser = configparser.RawConfigParser()
@@ -183,8 +188,8 @@ def _url_of(directory: pathlib.Path) -> str:
 
 
 def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
-    """Return what an API has counted, and since when (Unix time)."""
-    # Here, as only this command needs it.
+    """Return the counts of an API, and their start as Unix time."""
+    # Imported here, because only this command needs it.
     from prometheus_client import parser
 
     found: list[tuple[Use, int]] = []
@@ -226,7 +231,8 @@ def _read(url: str) -> str:
         headers['X-Auth-Token'] = token
     address = url.rstrip('/').removesuffix(_PATH) + _PATH
     request = urllib.request.Request(address, headers=headers)  # noqa: S310
-    # No proxy: it would be one that passes the request on, see api.metrics.
+    # Without a proxy: it would be one that passes the request on, see
+    # api.metrics.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=_TIMEOUT) as response:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the clustering service; only ``api`` and ``engine`` use them.
+"""Types of the clustering service, shared by ``api`` and ``engine``.
 
 ========== ==========================================================
-requests   what a client may ask, one module a resource
-resources  what is answered
-consts     the words of the API: statuses, action names, sort keys
-errors     what an engine refuses, as classes that travel over RPC
-history    what each microversion brought
-context    who asks
+requests   requests to an engine, one module per resource
+resources  resources in responses
+consts     constants of the API: statuses, action names, sort keys
+errors     errors that an engine raises to its RPC callers
+history    changes of the API by microversion
+context    the request context: user, project and roles
 ========== ==========================================================
 
-Importing :mod:`vobjects.clustering.types` registers all of them.
+Import :mod:`vobjects.clustering.types` to register all of them.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of the clustering API v1 (Senlin's api-ref)."""
+"""Constants of the clustering API v1, as in Senlin's API reference."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NODE_STATUSES = (
     'OPERATING',
 )
 
-#: Status of an action that waits until a user lets it go on.
+#: Status of an action that waits until a user completes its lifecycle hook.
 WAITING_LIFECYCLE = 'WAITING_LIFECYCLE_COMPLETION'
 
 ACTION_STATUSES = (
@@ -45,7 +45,7 @@ ACTION_STATUSES = (
     'SUSPENDED',
 )
 
-#: Statuses that an action never leaves.
+#: Final statuses of an action.
 ACTION_ENDS = ('SUCCEEDED', 'FAILED', 'CANCELLED')
 
 CLUSTER_ACTIONS = (
@@ -79,10 +79,10 @@ NODE_ACTIONS = (
 
 CAUSE_REQUEST = 'RPC Request'
 CAUSE_DERIVED = 'Derived Action'
-#: Of an action that somebody is told of before it does its work.
+#: Cause of a derived action that runs a lifecycle hook before its own work.
 CAUSE_DERIVED_HOOK = 'Derived Action with Lifecycle Hook'
 
-#: What those who are told of a node are told is to happen to it.
+#: Transition reported to a lifecycle hook when a node is removed.
 LIFECYCLE_TERMINATION = 'termination'
 
 ADJUSTMENT_TYPES = (
@@ -91,10 +91,10 @@ ADJUSTMENT_TYPES = (
     'CHANGE_IN_PERCENTAGE',
 )
 
-#: Cluster actions that wait for another one before 1.11, and conflict since.
+#: Cluster actions that scaling policies control and that have a cooldown.
 SCALING_ACTIONS = ('CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT')
 
-#: What nodes can be chosen by when a cluster's nodes are operated on.
+#: Node attributes that ``filters`` of a cluster operation may name.
 OPERATION_FILTERS = ('name', 'profile_id', 'role', 'status')
 
 RECOVERY_OPERATIONS = ('REBOOT', 'REBUILD', 'RECREATE')
@@ -132,10 +132,10 @@ EVENT_SORT_KEYS = (
     'cluster_id',
 )
 
-#: What events are about.
+#: Types of the objects that events describe.
 EVENT_OBJECTS = ('CLUSTER', 'NODE')
 
-#: Levels of events: those of Python's logging.
+#: Event levels and their numbers, as in Python's logging.
 EVENT_LEVELS = {
     'CRITICAL': 50,
     'ERROR': 40,

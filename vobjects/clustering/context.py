@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks: the request context that travels with every RPC."""
+"""The request context that travels with every RPC call."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from oslo_context import context as oslo_context
 
 
 class RequestContext(oslo_context.RequestContext):
-    """User, project, roles and request id of one request."""
+    """User, project, roles and ID of a request."""
 
 
 def from_dict(values: dict[str, Any]) -> RequestContext:
-    """Rebuild the context that :meth:`RequestContext.to_dict` gave.
+    """Rebuild a context from the result of :meth:`RequestContext.to_dict`.
 
-    :param values: as received; keys this build does not know are ignored
+    :param values: the mapping as received; keys that this release does not
+        know are ignored
     """
     context: RequestContext = RequestContext.from_dict(values)
     return context

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine refuses, as classes that travel over RPC.
+"""Errors that an engine raises and that RPC callers receive.
 
-The class says what kind of refusal it is and the message what was wrong,
-where, and what would make it right. ``api.errors`` maps classes to statuses.
+The class gives the kind of error. The message gives the problem, its place and
+the fix. ``api.errors`` maps the classes to HTTP statuses.
 
 ::
 
     ClusteringError
-    ├── BadRequest               the request cannot be understood or done
-    │   ├── InvalidSpec          a profile's spec does not fit its schema
-    │   └── MultipleChoices      a name or short ID that fits several
-    ├── Forbidden                the caller may not
-    │   └── OverQuota            the project has all that it may have
-    ├── ResourceNotFound         there is none, or none the caller may see
-    │   └── PolicyBindingNotFound  the cluster does not have the policy
-    ├── ResourceInUse            something else still needs it
+    ├── BadRequest               the request is invalid or cannot be done
+    │   ├── InvalidSpec          a spec does not match its type's schema
+    │   ├── MultipleChoices      a name or short ID matches several resources
+    │   └── ListTooLarge         a page of a list has too many bytes
+    ├── Forbidden                the caller lacks the permission
+    │   └── OverQuota            the project has reached its quota
+    ├── ResourceNotFound         missing, or not visible to the caller
+    │   └── PolicyBindingNotFound  the policy is not attached to the cluster
+    ├── ResourceInUse            another resource depends on it
     ├── ResourceIsLocked         an action is working on it
-    ├── ActionConflict           it does not go together with a running action
-    │   ├── ActionInProgress     the resource is being made, changed or deleted
-    │   ├── ActionCooldown       a policy lets it rest after the last one
-    │   └── ActionImmutable      the action to be changed has ended
-    ├── FeatureNotSupported      not for a resource that is as this one is
-    └── Unavailable              a service that is needed for it fails
+    ├── ActionConflict           a running action prevents the request
+    │   ├── ActionInProgress     the resource is being changed or deleted
+    │   ├── ActionCooldown       a policy's cooldown has not elapsed
+    │   └── ActionImmutable      the action has finished
+    ├── FeatureNotSupported      not supported for this resource
+    └── Unavailable              a required service fails
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from typing import Self
 
 
 class ClusteringError(Exception):
-    """Root of what an engine refuses.
+    """Base class of the errors that an engine raises to RPC callers.
 
-    Positional arguments, because a class is rebuilt from them on the other
-    side of the bus, where a newer release may have sent more of them.
+    All arguments are positional strings: the receiver rebuilds the error from
+    them, and a newer release may send more than this one knows.
 
-    :ivar message: what was wrong, where, and what would make it right
-    :ivar said: what Senlin says of it, where that is something else
+    :ivar message: the problem, its place and the fix
+    :ivar said: Senlin's wording of the error; empty if it equals ``message``
     """
 
     def __init__(self, message: str, said: str = '', *_newer: str) -> None:
@@ -46,7 +47,7 @@ class ClusteringError(Exception):
 
     @classmethod
     def advised(cls, said: str, advice: str) -> Self:
-        """Return a refusal in Senlin's words, with advice behind them."""
+        """Return an error whose message is Senlin's wording plus advice."""
         return cls(f'{said} {advice}', said)
 
     def __str__(self) -> str:
@@ -55,35 +56,49 @@ class ClusteringError(Exception):
 
 
 class BadRequest(ClusteringError):
-    """The request cannot be understood, or not be done as asked."""
+    """The request is invalid, or cannot be done as requested."""
 
 
 class InvalidSpec(BadRequest):
-    """A spec does not fit the schema of its type."""
+    """A spec does not match the schema of its type."""
 
 
 class MultipleChoices(BadRequest):
-    """A name or a short ID that fits more than one resource."""
+    """A name or short ID matches more than one resource."""
+
+
+class ListTooLarge(BadRequest):
+    """A page of a list has too many bytes.
+
+    :ivar rows: number of rows that fit on a page, as text
+    """
+
+    def __init__(
+        self, message: str, said: str = '', rows: str = '1', *_newer: str
+    ) -> None:
+        super().__init__(message, said)
+        self.rows = rows
+        self.args = (message, said, rows)
 
 
 class Forbidden(ClusteringError):
-    """The caller may not do this."""
+    """The caller lacks the permission."""
 
 
 class OverQuota(Forbidden):
-    """The project has as many as it may have."""
+    """The project has reached its quota."""
 
 
 class ResourceNotFound(ClusteringError):
-    """There is no such resource, or none that the caller may see."""
+    """The resource does not exist, or is not visible to the caller."""
 
 
 class PolicyBindingNotFound(ResourceNotFound):
-    """The cluster does not have the policy."""
+    """The policy is not attached to the cluster."""
 
 
 class ResourceInUse(ClusteringError):
-    """Something else still needs the resource."""
+    """Another resource depends on this one."""
 
 
 class ResourceIsLocked(ClusteringError):
@@ -91,24 +106,24 @@ class ResourceIsLocked(ClusteringError):
 
 
 class ActionConflict(ClusteringError):
-    """The action does not go together with one that is under way."""
+    """A running action prevents the requested one."""
 
 
 class ActionInProgress(ActionConflict):
-    """The resource is being made, changed or deleted."""
+    """The resource is being created, changed or deleted."""
 
 
 class ActionCooldown(ActionConflict):
-    """A policy lets the cluster rest after what was done last."""
+    """The cooldown of a policy has not elapsed since the last action."""
 
 
 class ActionImmutable(ActionConflict):
-    """The action to be changed has ended."""
+    """The action has finished and cannot be changed."""
 
 
 class FeatureNotSupported(ClusteringError):
-    """This is not done to a resource that is as this one is."""
+    """The operation is not supported for this resource."""
 
 
 class Unavailable(ClusteringError):
-    """A service that is needed for it fails, or does not answer."""
+    """A required service fails or does not respond."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each microversion of the clustering API brought (seed 001).
+"""History of the clustering API: the changes of each microversion.
 
-The last line is the newest microversion of this build. Add one here together
-with the types that show it; everything else follows from the types.
+The last entry is the newest microversion of this release. To add a
+microversion, add an entry together with the types that need it; everything
+else is derived from the types.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ HISTORY: dict[str, tuple[str, ...]] = {
         ' or below params.',
     ),
     '1.11': (
-        'A cluster that is to be scaled while another action works on it'
-        ' answers 409; before, the action waits.',
+        'Scaling a cluster while another action works on it, or within the'
+        ' cooldown of a policy, answers 409. As in Senlin, it does so at'
+        ' earlier versions, too.',
     ),
     '1.12': ('Added cancelling actions.',),
     '1.13': ('Added tainted to nodes.',),
@@ -66,5 +68,5 @@ HISTORY: dict[str, tuple[str, ...]] = {
 MINIMUM = Version.parse(next(iter(HISTORY)))
 MAXIMUM = Version.parse(list(HISTORY)[-1])
 
-#: What the service promises about its versions.
+#: Version policy of the service: Senlin's, with the range of :data:`HISTORY`.
 POLICY = dataclasses.replace(presets.SENLIN, minimum=MINIMUM, maximum=MAXIMUM)

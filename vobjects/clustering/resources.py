@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is answered. A field that is not set is not in the answer."""
+"""Resources in responses. A response omits fields that are not set."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _TIMES: dict[str, ovo_fields.Field[Any]] = {
 class ProfileTypeItem(base.Resource):
     """A profile type in a list.
 
-    Up to 1.4 the name carried the version (``os.nova.server-1.0``); since
-    1.5 the version and its support status stand apart.
+    Up to microversion 1.4 the name includes the version
+    (``os.nova.server-1.0``). From 1.5 on, version and support status are
+    separate fields.
     """
 
     VERSION = '1.1'
@@ -43,7 +44,7 @@ class ProfileTypeItem(base.Resource):
     def obj_make_compatible(
         self, primitive: dict[str, Any], target_version: str
     ) -> None:
-        """Join name and version again for a reader of 1.0."""
+        """Append the version to the name for readers of version 1.0."""
         version = primitive.get('version')
         super().obj_make_compatible(primitive, target_version)
         if 'version' not in primitive and version is not None:
@@ -52,7 +53,7 @@ class ProfileTypeItem(base.Resource):
 
 @base.register
 class ProfileType(base.Resource):
-    """A profile type with the schema of its spec's properties."""
+    """A profile type and the schema of its spec's properties."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
@@ -66,7 +67,7 @@ class ProfileType(base.Resource):
 
 @base.register
 class ProfileTypeOperations(base.Resource):
-    """What can be done to the nodes of a profile type."""
+    """The operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
 
@@ -75,7 +76,7 @@ class ProfileTypeOperations(base.Resource):
 
 @base.register
 class Profile(base.Resource):
-    """What the nodes made from it are like."""
+    """A template from which nodes are created."""
 
     fields = {
         'id': fields.StringField(),
@@ -90,7 +91,7 @@ class Profile(base.Resource):
 
 @base.register
 class ProfileValidation(base.Resource):
-    """A spec that was checked, in a profile that was not created."""
+    """The result of validating a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -109,8 +110,9 @@ class ProfileValidation(base.Resource):
 class PolicyTypeItem(base.Resource):
     """A policy type in a list.
 
-    Up to 1.4 the name carried the version (``senlin.policy.batch-1.0``); since
-    1.5 the version and its support status stand apart.
+    Up to microversion 1.4 the name includes the version
+    (``senlin.policy.batch-1.0``). From 1.5 on, version and support status are
+    separate fields.
     """
 
     VERSION = '1.1'
@@ -125,7 +127,7 @@ class PolicyTypeItem(base.Resource):
     def obj_make_compatible(
         self, primitive: dict[str, Any], target_version: str
     ) -> None:
-        """Join name and version again for a reader of 1.0."""
+        """Append the version to the name for readers of version 1.0."""
         version = primitive.get('version')
         super().obj_make_compatible(primitive, target_version)
         if 'version' not in primitive and version is not None:
@@ -134,7 +136,7 @@ class PolicyTypeItem(base.Resource):
 
 @base.register
 class PolicyType(base.Resource):
-    """A policy type with the schema of its spec's properties."""
+    """A policy type and the schema of its spec's properties."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
@@ -148,7 +150,7 @@ class PolicyType(base.Resource):
 
 @base.register
 class Policy(base.Resource):
-    """A rule that clusters can be under."""
+    """A rule that can be attached to clusters."""
 
     fields = {
         'id': fields.StringField(),
@@ -163,7 +165,7 @@ class Policy(base.Resource):
 
 @base.register
 class PolicyValidation(base.Resource):
-    """A spec that was checked, in a policy that was not created."""
+    """The result of validating a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -180,7 +182,7 @@ class PolicyValidation(base.Resource):
 
 @base.register
 class ClusterPolicy(base.Resource):
-    """A policy that is attached to a cluster."""
+    """A policy attached to a cluster."""
 
     fields = {
         'id': fields.StringField(),
@@ -198,10 +200,11 @@ class ClusterPolicy(base.Resource):
 
 @base.register
 class Cluster(base.Resource):
-    """A group of nodes made from one profile."""
+    """A group of nodes created from one profile."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.7': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'id': fields.StringField(),
@@ -228,7 +231,7 @@ class Cluster(base.Resource):
 
 @base.register
 class Node(base.Resource):
-    """One server, stack or container."""
+    """A server, a stack or a container."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.13': '1.1'}
@@ -257,7 +260,7 @@ class Node(base.Resource):
 
 @base.register
 class ClusterAttribute(base.Resource):
-    """What a JSON path found in a node."""
+    """The value of a JSON path in one node."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -269,7 +272,7 @@ class ClusterAttribute(base.Resource):
 
 @base.register
 class NodePreview(base.Resource):
-    """The spec that an object of the cloud would have as a node."""
+    """The spec that an existing cloud resource would have as a node."""
 
     VERSION_MAP = {'1.7': '1.0'}
 
@@ -282,7 +285,7 @@ class NodePreview(base.Resource):
 
 @base.register
 class Action(base.Resource):
-    """A piece of an engine's work. Times are seconds since the epoch."""
+    """A task of an engine. Times are in seconds since the epoch."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.14': '1.1'}
@@ -313,7 +316,7 @@ class Action(base.Resource):
 
 @base.register
 class Receiver(base.Resource):
-    """By which something outside starts an action on a cluster."""
+    """An entry point through which external systems start cluster actions."""
 
     fields = {
         'id': fields.StringField(),
@@ -331,7 +334,7 @@ class Receiver(base.Resource):
 
 @base.register
 class Event(base.Resource):
-    """What happened to a cluster or a node."""
+    """A record of something that happened to a cluster or a node."""
 
     fields = {
         'id': fields.StringField(),
@@ -352,7 +355,7 @@ class Event(base.Resource):
 
 @base.register
 class Accepted(base.Resource):
-    """The answer to what an action will do later."""
+    """The response to a request that an action carries out later."""
 
     fields = {
         'action': fields.StringField(),
@@ -366,6 +369,7 @@ class Service(base.Resource):
     """An engine process."""
 
     VERSION_MAP = {'1.7': '1.0'}
+    EARLY_VERSION_MAP = {'1.0': '1.0'}
 
     fields = {
         'id': fields.StringField(),
@@ -381,7 +385,7 @@ class Service(base.Resource):
 
 @base.register
 class BuildInfo(base.Resource):
-    """Which build serves, on each side of the bus."""
+    """The builds of the API and of the engine."""
 
     fields = {
         'api': fields.JsonField(nullable=True),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the processes of the service find one another on the bus."""
+"""Exchange and topic names of the service's message bus."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ EXCHANGE = 'vobjects-clustering'
 ENGINE = 'vobjects-engine'
 API = 'vobjects-api'
 
-#: Modules of errors that an engine raises at the caller.
+#: Modules whose errors an engine may raise to an RPC caller.
 ERROR_MODULES = ('vobjects.clustering.errors',)

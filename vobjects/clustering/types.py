@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import this to have every type of the service registered."""
+"""Register all types of the clustering service when imported."""
 
 from __future__ import annotations
 

@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled classes: functions written for one class instead of for any.
+"""Compile functions for each versioned class, to convert objects faster.
 
-What oslo.versionedobjects does for every field by asking it, a compiled class
-does by code that was written, as source, from the class's fields. It is made
-at the first use, once, and says the same: primitives, errors, changes.
+For every field, oslo.versionedobjects calls methods of the field object. A
+compiled class has functions whose source is generated from its fields. They
+are compiled once, at the first use, and give the same primitives, errors and
+changes.
 
 ::
 
-    hooks       which methods compiled code stands for, and guards that see
-                when a class or a test replaced one
-    coercion    what each field type does to a value        ┐
-    dumping     values to primitives                        │ values: all of
-    loading     primitives to values                        │ it for a field
+    hooks       the methods that compiled code replaces, and guards that
+                detect when a class or a test overrides one
+    coercion    coerce values, by field type                ┐
+    dumping     convert values to primitives                │ values: all of
+    loading     convert primitives to values                │ it for a field
     copying     deep copies                                 ┘
     generate    the source of a class's functions
     properties  attributes that read and set fields
     compiled    the compiled form of a class
-    methods     VersionedObject's methods by way of compiled forms; install()
-    down        declared types at a peer's version: the plan of
-                vobjects.history folded in
+    methods     VersionedObject's methods on compiled forms; install()
+    down        objects at a peer's version, with the plan of
+                vobjects.history compiled in
     text        primitives to JSON and back
-    finite      whether objects hold a NaN, which JSON text has to know
-    vouching    JSON text that a parser in C can say will be read
-    unread      a list whose objects are made when they are first taken
+    finite      detect NaN, which JSON cannot represent
+    vouching    validate JSON text with msgspec, a parser in C
+    unread      a list whose objects are made when they are first accessed
     lists       JSON text to an object with such a list
 
-Three things are not noticed once a class is compiled: another property put
-in a field's place, attributes changed on a field object, and methods put on
-one field object (not on its class).
+Three changes to a compiled class are not detected: replacing the property of
+a field, changing attributes of a field object, and setting methods on a field
+object (not on its class).
 """

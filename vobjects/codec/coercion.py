@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coercion: what a field does to a value that is set.
+"""Coerce the values that are assigned to fields.
 
-A field type is recognised by the identity of its methods, so a subclass that
-leaves ``coerce`` alone is as fast as its parent, and one that does not goes
-by its own. Whatever a function here does not expect (a value of another
-class, an error) it hands to the field, from the start.
+A field type is recognised by the identity of its methods. A subclass that
+does not override ``coerce`` is therefore as fast as its parent; a subclass
+that does keeps its own method. Any other value (of another class, or invalid)
+is passed to the field's own ``coerce``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _is_uuid = re.compile(
 
 
 def coercion(field: AnyField) -> tuple[frozenset[type], Coerce]:
-    """Return the classes kept as they are, and the function for the rest."""
+    """Return the classes to keep unchanged, and a function for the rest."""
     if (
         type(field).coerce is not ovo.Field.coerce
         or type(field)._null is not ovo.Field._null
@@ -55,7 +55,7 @@ def coercion(field: AnyField) -> tuple[frozenset[type], Coerce]:
     return frozenset(null), made or field.coerce
 
 
-#: A value of exactly this class is what coercing it would give.
+#: ``coerce`` -> the class whose values it returns unchanged.
 _KEPT: dict[Any, type] = {
     ovo.String.coerce: str,
     ovo.Integer.coerce: int,
@@ -75,7 +75,7 @@ def _uuid(field: AnyField) -> Coerce:
 
 
 def _enum(field: AnyField) -> Coerce | None:
-    # Taken when compiled: o.vo has no way to change them.
+    # Fixed when compiled: oslo.versionedobjects cannot change the values.
     try:
         valid = frozenset(field._type._valid_values)  # type: ignore[attr-defined]
     except TypeError:
@@ -116,7 +116,7 @@ def _datetime(field: AnyField) -> Coerce | None:
 
 
 def is_named(cls: type, name: str, subclasses: bool) -> bool:
-    """Tell whether o.vo takes an instance of a class for that type."""
+    """Tell whether an Object field of that type name accepts a class."""
     if not issubclass(cls, VersionedObject):
         return False
     candidates = cls.__mro__ if subclasses else (cls,)
@@ -145,7 +145,7 @@ def _object(field: AnyField) -> Coerce:
 
 
 def _accepts(element: AnyField) -> Callable[[Any], bool] | None:
-    """Return a test of a list's values: objects of the right type?"""
+    """Return a test that all values are objects of the right type."""
     kind: Any = element._type
     if (
         type(kind).coerce is not ovo.Object.coerce
@@ -164,7 +164,7 @@ def _accepts(element: AnyField) -> Callable[[Any], bool] | None:
 
 
 def _scalars(element: AnyField) -> Callable[[Any], bool] | None:
-    """Return a test of a container's classes: all kept as they are?"""
+    """Return a test that all classes in a container are kept unchanged."""
     stored, _ = coercion(element)
     return stored.issuperset if stored - {NONE} else None
 
@@ -189,12 +189,12 @@ def _list(field: AnyField) -> Coerce | None:
 def list_of_scalars(
     element: AnyField, otherwise: Coerce, classes: frozenset[Any]
 ) -> Coerce | None:
-    """Return a function from lists to o.vo's lists.
+    """Return a function that converts lists to ``CoercedList``.
 
-    :param element: of the list
-    :param otherwise: what to do with other values
-    :param classes: of the lists that are taken
-    :returns: None where elements may need coercion
+    :param element: the field of the items
+    :param otherwise: converts all other values
+    :param classes: the accepted classes of lists
+    :returns: None if items may need coercion
     """
     scalars = _scalars(element)
     if scalars is None:
@@ -218,7 +218,7 @@ def list_of_scalars(
 
 
 def coerced_list(element: AnyField, obj: Any, name: str, values: Any) -> Any:
-    """Return o.vo's list of values that need no coercion."""
+    """Return a ``CoercedList`` of values that need no coercion."""
     made: Any = _new_list(ovo.CoercedList)
     made._element_type = element
     made._obj = obj
@@ -235,7 +235,10 @@ def _dict(field: AnyField) -> Coerce | None:
 def dict_of_scalars(
     element: AnyField, otherwise: Coerce, classes: frozenset[Any]
 ) -> Coerce | None:
-    """Return a function from dicts to o.vo's; see :func:`list_of_scalars`."""
+    """Return a function that converts dicts to ``CoercedDict``.
+
+    See :func:`list_of_scalars` for the parameters.
+    """
     if _scalars(element) is None:
         return None
     stored, _ = coercion(element)
@@ -293,11 +296,11 @@ _COERCE: dict[Any, Callable[[AnyField], Coerce | None]] = {
 def kept_if(
     field: AnyField, local: str, name: Callable[[Any, str], str]
 ) -> str | None:
-    """Return, as source, when a value would be kept as it is.
+    """Return a test, as source, that a value needs no coercion.
 
     :param local: the variable that holds the value
-    :param name: gives a value a global name
-    :returns: None when there is no short test
+    :param name: returns a global name for a value
+    :returns: None if there is no short test
     """
     if coercion(field)[1] == field.coerce:
         return None
@@ -313,12 +316,12 @@ def kept_if(
     return None
 
 
-#: What these coerce to is never an object.
+#: Coercion by these methods never results in an object.
 NEVER_OBJECTS = frozenset({*_KEPT, *_COERCE} - {ovo.Object.coerce})
 
 
 def is_pure(field: AnyField) -> bool:
-    """Tell whether coercion looks at nothing but the value."""
+    """Tell whether the result of coercion depends only on the value."""
     kind: Any = field._type
     while type(field).coerce is ovo.Field.coerce:
         if not isinstance(kind, ovo.CompoundFieldType):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled form of one class, made at its first use.
+"""The compiled form of one class, created at its first use.
 
-A class that overrides a method, or whose instances do not keep their fields
-in ``__dict__``, has no compiled form of what that touches: then the method of
-oslo.versionedobjects does it, as for a class nobody compiled.
+If a class overrides a method, or its instances do not keep their fields in
+``__dict__``, the affected functions are not used; the methods of
+oslo.versionedobjects apply instead.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from oslo_versionedobjects import base as ovo_base
 
 from vobjects.codec import coercion, generate, hooks, properties, values
 
-#: Where a class keeps its compiled form.
+#: Attribute of a class that holds its compiled form.
 ATTRIBUTE = '_vobjects_compiled'
 
 _lock = threading.RLock()
 
 
 def never() -> bool:
-    """A guard that never holds."""
+    """Return False, as a guard that never holds."""
     return False
 
 
 class Compiled:
-    """The functions of one class; a guard says when each group is right.
+    """The compiled functions of one class, with a guard for each group.
 
-    :ivar keeps: instances keep every field in ``__dict__``
+    :ivar keeps: whether instances keep every field in ``__dict__``
     """
 
     def __init__(self, cls: type[hooks.VersionedObject]) -> None:
@@ -56,16 +56,16 @@ class Compiled:
         self._generate()
         self._guard()
         self.type_name: str = cls.obj_name()
-        # Filled by vobjects.codec.finite and vobjects.codec.down.
+        # Set by vobjects.codec.finite and vobjects.codec.down.
         self.floating: tuple[str, ...] | None = None
         self.at: dict[str, Any] = {}
         self.up: dict[str, Any] = {}
-        # Filled by vobjects.base: version -> what reads that version.
+        # Set by vobjects.base: version -> the reader of that version.
         self.readers: dict[str, Any] = {}
-        # Filled by vobjects.codec.lists.
+        # Set by vobjects.codec.lists.
         self.list_reader: Any = None
         self.items_reader: Any = None
-        # Last: whoever finds it there may use it.
+        # Last, because other threads may use the form from here on.
         if self.is_current() and self.tracks:
             self.watched.form = self
 
@@ -103,7 +103,8 @@ class Compiled:
         self.build: Callable[[Any, dict[str, Any], dict[str, Any]], bool] = (
             made['build']
         )
-        # How many keywords it takes; never where the order may matter.
+        # The number of keywords that build() takes; -1 where their order
+        # may matter.
         self.builds = (
             len(fields)
             if all(
@@ -129,7 +130,7 @@ class Compiled:
         self.namespace_key = key('namespace')
 
     def _guard(self) -> None:
-        """Make the guards: looked at now, and again at each call."""
+        """Create the guards; they are checked now and at each call."""
         cls, fields = self.cls, list(self.fields.values())
         named = _guards(
             cls,
@@ -200,7 +201,7 @@ class Compiled:
         return hooks.compile_guard(guards)
 
     def is_current(self) -> bool:
-        """Tell whether the class still has the fields compiled for."""
+        """Tell whether the fields of the class are still the same."""
         return (
             self.cls.fields is self.watched
             and self.watched.stamp == self.stamp
@@ -208,7 +209,7 @@ class Compiled:
 
 
 def _tracking(cls: type) -> str:
-    """Return whose ``obj_what_changed`` a class has."""
+    """Return which ``obj_what_changed`` a class has."""
     if hooks.are_known(cls, 'obj_what_changed'):
         return 'plain'
     if hooks.function_of(cls, 'obj_what_changed') in hooks.LIST_CHANGES:
@@ -217,7 +218,7 @@ def _tracking(cls: type) -> str:
 
 
 def _is_made_as_list(cls: type) -> bool:
-    """Tell whether ``__init__`` is that of ObjectListBase, then a known."""
+    """Tell whether ``__init__`` is ObjectListBase's, then a known one."""
     if cls.__init__ is not ovo_base.ObjectListBase.__init__:  # type: ignore[misc]
         return False
     after: Any = super(ovo_base.ObjectListBase, cls)
@@ -231,9 +232,9 @@ def _guards(cls: type, *names: str) -> list[hooks.Guard]:
 def _keeps_in_dict(
     cls: type[hooks.VersionedObject], fields: dict[str, values.Handling]
 ) -> bool:
-    """Tell whether ``__dict__`` is where every field is, and only there."""
+    """Tell whether all fields are kept in ``__dict__``, and only there."""
     return (
-        cls.__setattr__ is hooks.ORIGINAL_ATTRIBUTE
+        cls.__setattr__ in hooks.SETATTR
         and cls.__getattribute__ is object.__getattribute__
         and not hasattr(cls, '__getattr__')
         and cls.obj_fields is hooks.ORIGINAL_FIELDS
@@ -247,7 +248,7 @@ def _keeps_in_dict(
 
 
 def compiled(cls: type[hooks.VersionedObject]) -> Compiled:
-    """Return a class's compiled form, making it when there is none."""
+    """Return the compiled form of a class; create it if necessary."""
     found: Compiled | None = getattr(cls, ATTRIBUTE, None)
     if (
         found is not None

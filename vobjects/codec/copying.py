@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deep copies of values, coerced for the object they will be in."""
+"""Deep copies of values, coerced for the copied object."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _copy_scalars(coerce: Coerce, kept: frozenset[type], keyed: bool) -> Copy:
     def copy_scalars(
         obj: Any, name: str, value: Any, memo: dict[int, Any]
     ) -> Any:
-        # Coercion makes a container of its own; immutable items may stay.
+        # Coercion creates a new container; immutable items can be shared.
         if value.__class__ in containers and kept.issuperset(
             map(type, value.values() if keyed else value)
         ):
@@ -96,7 +96,7 @@ def _copy_scalars(coerce: Coerce, kept: frozenset[type], keyed: bool) -> Copy:
 
 
 def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
-    """Like ``copy.deepcopy``, with a short way for objects."""
+    """Return a deep copy, as ``copy.deepcopy`` does, faster for objects."""
     if isinstance(value, VersionedObject):
         known = memo.get(id(value))
         return value.__deepcopy__(memo) if known is None else known

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of ours as a peer speaks them: one function a class and version.
+"""Convert objects to a peer's version: one function per class and version.
 
-The plan of :mod:`vobjects.history` is folded into the function: what the
-version lacks is never built, what it calls otherwise is built under that
-name. The cost does not depend on how many versions there have been.
+The plan of :mod:`vobjects.history` is compiled into the function. Most fields
+that the version lacks are never converted, and renamed fields get their old
+name directly. The cost does not depend on the number of versions.
 
-Functions have the signature ``(obj, d, manifest, refuse_loss)``. What cannot
-be compiled (a conversion written by hand, an object that is not ours) goes to
-``obj._child_slowly``, which :class:`vobjects.base.Object` has.
+Functions have the signature ``(obj, d, manifest, refuse_loss)``. Objects that
+cannot be compiled (with a conversion written by hand, or of a class without
+declared history) are passed to ``obj._child_slowly`` of
+:class:`vobjects.base.Object`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from vobjects.codec.compiled import Compiled, compiled
 from vobjects.codec.unread import UnreadObjects
 from vobjects.versions import Version
 
-#: Versions of one class that are kept compiled. They come from manifests of
-#: peers, so there must be a limit; the fleet's releases are far fewer.
+#: Maximum number of compiled versions per class. Versions come from the
+#: manifests of peers, so there must be a limit; a fleet has far fewer.
 MAX_VERSIONS = 64
 
 At = Callable[[Any, dict[str, Any], Mapping[str, str] | None, bool], Any]
@@ -34,9 +35,9 @@ Convert = Callable[[Any, Any, Mapping[str, str], bool], Any]
 
 
 def function_at(form: Compiled, version: str) -> At:
-    """Return the function of a class for a version.
+    """Return the function that converts objects of a class to a version.
 
-    :raises vobjects.exceptions.InvalidVersion: it is none
+    :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
     found: At | None = form.at.get(version)
     if found is None:
@@ -62,7 +63,7 @@ def _write(form: Compiled, version: str) -> At:
         carry = carries.get(name)
         if name in drops:
             if handled.holds_objects():
-                # Objects inside are looked at whether or not they are kept.
+                # Nested objects are converted even if they are dropped.
                 kept.append((name, local, term, _aside(name)))
             dropped.append((name, local, term))
         elif carry is not None and carry.converts:
@@ -72,7 +73,7 @@ def _write(form: Compiled, version: str) -> At:
     _write_kept(source, kept)
     source.add('def at(self, d, manifest, refuse):')
     source.add(' out = kept(self, d, manifest, refuse)')
-    # Losses before conversions, as the plan has it.
+    # As in the plan, check for losses before converting values.
     for name, local, term in dropped:
         if form.fields[name].holds_objects():
             source.add(f' {local} = out.pop({_aside(name)!r}, None)')
@@ -100,7 +101,7 @@ def _write(form: Compiled, version: str) -> At:
 
 
 def _aside(name: str) -> str:
-    """Return where a value is kept that will not stay; no field's name."""
+    """Return a temporary key for a value; it cannot be a field name."""
     return f'{name} aside'
 
 
@@ -148,7 +149,7 @@ def _write_drop(
             f' and {local} == {default}):'
         )
         indent = '   '
-    # The plan raises; and decides again, which makes sure that it agrees.
+    # The plan checks again, so both agree, and raises the error.
     source.add(
         f'{indent}{plan}.apply({{{drop.name!r}: {local}}}, refuse_loss=True)'
     )
@@ -190,7 +191,7 @@ def _write_envelope(
 def _term(
     source: generate.Source, handled: values.Handling, name: str, local: str
 ) -> str:
-    """Return an expression for a primitive, objects inside at the manifest."""
+    """Return an expression for a primitive, with nested objects converted."""
     if not handled.holds_objects():
         return generate.dump_term(source, handled, name, local)
     convert = source.name(_converter(handled.field._type), 'convert')
@@ -232,7 +233,10 @@ def _converter(kind: Any) -> Convert:
 def _function_for(
     cls: type[hooks.VersionedObject], manifest: Mapping[str, str]
 ) -> tuple[Callable[[Any], bool], At] | None:
-    """Return how to convert objects of a class; None: slowly."""
+    """Return how to convert objects of a class; None: without compiling.
+
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks the type
+    """
     if not hasattr(cls, 'obj_to_primitive'):
         return None
     form = compiled(cls)
@@ -258,7 +262,7 @@ def _child(
 
 
 def is_newest(child: Any, d: dict[str, Any]) -> bool:
-    """Tell whether an object is labelled with its class's version."""
+    """Tell whether an object has the version of its class."""
     return 'VERSION' not in d or d['VERSION'] == child.__class__.VERSION
 
 
@@ -295,7 +299,7 @@ def _children(
 
 
 class Upgrade:
-    """How data of one version becomes data of ours; see the plan."""
+    """How to convert data of an older version to the newest; see the plan."""
 
     __slots__ = ('empty', 'known', 'names', 'plan', 'source')
 
@@ -312,7 +316,7 @@ class Upgrade:
 def upgrade_from(form: Compiled, version: str) -> Upgrade:
     """Return how to read a version of a class.
 
-    :raises vobjects.exceptions.InvalidVersion: it is none
+    :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
     found: Upgrade | None = form.up.get(version)
     if found is None:
@@ -330,8 +334,10 @@ def convert(
 ) -> dict[str, Any] | None:
     """Return the primitive of an object at a version; None: not compiled.
 
-    :raises oslo_versionedobjects.exception.InvalidTargetVersion: the object
-        is older than that
+    :raises oslo_versionedobjects.exception.InvalidTargetVersion: the version
+        is newer than the object's
+    :raises vobjects.exceptions.ConversionError: the object cannot be
+        represented at that version
     """
     form = compiled(obj.__class__)
     d = obj.__dict__
@@ -339,12 +345,13 @@ def convert(
         return None
     newest = form.cls.VERSION
     if version is None or version == newest:
-        # o.vo takes an empty manifest for none, unless the version differs.
+        # oslo.versionedobjects ignores an empty manifest, unless the version
+        # differs.
         if not manifest:
             return form.primitive(obj, d)
         version = newest
     elif manifest is None and form.holds_objects:
-        # By obj_relationships, if at all.
+        # Nested versions come from obj_relationships, if at all.
         return None
     elif hooks.version_tuple(version) > hooks.version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values to primitives, by field type; unknown types ask their field."""
+"""Convert values to primitives by field type."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ def same(value: Any) -> Any:
     return value
 
 
-#: Half the time of ``isoformat``, which asks the time zone.
+#: Takes half the time of ``isoformat``, which calls the time zone.
 _TWO_DIGITS = tuple(f'{number:02d}' for number in range(60))
 
 
 def time_text(at: Any) -> str:
-    """Return a time as o.vo writes it, ``2026-11-21T12:00:00Z``."""
+    """Return a time in the format ``2026-11-21T12:00:00Z``.
+
+    oslo.versionedobjects writes the same text.
+    """
     if (
         at.__class__ is datetime.datetime
         and (at.tzinfo is UTC or at.tzinfo is None)
-        and at.year > 999  # the C library does not pad the years before
+        and at.year > 999  # the C library does not pad earlier years
     ):
         two = _TWO_DIGITS
         return (
@@ -60,11 +63,11 @@ def dumping(field: AnyField) -> Dump | None:
 
 
 def dump_list(inner: Dump) -> Dump:
-    """Return a function from list to primitive."""
+    """Return a function that converts a list to its primitive."""
     if inner is same:
         return dump_scalar_list
     if inner is _dump_object:
-        # Here, because what a list holds is compiled classes again.
+        # Imported here: methods depends on this module.
         from vobjects.codec import methods
 
         return methods.dump_objects
@@ -72,12 +75,12 @@ def dump_list(inner: Dump) -> Dump:
 
 
 def dump_scalar_list(values: Any) -> list[Any]:
-    """Return a list of values that are their own primitives."""
+    """Return a list whose values are their own primitives."""
     return [*values]
 
 
 def dump_scalar_dict(values: Any) -> dict[str, Any]:
-    """Return a dict of values that are their own primitives."""
+    """Return a dict whose values are their own primitives."""
     return dict(values.items())
 
 

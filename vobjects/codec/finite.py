@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether objects hold a NaN: by their types, where these say so.
+"""Detect NaN and Infinity in objects, using field types where possible.
 
-Writing JSON has to know (:mod:`vobjects.codec.text`), and most fields of most
-types cannot hold one, so that a walk through every value is not needed.
+JSON encoding depends on this (:mod:`vobjects.codec.text`). Most field types
+cannot hold either, so that most values need not be checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vobjects.codec.hooks import VersionedObject
 from vobjects.codec.text import is_finite
 from vobjects.codec.unread import UnreadObjects
 
-#: What these coerce to has no float in it.
+#: Coercion by these methods never results in a float.
 _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
     ovo.Float.coerce,
     ovo.NonNegativeFloat.coerce,
@@ -29,9 +29,9 @@ _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
 
 
 def are_finite(entity: Any) -> bool:
-    """Tell whether it is certain that an entity holds no NaN or Infinity.
+    """Tell whether an entity certainly holds no NaN or Infinity.
 
-    :param entity: an object, or lists, tuples and dicts with objects inside
+    :param entity: an object, or lists, tuples and dicts of objects
     """
     if isinstance(entity, VersionedObject):
         floating = _floating(entity.__class__)
@@ -44,7 +44,7 @@ def are_finite(entity: Any) -> bool:
     if isinstance(entity, dict):
         return all(map(are_finite, entity.values()))
     if entity.__class__ is UnreadObjects:
-        # What waits has neither: it was read from JSON, or looked at.
+        # Unread items hold neither: they were parsed from JSON or checked.
         return _are_all_finite(unread.made_objects(entity))
     if isinstance(entity, (list, tuple, set)):
         return _are_all_finite(entity)
@@ -59,7 +59,7 @@ def _are_all_finite(items: Collection[Any]) -> bool:
 
 
 def _floating(cls: type[VersionedObject]) -> tuple[str, ...] | None:
-    """Return which attributes may hold a float; None: nobody knows."""
+    """Return the attributes that may hold a float; None: unknown."""
     form = compiled(cls)
     if not form.may_nest():
         return None
@@ -73,7 +73,7 @@ def _floating(cls: type[VersionedObject]) -> tuple[str, ...] | None:
 
 
 def may_float(handling: values.Handling) -> bool:
-    """Tell whether a float may stand in a field's value."""
+    """Tell whether a field's value may contain a float."""
     kind: Any = handling.field._type
     while isinstance(kind, ovo.CompoundFieldType):
         kind = kind._element_type._type

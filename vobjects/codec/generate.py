@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing, as source, the functions that serve one class.
+"""Generate the source of the functions of one class.
 
-Each function reads an instance's ``__dict__`` and names every field, so that
-nothing is looked up by name at run time that is known beforehand. What they
-do is said by the methods of oslo.versionedobjects they stand for.
+Each function reads an instance's ``__dict__`` and contains the name of every
+field, which avoids look-ups at run time. For the behaviour, see the methods
+of oslo.versionedobjects that the functions replace.
 
 ::
 
-    data(obj)              the data part of obj_to_primitive
-    primitive(obj)         obj_to_primitive, at the object's own version
-    changed(obj)           obj_what_changed
+    data(obj, d)           the data part of obj_to_primitive
+    primitive(obj, d)      obj_to_primitive, at the object's own version
+    changed(obj, d)        obj_what_changed
     fill(obj, d, data)     the fields of _obj_from_primitive
+    build(obj, d, given)   the fields of __init__
     copy(obj, memo)        __deepcopy__
+
+``d`` is the ``__dict__`` of ``obj``.
 """
 
 from __future__ import annotations
@@ -23,12 +26,12 @@ from typing import Any
 from vobjects.codec import coercion, copying, dumping, unread, values
 from vobjects.codec.hooks import INSTANCE_HOOKS, VersionedObject
 
-#: Stands for "no such key"; no value is this.
+#: Stands for "no such key"; no field has this value.
 UNSET: Any = object()
 
 
 class Source:
-    """Lines of a module to be, and the names they use."""
+    """The lines of a generated module, and the names that they use."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -48,29 +51,29 @@ class Source:
         return name
 
     def run(self) -> dict[str, Any]:
-        """Return the namespace that the source makes."""
+        """Compile and run the source, and return its namespace."""
         text = '\n'.join(self.lines) + '\n'
         name = f'<vobjects codec: {self.title}>'
-        # So that a traceback shows the lines.
+        # Makes tracebacks show the lines.
         linecache.cache[name] = (
             len(text),
             None,
             text.splitlines(keepends=True),
             name,
         )
-        exec(compile(text, name, 'exec'), self.space)  # noqa: S102 - our own text; names in it are quoted
+        exec(compile(text, name, 'exec'), self.space)  # noqa: S102 - generated text; names in it are quoted
         return self.space
 
 
 def storage(name: str) -> str:
-    """Return the instance attribute that holds a field."""
+    """Return the instance attribute that holds a field's value."""
     return '_obj_' + name
 
 
 def dump_term(
     source: Source, handling: values.Handling, name: str, local: str
 ) -> str:
-    """Return an expression for a value's primitive."""
+    """Return an expression for the primitive of a value."""
     if handling.same:
         return local
     if handling.dump is None:
@@ -90,13 +93,13 @@ def dump_term(
 
 
 def plain_instance() -> str:
-    """Return an expression: no attribute of an instance replaces a method."""
+    """Return a test that no instance attribute replaces a method."""
     tests = ' or '.join(f'{hook!r} in d' for hook in INSTANCE_HOOKS)
     return f'not ({tests})'
 
 
 def write_data(source: Source, fields: dict[str, values.Handling]) -> None:
-    """Write ``data(self, d)``: the primitives of the fields that are set."""
+    """Write ``data(self, d)``: the primitives of the set fields."""
     terms = [
         (name, f'v{number}', dump_term(source, handling, name, f'v{number}'))
         for number, (name, handling) in enumerate(fields.items())
@@ -127,9 +130,9 @@ def write_changed(
     tracking: str,
     name: str,
 ) -> None:
-    """Write ``changed(self, d)``, under a name.
+    """Write ``changed(self, d)`` under the given name.
 
-    :param tracking: whose obj_what_changed it stands for: 'plain' of
+    :param tracking: the obj_what_changed to replace: 'plain' of
         VersionedObject, 'list' of ObjectListBase, 'own' of the class
     """
     names = source.name(frozenset(fields), 'names')
@@ -171,7 +174,7 @@ def write_primitive(
     size: int,
     tracking: str,
 ) -> None:
-    """Write ``primitive(self, d)``: the envelope around the data."""
+    """Write ``primitive(self, d)``: the data in its envelope."""
     key = cls._obj_primitive_key
     source.add('def primitive(self, d):')
     source.add(' data_ = data(self, d)')
@@ -183,8 +186,8 @@ def write_primitive(
     source.add(' }')
     source.add(' found = changed(self, d)')
     source.add(' if found:')
-    # With every field in the data there is nothing to filter, where changes
-    # are fields for certain.
+    # If all fields are in the data and every change is a field, there is
+    # nothing to filter.
     source.add(f'  if {tracking != "plain"} or len(data_) != {size}:')
     source.add('   found = [name for name in found if name in data_]')
     source.add(f'  if found: out[{key("changes")!r}] = [*found]')
@@ -192,9 +195,9 @@ def write_primitive(
 
 
 def write_fill(source: Source, fields: dict[str, values.Handling]) -> None:
-    """Write ``fill(self, d, data)``: set each field that the data has.
+    """Write ``fill(self, d, data)``: set each field that is in the data.
 
-    It answers whether the data had all.
+    The function returns whether the data has all fields.
     """
     steps = [
         (name, f'v{number}', _fill_step(source, handling, name, f'v{number}'))
@@ -220,11 +223,12 @@ def write_fill(source: Source, fields: dict[str, values.Handling]) -> None:
 
 
 def write_build(source: Source, fields: dict[str, values.Handling]) -> None:
-    """Write ``build(self, d, given)``: set every field, of as many keywords.
+    """Write ``build(self, d, given)``: set every field from keywords.
 
-    It answers whether it did. It goes by the order of the fields; so where a
-    value is refused, it leaves everything to a second try, which goes by the
-    order of the keywords and raises what the first of them deserves.
+    There must be as many keywords as fields. The function returns whether it
+    has set them. It follows the order of the fields. If a field rejects a
+    value, it sets nothing; the caller then follows the order of the keywords,
+    and raises the error of the first invalid one.
     """
     source.add('def build(self, d, given):')
     source.add(' try:')
@@ -238,7 +242,7 @@ def write_build(source: Source, fields: dict[str, values.Handling]) -> None:
         )
         source.add(f'  {local} = {value}')
     source.add('  pass')
-    # Whatever it is, the second try raises it.
+    # The second attempt of the caller raises the error.
     source.add(' except Exception:')
     source.add('  return False')
     for number, name in enumerate(fields):
@@ -267,7 +271,7 @@ def _unless_stored(
     call: str,
     local: str = 'v',
 ) -> str:
-    """Return an expression: the value where coercion would keep it."""
+    """Return an expression that keeps values that need no coercion."""
     kept = coercion.kept_if(handling.field, local, source.name)
     if kept is not None:
         call = f'{local} if {kept} else {call}'
@@ -286,8 +290,8 @@ def write_copy(
 ) -> None:
     """Write ``copy(self, memo)``.
 
-    :param bare: ``__init__`` does nothing that matters here
-    :param as_list: ``__init__`` would be that of ObjectListBase
+    :param bare: skip ``__init__``, which has no effect here
+    :param as_list: ``__init__`` is that of ObjectListBase
     """
     source.space['new'] = object.__new__
     source.space['deepcopy'] = copying.deep_copy
@@ -323,7 +327,7 @@ def guards_of(
     fields: Iterable[values.Handling],
     pick: Callable[[values.Handling], Iterable[Any]],
 ) -> list[Any]:
-    """Return the guards of some fields, each once."""
+    """Return the distinct guards of some fields."""
     return list(
         dict.fromkeys(guard for field in fields for guard in pick(field))
     )

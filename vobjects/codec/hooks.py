@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a class may override, and how compiled code notices that it did.
+"""Detect overridden methods, for which compiled code must not run.
 
-Compiled code does what the methods of oslo.versionedobjects do, so it may
-run only where those are the methods in force. *Guards* say which: they are
-looked at when a class is compiled, and again at each call, because tests
-replace methods for a while (``mock.patch``).
+Compiled code replaces methods of oslo.versionedobjects, so it may run only
+where those methods are not overridden. *Guards* state which ones. They are
+checked when a class is compiled, and again at each call, because tests
+replace methods temporarily (``mock.patch``).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ INSTANCE_HOOKS = (
 
 
 def function_of(cls: type, name: str) -> Any:
-    """Return what a method's name means for a class, without binding."""
+    """Return a method of a class by name, without binding it."""
     found = getattr(cls, name, None)
     return getattr(found, '__func__', found)
 
 
 def original(name: str) -> Function:
-    """Return a method of oslo.versionedobjects as it is without us."""
+    """Return the original method of oslo.versionedobjects."""
     return ORIGINALS[name]
 
 
-#: Taken before anything is installed.
+#: Recorded before anything is installed.
 ORIGINALS: dict[str, Function] = {
     name: function_of(VersionedObject, name)
     for name in (
@@ -61,18 +61,21 @@ ORIGINALS: dict[str, Function] = {
     )
 }
 ORIGINAL_FIELDS = VersionedObject.obj_fields
-ORIGINAL_ATTRIBUTE = object.__setattr__
 
-#: Method name -> every implementation that compiled code stands for.
+#: The implementations of ``__setattr__`` that keep fields in ``__dict__``.
+SETATTR: set[Any] = {object.__setattr__}
+
+#: Method name -> every implementation that compiled code can replace.
 KNOWN: dict[str, set[Any]] = {
     name: {function} for name, function in ORIGINALS.items()
 }
 
-#: The implementations of ``obj_what_changed`` that compiled code stands for
-#: where a class is a list.
+#: Implementations of ``obj_what_changed`` that compiled code can replace in
+#: a class that is a list.
 LIST_CHANGES: set[Any] = {ovo_base.ObjectListBase.obj_what_changed}
 
-#: What a class of ours converts by; :mod:`vobjects.base` says how it does.
+#: Methods by which :class:`vobjects.base.Object` converts; it adds its own
+#: implementations to :data:`KNOWN`.
 CONVERSIONS = (
     'obj_make_compatible',
     'obj_make_compatible_from_manifest',
@@ -82,7 +85,7 @@ KNOWN.update((name, set()) for name in CONVERSIONS)
 
 
 class Guard(NamedTuple):
-    """``owner.name`` must be ``expected`` for compiled code to be right."""
+    """A requirement of compiled code: ``owner.name`` is ``expected``."""
 
     owner: Any
     name: str
@@ -90,18 +93,18 @@ class Guard(NamedTuple):
 
 
 def method_guards(cls: type, *names: str) -> Iterator[Guard]:
-    """Yield guards for methods of a class, as they are now."""
+    """Yield guards for the current methods of a class."""
     for name in names:
         yield Guard(cls, name, function_of(cls, name))
 
 
 def are_known(cls: type, *names: str) -> bool:
-    """Tell whether a class leaves these methods as compiled code has them."""
+    """Tell whether compiled code can replace these methods of a class."""
     return all(function_of(cls, name) in KNOWN.get(name, ()) for name in names)
 
 
 def compile_guard(guards: list[Guard]) -> Callable[[], bool]:
-    """Return a function that tells whether all guards still hold."""
+    """Return a function that tells whether all guards hold."""
     space: dict[str, Any] = {}
     terms = []
     for number, guard in enumerate(dict.fromkeys(guards)):
@@ -111,7 +114,7 @@ def compile_guard(guards: list[Guard]) -> Callable[[], bool]:
         bound = '.__func__' if hasattr(found, '__func__') else ''
         terms.append(f'o{number}.{guard.name}{bound} is e{number}')
     text = ' and '.join(terms) or 'True'
-    # The except is for a class method that was replaced by a function.
+    # AttributeError: a function has replaced a class method.
     source = (
         'def holds():\n'
         ' try:\n'
@@ -125,7 +128,7 @@ def compile_guard(guards: list[Guard]) -> Callable[[], bool]:
 
 
 def _noting(name: str) -> Any:
-    """Return a method of dict that also notes the change."""
+    """Return a method of dict that also records the change."""
     function = getattr(dict, name)
 
     @functools.wraps(function)
@@ -138,13 +141,12 @@ def _noting(name: str) -> Any:
 
 
 class Fields(dict[str, 'ovo_fields.Field[Any]']):
-    """A class's fields; ``stamp`` changes with every change.
+    """A class's fields; every change increments ``stamp``.
 
-    Somebody who replaces a field in place after the class was compiled would
-    otherwise not be noticed.
+    This detects fields that are replaced after the class was compiled.
 
-    :ivar form: the compiled form made last from these fields; None after a
-        change. Classes that share fields share this, so ask whose it is.
+    :ivar form: the last form compiled from these fields; None after a change.
+        Subclasses may share the mapping, so check which class it is for.
     """
 
     stamp = 0
@@ -161,13 +163,13 @@ class Fields(dict[str, 'ovo_fields.Field[Any]']):
 
 
 def watched(cls: type[VersionedObject]) -> Fields:
-    """Return a class's fields, as a mapping that notes changes."""
+    """Return the fields of a class as a mapping that records changes."""
     if isinstance(cls.fields, Fields):
         return cls.fields
     for owner in cls.__mro__:
         if 'fields' in vars(owner):
             noting = Fields(vars(owner)['fields'])
-            # Found faster there than in its class.
+            # Instance attributes are faster to read than class attributes.
             noting.stamp, noting.form = 0, None
             owner.fields = noting  # type: ignore[attr-defined]
             break
@@ -178,7 +180,7 @@ def watched(cls: type[VersionedObject]) -> Fields:
 
 @functools.lru_cache(maxsize=4096)
 def version_tuple(text: str) -> tuple[int, ...]:
-    """Return a version as numbers, as oslo.utils reads it."""
+    """Return a version as numbers, parsed as in oslo.utils."""
     return tuple(versionutils.convert_version_to_tuple(text))
 
 
@@ -188,17 +190,17 @@ def _is_compatible(asked: str, had: str) -> bool:
 
 
 def find_class(name: str, version: str) -> type[VersionedObject]:
-    """Return the registered class for a version, as o.vo chooses it.
+    """Return the registered class for a version, as oslo.versionedobjects.
 
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: no class
-        of that name
-    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: none
-        that understands the version
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is
+        no class of that name
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: no
+        class is compatible with the version
     """
     registry = ovo_base.VersionedObjectRegistry._registry
     classes = registry._obj_classes.get(name) if registry else None
     if not classes:
-        # o.vo's own way to the errors, its log line included.
+        # The original raises the error, and logs it.
         return ORIGINALS['obj_class_from_name'](VersionedObject, name, version)  # type: ignore[no-any-return]
     compatible = None
     for found in classes:

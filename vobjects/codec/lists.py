@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON text to a list of objects, or an object that is one, items unread.
+"""Read lists of objects from JSON, and make each object on first access.
 
-An item is made when it is first taken out, from what a parser in C has
-checked; see :mod:`vobjects.codec.vouching` for what it checks, and
-:mod:`vobjects.codec.unread` for what may be asked without making any.
+An item becomes an object when it is first accessed, from data that a parser
+in C has validated. :mod:`vobjects.codec.vouching` describes the validation,
+:mod:`vobjects.codec.unread` the operations that do not make objects.
 
-A service that answers with what its tables hold has no text, but the values
-of each field: :func:`from_columns` makes such a list of them, which is then
-written without any object, too.
+A service that returns the rows of its tables has no JSON text, but the values
+of each field. :func:`from_columns` makes a list of them that is serialized
+without making any object, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from vobjects.codec.unread import Waiting
 
 _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
-#: Where the text of a primitive says its type, as everybody writes it.
+#: The name at the start of a primitive's text, where serializers put it.
 _NAME = rb'\s*\{\s*"%b\.name"\s*:\s*"(\w+)"' % (
     re.escape(hooks.VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
 )
@@ -37,15 +37,15 @@ _name_of_items_in = re.compile(rb'\s*\[' + _NAME).match
 
 
 def read_list(text: bytes, context: Any) -> Any:
-    """Return an object that is a list, its items unread.
+    """Return an object that is a list, with unread items.
 
     :param text: JSON in UTF-8
-    :returns: None where the text is another, or has to be read as a whole
+    :returns: None if the text is not such a list, or cannot be read lazily
     """
     form = _form_in(_name_in(text))
     if form is None:
         return None
-    # False: it has been looked at, and is no such type.
+    # False: the type has been checked, and is not a list.
     reader: ListReader | bool | None = form.list_reader
     if reader is None or (
         isinstance(reader, ListReader) and not reader.is_current()
@@ -60,7 +60,7 @@ def read_items(text: bytes, context: Any) -> list[Any] | None:
     """Return a list of objects of one type, all unread.
 
     :param text: JSON in UTF-8
-    :returns: None where the text is another, or has to be read as a whole
+    :returns: None if the text is not such a list, or cannot be read lazily
     """
     form = _form_in(_name_of_items_in(text))
     reader = None if form is None else _items_reader_of(form)
@@ -70,13 +70,13 @@ def read_items(text: bytes, context: Any) -> list[Any] | None:
 def from_columns(
     cls: type[hooks.VersionedObject], columns: Mapping[str, Sequence[Any]]
 ) -> list[Any]:
-    """Return a list of objects that say what some columns hold, all unread.
+    """Return a list of unread objects from columns of values.
 
-    :param columns: field -> its primitives, one of each object; in place of
-        a JSON object there may be a ``text.Written`` that is known to hold
-        one. A field that is not here is not set
-    :returns: objects without changes, as if they had been read
-    :raises ValueError: a field does not take a value
+    :param columns: field -> one primitive per object. You can pass a JSON
+        object as ``text.Written``, if its text is known to be valid. A field
+        without a column stays unset
+    :returns: objects without changes, as after reading
+    :raises ValueError: a field rejects a value
     """
     reader = _items_reader_of(compiled(cls))
     made = None if reader is None else reader.hold(columns)
@@ -86,10 +86,10 @@ def from_columns(
 
 
 def from_row(cls: type[hooks.VersionedObject], row: Mapping[str, Any]) -> Any:
-    """Return an object that says what a row holds.
+    """Return an object with the values of a row.
 
     :param row: field -> primitive; see :func:`from_columns`
-    :raises ValueError: a field does not take a value
+    :raises ValueError: a field rejects a value
     """
     data = {
         name: unwritten(value) if value.__class__ is Written else value
@@ -105,7 +105,7 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _items_reader_of(form: Compiled) -> ItemsReader | None:
-    """Return what reads several objects of a type; None: each by itself."""
+    """Return a reader of lists of a type; None: read objects one by one."""
     reader: ItemsReader | bool | None = form.items_reader
     if reader is None:
         reader = form.items_reader = _items_reader(form) or False
@@ -115,13 +115,13 @@ def _items_reader_of(form: Compiled) -> ItemsReader | None:
 
 
 def _form_in(found: re.Match[bytes] | None) -> Compiled | None:
-    """Return the form of the type that a text names; None: of none."""
+    """Return the compiled form of the type that a text names, if any."""
     cls = _newest(found[1].decode()) if found is not None else None
     return compiled(cls) if cls is not None else None
 
 
 class Items:
-    """What makes objects of one type from what was vouched for."""
+    """Makes objects of one type from validated data."""
 
     def __init__(self, voucher: vouching.Voucher) -> None:
         self.form = voucher.form
@@ -130,16 +130,19 @@ class Items:
         self.vouches_for = voucher.vouches_for
 
     def is_current(self) -> bool:
-        """Tell whether the type is still the one that this was made for."""
+        """Tell whether the type is still registered and unchanged."""
         form = self.form
         return _newest(form.type_name) is form.cls and _is_current(form)
 
     def is_allowed(self) -> bool:
-        """Tell whether nobody replaced a method for a while."""
+        """Tell whether all methods are those that were compiled for."""
         return self.form.may_load() and self.form.may_make()
 
     def waiting(self, context: Any, number: int) -> Waiting:
-        """Return how they are made; so many are not yet."""
+        """Return how to make the objects.
+
+        :param number: of the unread objects
+        """
         form = self.form
         return Waiting(
             self.envelope,
@@ -160,7 +163,7 @@ class ItemsReader:
         self._decode = msgspec.json.Decoder(listed).decode
 
     def is_allowed(self) -> bool:
-        """Tell whether reading them one by one would do the same."""
+        """Tell whether reading the items one by one would do the same."""
         items = self._items
         return (
             items.is_current()
@@ -169,7 +172,7 @@ class ItemsReader:
         )
 
     def read(self, text: bytes, context: Any) -> list[Any] | None:
-        """Return the list; None: it has to be read as a whole."""
+        """Return the list; None: it cannot be read lazily."""
         try:
             items = self._decode(text)
         except _REFUSALS:
@@ -179,7 +182,7 @@ class ItemsReader:
         return self._holding(items, context)
 
     def hold(self, columns: Mapping[str, Sequence[Any]]) -> list[Any] | None:
-        """Return a list of what columns say; None: ask the fields."""
+        """Return a list from columns; None: the fields must coerce them."""
         items = self._items.voucher.items(columns)
         return None if items is None else self._holding(items, None)
 
@@ -201,11 +204,11 @@ class ListReader:
         self._decode = msgspec.json.Decoder(envelope).decode
 
     def is_current(self) -> bool:
-        """Tell whether both types are still those that it was made for."""
+        """Tell whether the types are still registered and unchanged."""
         return self._items.is_current()
 
     def is_allowed(self) -> bool:
-        """Tell whether nobody replaced a method for a while."""
+        """Tell whether all methods are those that were compiled for."""
         form = self._form
         return (
             form.may_read_classes()
@@ -215,7 +218,7 @@ class ListReader:
         )
 
     def read(self, text: bytes, context: Any) -> Any:
-        """Return the object; None: it has to be read as a whole."""
+        """Return the object; None: it cannot be read lazily."""
         try:
             primitive = self._decode(text)
         except _REFUSALS:
@@ -241,7 +244,7 @@ class ListReader:
 
 
 def _list_reader(form: Compiled) -> ListReader | None:
-    """Return what reads a class; None: it is no list of such objects."""
+    """Return a reader of a class; None: it is not a list of objects."""
     if not (form.is_list and [*form.fields] == ['objects']):
         return None
     field: Any = form.fields['objects'].field
@@ -249,7 +252,7 @@ def _list_reader(form: Compiled) -> ListReader | None:
         type(field._type).from_primitive is ovo.List.from_primitive
         and loading.loads_plainly(field)
         and loading.loads_plainly(field._type._element_type)
-        # Known to coercion, as is what is in it.
+        # coercion() supports the field and its items.
         and coercion.coercion(field)[1] != field.coerce
     ):
         return None
@@ -264,7 +267,7 @@ def _list_reader(form: Compiled) -> ListReader | None:
     if (
         hooks.function_of(form.cls, '_obj_from_primitive')
         not in methods.READERS
-        # A service with a registry of its own chooses classes itself.
+        # A service with its own registry chooses classes itself.
         or not hooks.are_known(form.cls, 'obj_class_from_name')
     ):
         return None
@@ -273,13 +276,13 @@ def _list_reader(form: Compiled) -> ListReader | None:
 
 
 def _items_reader(form: Compiled) -> ItemsReader | None:
-    """Return what reads several of a class; None: nothing does."""
+    """Return a reader of lists of a class; None: it cannot be validated."""
     items = _items(form)
     return None if items is None else ItemsReader(items)
 
 
 def _items(form: Compiled) -> Items | None:
-    """Return what makes objects of a class; None: nothing vouches for it."""
+    """Return a factory of objects; None: a class cannot be validated."""
     if (
         hooks.function_of(form.cls, '_obj_from_primitive')
         not in methods.READERS
@@ -302,12 +305,12 @@ def _is_current(form: Compiled) -> bool:
 
 
 def _says_all(form: Compiled) -> bool:
-    """Tell whether an unread item says what the object would."""
+    """Tell whether an unread item is equivalent to its object."""
     return _is_current(form) and form.may_nest()
 
 
 def _read(form: Compiled, context: Any, primitives: list[Any]) -> list[Any]:
-    """Return objects from primitives, all at their class's version."""
+    """Return objects from primitives at the version of their class."""
     cls: Any = form.cls
     version = cls.VERSION
     read = form.readers.get(version)

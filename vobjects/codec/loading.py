@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primitives to coerced values, by field type.
+"""Convert primitives to coerced values, by field type.
 
-Like coercion, a function here hands to the field what it does not expect.
+As in :mod:`vobjects.codec.coercion`, unexpected values are passed to the
+field's own methods.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _ONLY_LIST, _ONLY_DICT = frozenset({list}), frozenset({dict})
 
 
 def loading(field: AnyField, coerce: Coerce) -> Coerce | None:
-    """Return a function from primitive to coerced value; None: unknown."""
+    """Return a function from primitive to coerced value.
+
+    :returns: None if the field type is unknown
+    """
     if not loads_plainly(field):
         return None
     method = type(field._type).from_primitive
@@ -55,14 +59,14 @@ def _load_datetime(field: AnyField, coerce: Coerce) -> Coerce | None:
         return None
 
     def load(obj: Any, name: str, value: Any) -> Any:
-        # Exactly what time_text writes; other forms are the parser's.
+        # The exact format of time_text; the field parses all others.
         if (
             value.__class__ is str
             and len(value) == 20
             and value[10] == 'T'
             and value[13] == ':'
             and value[19] == 'Z'
-            and value[5] != 'W'  # a week
+            and value[5] != 'W'  # an ISO week date
         ):
             try:
                 return datetime.datetime.fromisoformat(value)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods of oslo.versionedobjects, by way of compiled classes.
+"""Methods of oslo.versionedobjects that use compiled classes.
 
-Each does what the method of the same name does, and hands over to it where
-the compiled form does not apply. :func:`install` gives them to a class.
+Each method is equivalent to the method of the same name, and calls it where
+the compiled form does not apply. :func:`install` adds them to a class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _new = object.__new__
 
 
 def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
-    """``VersionedObject.__init__``: coerce and set what was given."""
+    """``VersionedObject.__init__``: coerce and set the given fields."""
     form = compiled(self.__class__)
     if not form.may_build():
         _ORIGINALS['__init__'](self, context, **kwargs)
@@ -52,8 +52,8 @@ def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
 
 def obj_what_changed(self: Any) -> set[str]:
     """``VersionedObject.obj_what_changed``."""
-    # A tree asks this of every object, so the usual case is one look: a form
-    # that these fields have is current, and can do this.
+    # A tree of objects calls this for every object, so the usual case is a
+    # single check: a form that these fields refer to is current and valid.
     try:
         form = self.fields.form
         right = form.cls is self.__class__
@@ -208,11 +208,11 @@ def reader(
     """Return ``_obj_from_primitive`` for many objects of one version.
 
     :param version: of the primitives
-    :param label: the version that the objects say they have
-    :param otherwise: reads what has no dict for data
-    :param check: looks, for an object that is being read, for data with
-        fields that the version lacks
-    :param complete: the version has all of the fields
+    :param label: the VERSION that the objects get
+    :param otherwise: reads primitives whose data is not a dict
+    :param check: handles unknown fields; called with the new object and the
+        data
+    :param complete: whether the version has all fields of the class
     """
     cls: Any = form.cls
     fill, names = form.fill, form.names
@@ -232,7 +232,7 @@ def reader(
         try:
             whole = fill(made, d, data)
         except Exception:
-            # An unknown field is told first.
+            # An unknown field takes precedence over other errors.
             if check is not None:
                 check(made, data)
             raise
@@ -240,7 +240,7 @@ def reader(
             check(made, data)
         if is_list and '_obj_objects' not in d:
             made.objects = []
-        # Also without any: a field that was asked has noted its change.
+        # Also reset without changes: a field's setter may have recorded some.
         d['_changed_fields'] = {
             name for name in primitive.get(changes_key, ()) if name in names
         }
@@ -253,16 +253,16 @@ def _reader(form: Compiled, version: str) -> Reader:
     return reader(form, version, version, form.cls._obj_from_primitive)
 
 
-#: ``_obj_from_primitive`` -> what makes a reader that does the same.
+#: ``_obj_from_primitive`` -> a function that returns an equivalent reader.
 READERS: dict[Any, Callable[[Compiled, str], Reader]] = {
     _obj_from_primitive: _reader
 }
 
 
 def load_objects(parent: Any, primitives: list[Any]) -> list[Any]:
-    """Return the objects of primitives; each class is looked at once.
+    """Return the objects of primitives; look up each run of a type once.
 
-    :param parent: the object they will be in
+    :param parent: the object that will contain them
     """
     context = parent._context
     build = parent.obj_from_primitive
@@ -316,7 +316,7 @@ def _reader_for(form: Compiled, label: tuple[Any, ...]) -> Reader | None:
 def hydrate(
     form: Any, context: Any, version: str, data: Any, changes: Any
 ) -> Any:
-    """Return an object with fields from the data of a primitive."""
+    """Return an object from the data of a primitive."""
     if form.may_make():
         made = _new(form.cls)
         d = made.__dict__
@@ -361,10 +361,10 @@ for _name, _function in (*_METHODS.items(), *_CLASS_METHODS.items()):
 
 
 def install(root: type, *, replace: bool = False) -> None:
-    """Give a class the methods above, where it has none of its own.
+    """Add the methods above to a class, unless it defines them itself.
 
     :param root: a subclass of VersionedObject, or VersionedObject itself
-    :param replace: also where it has
+    :param replace: replace the methods that the class defines, too
     """
     for name, function in _METHODS.items():
         if replace or name not in vars(root):
@@ -375,7 +375,7 @@ def install(root: type, *, replace: bool = False) -> None:
 
 
 def dump_objects(objects: Any) -> list[Any]:
-    """Return the primitives of objects; each class is looked at once."""
+    """Return the primitives of objects; look up each run of a class once."""
     if objects.__class__ is UnreadObjects:
         return unread.primitives(objects, dump_objects)
     made: list[Any] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes: properties that read and set a field.
+"""Properties that read and set the fields of an object.
 
-Each is a template below with the field's name put in its code, so that an
-attribute is an attribute of the instance and not a look-up by name. This
-costs microseconds a field, which registration can afford.
+Each property is a template below with the field's name inserted into its
+code, which replaces look-ups by name with attribute access. This costs a few
+microseconds per field at registration.
 """
 
 from __future__ import annotations
@@ -19,18 +19,23 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.codec import coercion, hooks
 
-#: The logger that oslo.versionedobjects uses for this.
+#: The logger that oslo.versionedobjects uses for errors in setters.
 LOG = logging.getLogger('object')
 
 AnyField = ovo_fields.Field[Any]
 
 
-#: Marks the getter of a property made here; its value is the field.
+#: Attribute of a getter created here; its value is the field.
 _MARK = '_vobjects_field'
 
 
-def _template(field: AnyField) -> dict[str, Callable[..., Any]]:
-    """Return getters and setters; FIELD in them stands for the name."""
+def _template(
+    field: AnyField, store: Callable[[Any, str, Any], None]
+) -> dict[str, Callable[..., Any]]:
+    """Return getters and setters in which FIELD stands for the name.
+
+    :param store: stores a value in the instance
+    """
     stored, coerce = coercion.coercion(field)
     kind, owner = type(field._type), type(field)
     expected, owned = kind.coerce, owner.coerce
@@ -54,7 +59,7 @@ def _template(field: AnyField) -> dict[str, Callable[..., Any]]:
             value = coerce(self, 'FIELD', value)
         self._changed_fields.add('FIELD')
         try:
-            self._obj_FIELD = value
+            store(self, '_obj_FIELD', value)
         except Exception:
             LOG.exception('Error setting %s.%s', self.obj_name(), 'FIELD')
             raise
@@ -70,7 +75,7 @@ def _template(field: AnyField) -> dict[str, Callable[..., Any]]:
             value = coerce(self, 'FIELD', value)
         self._changed_fields.add('FIELD')
         try:
-            self._obj_FIELD = value
+            store(self, '_obj_FIELD', value)
         except Exception:
             LOG.exception('Error setting %s.%s', self.obj_name(), 'FIELD')
             raise
@@ -99,7 +104,7 @@ def _template(field: AnyField) -> dict[str, Callable[..., Any]]:
 
 
 def _named(function: Any, name: str) -> Any:
-    """Return a template's function with a field's name in it."""
+    """Return a template's function with a field's name inserted."""
 
     def put(text: Any) -> Any:
         return text.replace('FIELD', name) if isinstance(text, str) else text
@@ -117,9 +122,13 @@ def _named(function: Any, name: str) -> Any:
     )
 
 
-def field_property(name: str, field: AnyField) -> property:
-    """Return the attribute of a field."""
-    made = _template(field)
+def field_property(
+    name: str,
+    field: AnyField,
+    store: Callable[[Any, str, Any], None] = setattr,
+) -> property:
+    """Return the property of a field."""
+    made = _template(field, store)
     setter = made['set']
     if field.read_only:
         setter = made['once']
@@ -142,9 +151,9 @@ _OVO_SETTER = _code_in(ovo_base._make_class_properties, 'setter')
 
 
 def field_of(found: Any) -> AnyField | None:
-    """Return the field of a property that reads and sets a field plainly.
+    """Return the field of a property that only reads and sets it.
 
-    :returns: None when it is a property of somebody's own, or none
+    :returns: None for any other value, such as a custom property
     """
     if not isinstance(found, property):
         return None
@@ -156,7 +165,7 @@ def field_of(found: Any) -> AnyField | None:
         and getattr(found.fset, '__code__', None) is _OVO_SETTER
         and found.fset is not None
     ):
-        # (name, field), kept as the defaults of its last parameters
+        # (name, field) are the defaults of the last parameters.
         captured: Any = found.fset.__defaults__
         kept: AnyField = captured[-1]
         return kept
@@ -164,8 +173,11 @@ def field_of(found: Any) -> AnyField | None:
 
 
 def install(cls: type[hooks.VersionedObject]) -> None:
-    """Replace the properties that registration made by faster ones."""
+    """Replace the properties made at registration by faster ones."""
+    # Skip the check of names in Object.__setattr__, which fields pass.
+    known = cls.__setattr__ in hooks.SETATTR
+    store = object.__setattr__ if known else setattr
     for name, field in cls.fields.items():
         found: Any = vars(cls).get(name)
         if field_of(found) is field and not hasattr(found.fget, _MARK):
-            setattr(cls, name, field_property(name, field))
+            setattr(cls, name, field_property(name, field, store))

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON text of primitives: written by orjson, read by msgspec.
+"""Convert primitives to and from JSON: orjson writes, msgspec reads.
 
-Both say what ``json`` says; what they would say otherwise, ``json`` does.
-
-What is written means the same to any reader as what ``json.dumps`` writes;
-the bytes differ: no spaces, UTF-8 instead of ``\\u`` escapes, ``1e16`` for
-``1e+16``. Left to ``json`` are
+``json`` handles the cases in which either would differ from it. Written text
+means the same as the text of ``json.dumps``, but its bytes differ: there are
+no spaces, characters are UTF-8 instead of ``\\u`` escapes, and ``1e16``
+replaces ``1e+16``. ``json`` handles
 
 ===========================================  ===============================
-NaN and Infinity                             orjson writes null in silence
-integers beyond 64 bits, lone surrogates,    orjson refuses
+NaN and Infinity                             orjson silently writes null
+integers beyond 64 bits, lone surrogates,    orjson raises an error
 keys that are not strings, subclasses of
 tuple and float, deep nesting
-NaN, Infinity, lone surrogates, numbers      msgspec refuses to read them
-beyond what a double holds
+NaN, Infinity, lone surrogates, numbers      msgspec raises an error
+beyond the range of a double
 ===========================================  ===============================
 
-Two things are accepted that ``json.dumps`` refuses: ``uuid.UUID`` is written
+Two types are accepted that ``json.dumps`` rejects: ``uuid.UUID`` is written
 as its text and a member of an ``Enum`` as its value.
 
-orjson is not used to read, because it reads integers beyond 64 bits as floats
-in silence; msgspec not to write, because it writes times and dataclasses.
+orjson is not used for reading, because it silently reads integers beyond 64
+bits as floats. msgspec is not used for writing, because it accepts times and
+dataclasses.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from typing import Any
 import msgspec
 import orjson
 
-#: Times and dataclasses are not JSON; json.dumps refuses them, so do we.
+#: As json.dumps, reject times and dataclasses, which are not JSON.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _decode = msgspec.json.Decoder().decode
 
-#: JSON text that stands for its value in what waits to be written; see
+#: JSON text in place of its value, in unread items that are written later; see
 #: :mod:`vobjects.codec.lists`.
 Written = msgspec.Raw
 
@@ -44,29 +44,29 @@ Written = msgspec.Raw
 def dumps(primitive: Any, *, finite: bool = False) -> bytes:
     """Return the JSON text of a primitive, in UTF-8.
 
-    :param finite: the caller knows that it holds no NaN and no Infinity
-    :raises TypeError: it holds something that JSON has not
-    :raises ValueError: it holds itself
+    :param finite: the primitive is known to hold no NaN or Infinity
+    :raises TypeError: it holds a value that JSON cannot represent
+    :raises ValueError: it contains itself
     """
     try:
         made = orjson.dumps(primitive, option=_OPTIONS)
     except TypeError:
         return json.dumps(primitive).encode()
-    # Only a null can have been a NaN.
+    # orjson writes NaN as null.
     if finite or b'null' not in made or is_finite(primitive):
         return made
     return json.dumps(primitive).encode()
 
 
 def loads(text: bytes) -> Any:
-    """Return what a JSON text in UTF-8 says.
+    """Return the value of a JSON text in UTF-8.
 
-    :raises ValueError: it is none
+    :raises ValueError: the text is not JSON
     """
     try:
         return _decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        pass  # NaN, say; or json tells what is wrong
+        pass  # for example NaN; otherwise, json raises the error
     try:
         return json.loads(text)
     except RecursionError:
@@ -74,27 +74,27 @@ def loads(text: bytes) -> Any:
 
 
 def unwritten(written: Any) -> Any:
-    """Return the value that a :data:`Written` stands for.
+    """Return the value of a :data:`Written`.
 
-    :raises ValueError: its text is no JSON
+    :raises ValueError: its text is not JSON
     """
     return loads(bytes(written))
 
 
 def included(written: bytes) -> Any:
-    """Return JSON text as a value that :func:`dumps` writes as it is.
+    """Return a value that :func:`dumps` writes as the given JSON text.
 
-    :param written: in UTF-8; it is not looked at
+    :param written: JSON in UTF-8; it is not validated
     """
     return orjson.Fragment(written)
 
 
-#: Of exactly these classes nothing is infinite.
+#: Instances of exactly these classes are finite.
 _FINITE = frozenset({str, int, bool, type(None)})
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether there is no NaN and no Infinity in a primitive."""
+    """Tell whether a primitive holds no NaN or Infinity."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A list of objects, each of which is made when it is first taken.
+"""A list of objects that makes each object on first access.
 
-It has been checked that all of them can be (:mod:`vobjects.codec.vouching`),
-so nothing that a receiver would refuse waits here. Its length, its copies,
-its primitive and what changed in it are told without making any; an index
-makes one, a slice its part, and everything else all. When the last is made it
-becomes what it stands for, an ordinary ``CoercedList``.
+The data of all objects has been validated (:mod:`vobjects.codec.vouching`),
+so no error is delayed until access. The length, copies, primitives and
+changes are available without making objects. An index makes one object, a
+slice its part, and any other operation all of them. When the last object has
+been made, the list becomes an ordinary ``CoercedList``.
 
-Several threads may read it at once, and get the same objects.
+Several threads may read the list at once, and get the same objects.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Waiting:
-    """How the objects of one list are made.
+    """How to make the objects of one list.
 
-    :param kind: what those are instances of that are not made yet
+    :param kind: the class of the unread items
     :param form: the compiled form of the objects' class
-    :param read: from primitives to objects
-    :param is_known: tells whether nobody changed the objects' class since,
-        so that what waits says what they would
-    :param number: how many wait
+    :param read: converts primitives to objects
+    :param is_known: tells whether the class of the objects is unchanged, so
+        that unread items are equivalent to objects
+    :param number: of unread items
     """
 
     __slots__ = ('form', 'is_known', 'kind', 'lock', 'number', 'read')
@@ -53,15 +53,15 @@ class Waiting:
         self.read = read
         self.is_known = is_known
         self.number = number
-        # What is called under it is the code of field types.
+        # Reentrant, because methods of field types run while it is held.
         self.lock = threading.RLock()
 
 
 class UnreadObjects(ovo.CoercedList[Any]):
-    """See the module.
+    """A list with unread items; see the module.
 
-    Another thread may turn the list into what it stands for at any time, so
-    that whatever is not a method of a list is a function below.
+    Another thread may turn the list into a ``CoercedList`` at any time, so
+    operations that are not methods of a list are functions below.
     """
 
     _waiting: Waiting
@@ -85,7 +85,7 @@ class UnreadObjects(ovo.CoercedList[Any]):
         return copy.deepcopy(self, memo)
 
     def __radd__(self, before: list[Any]) -> list[Any]:
-        # list.__add__ would copy what is held, made or not.
+        # list.__add__ would copy unread items.
         _make_all(self)
         return before + self
 
@@ -93,10 +93,10 @@ class UnreadObjects(ovo.CoercedList[Any]):
 def holding(
     element: Any, obj: Any, name: str, items: Any, waiting: Waiting
 ) -> UnreadObjects:
-    """Return a list for a field of an object.
+    """Return a list of unread items for a field of an object.
 
-    :param element: the field of its items
-    :param items: of ``waiting.kind``, or objects
+    :param element: the field of the items
+    :param items: instances of ``waiting.kind``, or objects
     """
     made = list.__new__(UnreadObjects)
     made._element_type, made._obj, made._field = element, obj, name
@@ -105,7 +105,7 @@ def holding(
     return made
 
 
-# What needs no object
+# Operations that make no objects
 
 
 def primitives(
@@ -113,7 +113,7 @@ def primitives(
 ) -> list[Any]:
     """Return the primitives of the objects in a list.
 
-    :param dump: returns those of objects
+    :param dump: returns the primitives of objects
     """
     waiting = _known_in(objects)
     if waiting is None:
@@ -130,7 +130,7 @@ def primitives(
 
 
 def data_of(objects: UnreadObjects) -> list[dict[str, Any]] | None:
-    """Return what the objects' primitives have as data; None: ask them."""
+    """Return the data of the objects' primitives; None: use the objects."""
     items = _all_waiting(objects)
     if items is None:
         return None
@@ -139,7 +139,7 @@ def data_of(objects: UnreadObjects) -> list[dict[str, Any]] | None:
 
 
 def text_of(objects: UnreadObjects) -> bytes | None:
-    """Return the JSON text of the objects' primitives; None: ask them."""
+    """Return the JSON text of the primitives; None: use the objects."""
     items = _all_waiting(objects)
     return None if items is None else _written(items)
 
@@ -147,9 +147,9 @@ def text_of(objects: UnreadObjects) -> bytes | None:
 def data_text_of(
     objects: UnreadObjects, without: Collection[str]
 ) -> bytes | None:
-    """Return the JSON text of what :func:`data_of` gives; None: ask them.
+    """Return the JSON text of :func:`data_of`; None: use the objects.
 
-    :param without: fields that are left out
+    :param without: fields to omit
     """
     items = _all_waiting(objects)
     if items is None:
@@ -164,7 +164,7 @@ def data_text_of(
 
 
 def _all_waiting(objects: UnreadObjects) -> list[Any] | None:
-    """Return what waits if nothing is made yet and it says all of it."""
+    """Return the items if all are unread and their class is unchanged."""
     waiting = _known_in(objects)
     if waiting is None:
         return None
@@ -178,7 +178,7 @@ def _written(items: list[Any]) -> bytes | None:
     try:
         return _encode(items)
     except UnicodeEncodeError:
-        return None  # half a surrogate pair, of which only json writes
+        return None  # a lone surrogate, which only json can write
 
 
 def have_changes(objects: UnreadObjects) -> bool:
@@ -195,7 +195,7 @@ def have_changes(objects: UnreadObjects) -> bool:
 
 
 def made_objects(objects: UnreadObjects) -> list[Any]:
-    """Return the objects of a list that were made already."""
+    """Return the objects of a list that have already been made."""
     waiting = _waiting_in(objects)
     kind = None if waiting is None else waiting.kind
     return [item for item in _held(objects) if item.__class__ is not kind]
@@ -207,9 +207,9 @@ def copy_for(
     name: str,
     deep_copy: Callable[[Any], Any],
 ) -> UnreadObjects | None:
-    """Return a deep copy of a list for a field; None: all of it is made.
+    """Return a deep copy of a list for a field; None: no item is unread.
 
-    :param deep_copy: of objects
+    :param deep_copy: copies an object
     """
     waiting = _waiting_in(objects)
     if waiting is None:
@@ -218,7 +218,7 @@ def copy_for(
         items, number = _held(objects), waiting.number
     if not number:
         return None
-    # What waits is never handed out, so that both may have it.
+    # Unread items are never handed out, so both lists can share them.
     copies = [
         item if item.__class__ is waiting.kind else deep_copy(item)
         for item in items
@@ -234,28 +234,28 @@ def copy_for(
 
 
 def form_of_waiting(objects: UnreadObjects) -> Any:
-    """Return the compiled form of what waits; None: ask the objects."""
+    """Return the compiled form of unread items; None: use the objects."""
     waiting = _known_in(objects)
     return None if waiting is None else waiting.form
 
 
 def _plain(items: Any) -> Any:
-    """Return what waits as primitives."""
+    """Return unread items as primitives."""
     return msgspec.to_builtins(items, enc_hook=text.unwritten)
 
 
 def _held(objects: UnreadObjects) -> list[Any]:
-    """Return what is in a list, made or not."""
+    """Return the content of a list: objects and unread items."""
     return list.copy(objects)
 
 
 def _waiting_in(objects: UnreadObjects) -> Waiting | None:
-    """Return what waits; None: it became a list in the meantime."""
+    """Return how to make the objects; None: all are made."""
     return objects.__dict__.get('_waiting')
 
 
 def _known_in(objects: UnreadObjects) -> Waiting | None:
-    """Return what waits if that says all of it; else None."""
+    """Return how to make the objects, if their class is unchanged."""
     waiting = _waiting_in(objects)
     return waiting if waiting is not None and waiting.is_known() else None
 
@@ -264,9 +264,9 @@ def _known_in(objects: UnreadObjects) -> Waiting | None:
 
 
 def _made(objects: Any, index: SupportsIndex, waiting: Waiting) -> Any:
-    """Return the object at an index, which is made if it was not.
+    """Return the object at an index; make it if necessary.
 
-    :raises IndexError: there is none
+    :raises IndexError: the index is out of range
     """
     item = _get(objects, index)
     if item.__class__ is not waiting.kind:
@@ -295,7 +295,7 @@ def _make_all(objects: UnreadObjects) -> None:
             if item.__class__ is waiting.kind
         ]
         if not indexes:
-            return  # another thread was faster
+            return  # another thread has made them
         made = waiting.read(_plain([items[index] for index in indexes]))
         for index, one in zip(indexes, made, strict=True):
             _set(objects, index, one)
@@ -313,13 +313,13 @@ def _read_copies(
 ) -> list[Any]:
     made = read(primitives)
     for one in made:
-        # A copy of an object that was read does not keep its label.
+        # Copies of objects do not keep the VERSION that reading has set.
         one.__dict__.pop('VERSION', None)
     return made
 
 
-#: All other methods of a list. They make everything first, and are then
-#: those of the list that it has become.
+#: All other methods of a list. They make all objects first, and then call the
+#: method of CoercedList.
 _OTHERS = (
     *('__add__', '__contains__', '__delitem__', '__eq__', '__ge__', '__gt__'),
     *(

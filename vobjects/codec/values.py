@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compiled code knows of one field: how each step is done for it."""
+"""The functions and guards that compiled code uses for one field."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from vobjects.codec.hooks import Guard
 class Handling:
     """How compiled code handles one field.
 
-    Signatures are those of the fields, ``(obj, name, value)``.
+    Functions have the signature of the field's methods, ``(obj, name,
+    value)``, except for ``dump`` and ``copy``.
 
-    :ivar stored: values of exactly these classes are kept as they are
+    :ivar stored: classes whose instances are stored unchanged
     :ivar coerce: like ``field.coerce``
-    :ivar load: from a primitive, coerced; None: ask the field
-    :ivar same: the primitive is the value itself
-    :ivar dump: value (not None) to primitive; None: ask the field
-    :ivar copy: a deep copy, coerced; None: ask the field
-    :ivar tracked: whether the value may be an object with changes of its own
+    :ivar load: converts a primitive to a coerced value; None: use the field
+    :ivar same: whether the primitive is the value itself
+    :ivar dump: ``(value)``: converts a value (not None) to its primitive;
+        None: use the field
+    :ivar copy: ``(obj, name, value, memo)``: returns a deep copy, coerced;
+        None: use the property
+    :ivar tracked: whether the value may be an object with its own changes
     """
 
     field: coercion.AnyField
@@ -40,7 +43,7 @@ class Handling:
     dump_guards: tuple[Guard, ...]
 
     def holds_objects(self) -> bool:
-        """Tell whether objects may stand in the value, by its type."""
+        """Tell whether the field type can contain objects."""
         kind: Any = self.field._type
         while isinstance(kind, (ovo.List, ovo.Dict, ovo.Set)):
             kind = kind._element_type._type
@@ -69,7 +72,7 @@ def handling(field: coercion.AnyField) -> Handling:
 
 
 def guards_of(field: coercion.AnyField, name: str) -> tuple[Guard, ...]:
-    """Return guards for a method of a field, its type and those inside."""
+    """Return guards for a method of a field, its type and nested types."""
     kinds: list[Any] = [type(field), type(field._type)]
     inner: Any = field._type
     while isinstance(inner, ovo.CompoundFieldType):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a parser in C can vouch for: JSON text that reading takes for certain.
+"""Validate the JSON text of objects with msgspec, a parser in C.
 
-A *form* here is a msgspec type made from the fields of a class. Text that it
-takes is text that reading would take, field by field, with the same values;
-so an object can be left unread until somebody wants it. What it does not take
-may still be right (an integer in a string, a time with an offset, an older
-version, a field type not listed here): that is read at once, by the fields,
-which also say what is wrong with it.
+An *envelope* is a msgspec type made from the fields of a class. Text that
+matches it is text that all fields accept, with the same values, so an object
+can stay unread until it is accessed. Other text may still be valid (an
+integer in a string, a time with an offset, an older version, a field type not
+listed here). The fields read it at once, and raise the errors.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def _as_long_as(shape: bytes) -> Any:
 
 _NOT_NULL = str | int | float | bool | list[Any] | dict[str, Any]
 
-#: ``coerce`` of a field type -> the JSON values it takes and keeps.
+#: ``coerce`` of a field type -> the JSON values that it keeps unchanged.
 _TAKES: dict[Any, Any] = {
     ovo.String.coerce: str,
     ovo.Integer.coerce: int,
@@ -59,10 +58,10 @@ _TAKES: dict[Any, Any] = {
 def _taken(
     field: AnyField, by: Callable[[Any], tuple[Any, Check | None]]
 ) -> tuple[Any, Check | None]:
-    """Return a msgspec type for a field, and what else has to hold.
+    """Return a msgspec type for a field, and an additional check.
 
-    :param by: says so for a field type
-    :returns: None for the type: nobody can say
+    :param by: returns both for a field type
+    :returns: None for the type if the field cannot be validated
     """
     kind: Any = field._type
     if (
@@ -106,12 +105,12 @@ _HEX = bytes.maketrans(b'123456789abcdefABCDEF', b'0' * 21)
 
 
 def are_times(texts: list[str]) -> bool:
-    """Tell whether texts of 20 characters are times as o.vo writes them."""
-    # It writes the years before 1000 with fewer digits.
+    """Tell whether texts of 20 characters are valid UTC times."""
+    # oslo.versionedobjects writes years before 1000 with fewer digits.
     if not _have_shape(texts, _DIGITS, _TIME_SHAPE) or min(texts) < '1':
         return False
     try:
-        # Calls into C, by C: half of what a loop takes.
+        # A loop in C takes half the time of one in Python.
         collections.deque(map(datetime.datetime.fromisoformat, texts), 0)
     except ValueError:
         return False
@@ -119,16 +118,16 @@ def are_times(texts: list[str]) -> bool:
 
 
 def are_uuids(texts: list[str]) -> bool:
-    """Tell whether texts of 36 characters are UUIDs with hyphens."""
+    """Tell whether texts of 36 characters are hyphenated UUIDs."""
     return _have_shape(texts, _HEX, _UUID_SHAPE)
 
 
 def _have_shape(texts: list[str], table: bytes, shape: bytes) -> bool:
-    """Tell whether texts, each as long as a shape, all have it."""
+    """Tell whether texts, each as long as ``shape``, all match it."""
     return ''.join(texts).encode().translate(table) == shape * len(texts)
 
 
-#: What is said by text of one length -> the length, and the rest of it.
+#: Methods of types with a fixed text length -> the length, and the check.
 _CHECKED: dict[Any, tuple[Any, Check]] = {
     (ovo.DateTime.coerce, ovo.DateTime.from_primitive): (
         _as_long_as(_TIME_SHAPE),
@@ -149,9 +148,9 @@ def _checked(kind: Any) -> tuple[Any, Check | None]:
 
 
 class Voucher:
-    """What is taken as one object of a class, at the class's version.
+    """Validates objects of one class, at the class's version.
 
-    :ivar envelope: the msgspec type of its primitive
+    :ivar envelope: the msgspec type of a primitive
     """
 
     def __init__(
@@ -180,9 +179,9 @@ class Voucher:
         ]
 
     def vouches_for(self, items: list[Any]) -> bool:
-        """Tell whether reading takes these instances of ``envelope``."""
+        """Tell whether the fields accept these instances of ``envelope``."""
         data = [item.data for item in items]
-        # None and UNSET are false; a text that is checked is never empty.
+        # None and UNSET are false; a text to check is never empty.
         for check, get in self._checks:
             texts = list(filter(None, get(data)))
             if texts and not check(texts):
@@ -190,10 +189,10 @@ class Voucher:
         return True
 
     def items(self, columns: Mapping[str, Sequence[Any]]) -> list[Any] | None:
-        """Return instances of ``envelope`` that hold what columns do.
+        """Return instances of ``envelope`` from columns of values.
 
-        :param columns: field -> values, one of each instance
-        :returns: None where reading the same might refuse it
+        :param columns: field -> one value per instance
+        :returns: None if a field might reject a value
         """
         taken = []
         for name, values in columns.items():
@@ -210,11 +209,11 @@ class Voucher:
 
 
 class Column:
-    """What is taken as the values of one field of several objects.
+    """Validates the values of one field of several objects.
 
-    :param kind: the msgspec type of a list of them
-    :param check: what else has to hold of texts
-    :param may_float: floats may be in them
+    :param kind: the msgspec type of a list of the values
+    :param check: an additional check of texts
+    :param may_float: whether the values may contain floats
     """
 
     __slots__ = ('_check', '_kind', '_may_float')
@@ -227,7 +226,7 @@ class Column:
         self._may_float = may_float
 
     def taken(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the values as reading would have them; None: not so."""
+        """Return the values as after reading; None: they are not valid."""
         if values and values[0].__class__ is Written:
             return [*values] if {*map(type, values)} == {Written} else None
         try:
@@ -238,12 +237,12 @@ class Column:
             texts = list(filter(None, found))
             if texts and not self._check(texts):
                 return None
-        # What writes them would say null.
+        # msgspec would write NaN and Infinity as null.
         return None if self._may_float and not is_finite(found) else found
 
 
 def _writer(kind: Any, names: tuple[str, ...]) -> Callable[..., list[Any]]:
-    """Return a function from columns to instances of an envelope."""
+    """Return a function that converts columns to envelopes."""
     fields = {one.name: one.type for one in msgspec.structs.fields(kind)}
     source = generate.Source(f'columns of {kind.__name__}')
     made = source.name(kind, 'envelope')
@@ -276,7 +275,7 @@ def _getter(names: list[str]) -> Callable[[list[Any]], list[Any]]:
 
 
 def voucher(form: Compiled) -> Voucher | None:
-    """Return what vouches for objects of a class; None: nothing can."""
+    """Return a validator for a class; None: a field has no msgspec type."""
     taken: dict[str, Any] = {}
     checks: dict[str, Check] = {}
     for name, handling in form.fields.items():
@@ -300,7 +299,7 @@ def voucher(form: Compiled) -> Voucher | None:
 def envelope(form: Compiled, data: dict[str, Any]) -> Any:
     """Return the msgspec type of a primitive at the class's version.
 
-    :param data: field name -> msgspec type; a field may be missing
+    :param data: field name -> msgspec type; each field may be missing
     """
     title = form.cls.__name__
     inside = msgspec.defstruct(

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a service, read from its code.
+"""The REST contract of a service, derived from its code.
 
-One registry says what may be asked and what is answered at each microversion.
-Documents, differences and checks are made from it; nothing else is written.
+One registry holds the request and response schemas of each microversion.
+OpenAPI documents, comparisons, checks and the history page are generated from
+it.
 
 ::
 
     registry    Contract(policy, operations, history)
-        Operation   a method of a path, or one action of it
+        Operation   an HTTP method and path, or one action of it
         Shape       an operation at one microversion: parameters, body,
-                    answers by status; JSON schemas of dialect 2020-12
+                    responses by status; JSON Schema 2020-12
     shapes      schemas of requests and resources, from their types
-    walk        the places inside of a schema
-    controllers operations(policy, routes): of decorated controllers
-    documents   schemas of what every service answers: errors, discovery
+    walk        traversal of nested schemas
+    controllers operations(policy, routes): from decorated controllers
+    documents   schemas of the errors and discovery documents
     openapi     document(contract, version): OpenAPI 3.1
-    changes     between(contract, old, new): what a client gains and loses
-                returned(contract): what disappeared and came back
-    history     problems(contract): what the history does not tell
+    changes     between(contract, old, new): differences of two microversions
+                returned(contract): parts that were removed and came back
+    history     problems(contract): changes missing from the history
                 page(contract): the history, in reStructuredText
     commands    `vobjects api history | diff | openapi`
 
-A schema that says nothing, ``{}``, stands for one that nobody declared;
-:meth:`Contract.undeclared` finds them.
+An empty schema, ``{}``, marks a part without a declared schema;
+:meth:`Contract.undeclared` lists these parts.
 """

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client gains and loses between two microversions.
+"""Compare the contract of two microversions.
 
-A change is *breaking* if a client that was right before can be wrong after:
-what it sends may be refused, or what it is answered may lack something or be
-something it never met. Everything else is *additive*. A property that is
-added to an answer is additive, a value added to an answer's enumeration is
-not: clients are told to ignore properties they do not know, but switch on
+A change is *breaking* if a client that worked before may fail after it: the
+API may reject its requests, or a response may lack a value or contain one that
+the client does not expect. All other changes are *additive*. A new property of
+a response is additive, because clients must ignore unknown properties. A new
+value of an enumeration in a response is breaking, because clients branch on
 values.
 
 =====================  ==================  ==================
-what changed           in a request        in an answer
+change                 in a request        in a response
 =====================  ==================  ==================
-operation, status      new: additive; gone: breaking
-                       (an error's status that is gone: additive)
-property               new: additive,      new: additive,
-                       if required:        gone: breaking
+operation, status      added: additive; removed: breaking
+                       (removed status of an error: additive)
+property               added: additive,    added: additive,
+                       if required:        removed: breaking
                        breaking;
-                       gone: breaking
-now always there       breaking            additive
-no longer always       additive            breaking
-accepts more           additive            breaking
-accepts less           breaking            additive
+                       removed: breaking
+becomes required       breaking            additive
+becomes optional       additive            breaking
+accepts more values    additive            breaking
+accepts fewer values   breaking            additive
 =====================  ==================  ==================
 """
 
@@ -36,7 +36,7 @@ from vobjects.contract.shapes import types_of
 from vobjects.contract.walk import Schema
 from vobjects.versions import Version
 
-#: Keyword -> whether a larger value accepts less.
+#: Keyword -> whether a larger value makes the schema stricter.
 _BOUNDS: Mapping[str, bool] = {
     'minimum': True,
     'exclusiveMinimum': True,
@@ -50,7 +50,7 @@ _BOUNDS: Mapping[str, bool] = {
     'maxProperties': False,
 }
 
-#: Keywords that say nothing of a value.
+#: Annotations: keywords that do not restrict the value.
 _NOTES = frozenset(
     (
         '$comment',
@@ -65,7 +65,7 @@ _NOTES = frozenset(
     )
 )
 
-#: Keywords that hold one schema which accepts more as the whole does.
+#: Keywords with one subschema. The whole schema accepts more if it does.
 _INSIDE = (
     'items',
     'contains',
@@ -75,8 +75,9 @@ _INSIDE = (
     'propertyNames',
 )
 
-#: Keywords that are compared by what they mean. Of a change of any other
-#: nobody can say whether it accepts more or less, unless it came or went.
+#: Keywords whose values are compared by meaning. If any other keyword changes
+#: its value, the change counts as breaking, because it may restrict the
+#: schema.
 _COMPARED = frozenset(
     (
         'enum',
@@ -94,13 +95,14 @@ _COMPARED = frozenset(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
-    """Something that is different.
+    """One difference between two microversions.
 
-    :ivar operation: its name
-    :ivar place: in a shape: ``body.cluster.config``, ``query.limit``,
-        ``response 200.clusters[].config``; empty: the operation itself
-    :ivar what: ``is added``, for people
-    :ivar breaking: see the module
+    :ivar operation: name of the operation
+    :ivar place: path within the shape, such as ``body.cluster.config``,
+        ``query.limit`` or ``response 200.clusters[].config``; empty: the
+        operation itself
+    :ivar what: predicate of the sentence, such as ``is added``
+    :ivar breaking: whether clients may fail; see the module's docstring
     """
 
     operation: str
@@ -120,7 +122,7 @@ class Change:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Returned:
-    """Something that disappeared and came back.
+    """A part that was removed and came back.
 
     :ivar gone: first version that lacks it
     :ivar back: first version that has it again
@@ -140,9 +142,9 @@ class Returned:
 
 
 def between(contract: Contract, old: Version, new: Version) -> list[Change]:
-    """Return what is different at ``new``, in the order of the contract.
+    """Return the changes from ``old`` to ``new``, in the contract's order.
 
-    :raises vobjects.exceptions.VobjectsError: no such microversion
+    :raises vobjects.exceptions.VobjectsError: a microversion does not exist
     """
     before, after = contract.at(old), contract.at(new)
     found: list[Change] = []
@@ -161,11 +163,11 @@ def between(contract: Contract, old: Version, new: Version) -> list[Change]:
 
 
 def returned(contract: Contract) -> list[Returned]:
-    """Return what was there, then was not, and later was again."""
+    """Return the parts that were removed and came back in a later version."""
     found: list[Returned] = []
     for one in contract.operations:
         there: dict[str, Version] = {}  # place -> last version that had it
-        gone: dict[str, Version] = {}  # place -> first version that had not
+        gone: dict[str, Version] = {}  # place -> first version that lacked it
         for version in contract.versions:
             shape = contract.at(version).get(one.name)
             places = set() if shape is None else {'', *_places(shape)}
@@ -174,7 +176,8 @@ def returned(contract: Contract) -> list[Returned]:
                     Returned(one.name, place, gone.pop(place), version)
                 )
             for place in there.keys() - places - gone.keys():
-                # With the whole, its parts are gone: told once.
+                # If the whole operation is gone, its parts are not reported
+                # again.
                 if place == '' or shape is not None:
                     gone[place] = version
             there |= dict.fromkeys(places, version)
@@ -232,7 +235,7 @@ def _responses(status: int, old: Shape, new: Shape) -> Iterator[Difference]:
 def _schemas(
     place: str, old: Schema | bool, new: Schema | bool, *, answer: bool
 ) -> Iterator[Difference]:
-    """Yield what differs between two schemas, the outermost first."""
+    """Yield the differences of two schemas, the outermost first."""
     old = {} if old is True else old
     new = {} if new is True else new
     if old == new:
@@ -259,7 +262,7 @@ def _schemas(
 
 
 def _others(old: Schema, new: Schema) -> list[str]:
-    """Return the keywords that only a change of can be told."""
+    """Return the keywords of either schema that have no comparison rule."""
     known = _COMPARED | _NOTES
     return [
         keyword
@@ -279,7 +282,7 @@ def _types(
         return
     gained = [name for name in after if name not in before]
     lost = [name for name in before if name not in after]
-    # An integer was a number already.
+    # Every integer is a number: this gains or loses nothing.
     if 'number' in before:
         gained = [name for name in gained if name != 'integer']
     if 'number' in after:
@@ -327,7 +330,7 @@ def _bounds(
 def _branches(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
-    """Compare alternatives: one by one where as many came as went."""
+    """Compare alternatives, pairwise if as many were added as removed."""
     for keyword in walk.BRANCHES:
         before, after = old.get(keyword, []), new.get(keyword, [])
         gone = [one for one in before if one not in after]
@@ -338,7 +341,8 @@ def _branches(
         elif gone and come:
             yield place, f'has other {keyword}', True
         else:
-            # The first alternative restricts what nothing restricted.
+            # The first alternative restricts a schema that accepted
+            # everything.
             is_choice = keyword != 'allOf' and bool(before) and bool(after)
             accepts_more = bool(come) is is_choice
             yield place, f'has other {keyword}', accepts_more is answer
@@ -372,13 +376,13 @@ def _properties(
 def _inside(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
-    """Compare items of lists, and properties that are not named."""
+    """Compare items of lists, and properties without a name."""
     for keyword in _INSIDE:
         where = place + walk.step(keyword)
         before, after = old.get(keyword, True), new.get(keyword, True)
         yield from _schemas(where, before, after, answer=answer)
-    # A name that matches no pattern, and an item after the first ones, is
-    # one of the others.
+    # A name without its own pattern falls under additionalProperties, and an
+    # item without its own prefix schema under items.
     for keyword, others in (
         ('patternProperties', 'additionalProperties'),
         ('prefixItems', 'items'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of decorated controllers, read from their decorators.
+"""Derive the contract from decorated controllers.
 
 ::
 
@@ -10,11 +10,11 @@
     )
     CONTRACT = Contract(POLICY, operations(POLICY, ROUTES), HISTORY)
 
-What a method says nothing of is undeclared, and
-:meth:`~vobjects.contract.registry.Contract.undeclared` finds it: the body of
-one that takes an argument ``body``, the query of one that takes ``query``,
-the answer of one whose success has a body. A method that takes neither is
-promised to read neither.
+A method with an argument ``body`` reads a body, and one with an argument
+``query`` reads the query. If the decorators give no schema for these, or for
+the response body, the part is undeclared, and
+:meth:`~vobjects.contract.registry.Contract.undeclared` lists it. A method with
+neither argument reads neither body nor query.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from vobjects.microversions.policy import Policy
 from vobjects.microversions.ranges import Ranges
 from vobjects.versions import Version
 
-#: A method of HTTP; a path, in which ``{name}`` stands for a segment; and
-#: what serves it: a function, a method, or :class:`Actions`.
+#: HTTP method; path, in which ``{name}`` stands for a segment; and handler: a
+#: function, a method or :class:`Actions`.
 Route: TypeAlias = tuple[str, str, Callable[..., Any]]
 
-#: Successes that have no body.
+#: Statuses of successful responses without a body.
 _EMPTY = (
     HTTPStatus.NO_CONTENT,
     HTTPStatus.RESET_CONTENT,
@@ -49,7 +49,7 @@ _SEGMENT: Schema = {'type': 'string', 'minLength': 1}
 
 
 def operations(policy: Policy, routes: Iterable[Route]) -> list[Operation]:
-    """Return what the routes promise, in their order."""
+    """Return the operations of the routes, in their order."""
     return [one for route in routes for one in _of_route(policy, route)]
 
 
@@ -88,7 +88,7 @@ def _shapes(
 def _served(
     policy: Policy, handler: Callable[..., Any], version: Version
 ) -> Callable[..., Any] | None:
-    """Return the function that serves a version; None: nothing does."""
+    """Return the function that serves a version, or None."""
     try:
         function = dispatch.resolve(handler, version)
     except errors.NegotiationError:
@@ -117,7 +117,7 @@ def _shape(
         policy.malformed_status,
         policy.unsupported_status,
     }
-    if is_missing:  # for whoever asks without a version
+    if is_missing:  # for requests without a version
         failures.add(policy.method_missing_status)
     return Shape(
         path=segments,
@@ -151,6 +151,6 @@ def _summary(handler: Callable[..., Any]) -> str:
 
 
 def _tag(policy: Policy, path: str) -> str:
-    """Return the first fixed segment of a path after the major version."""
+    """Return the first fixed path segment after the major version."""
     fixed = [part for part in path.split('/') if part and '{' not in part]
     return next((part for part in fixed if part != policy.major), '')

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas of what every service answers: errors and discovery.
+"""Schemas of the errors and of the discovery documents.
 
-Errors are what :func:`vobjects.microversions.errors.document` makes. They and
-the discovery documents are open: a later build may say more in them at any
-microversion.
+The schema of errors describes the bodies that
+:func:`vobjects.microversions.errors.document` returns. Errors and the version
+entries of discovery are open objects: a later release may add properties to
+them at any microversion.
 """
 
 from __future__ import annotations
@@ -86,7 +87,10 @@ _MAJOR: Schema = {
 
 
 def discovery_operations(policy: Policy) -> list[Operation]:
-    """Return what every microversion has: the documents at / and /v1."""
+    """Return the operations that serve the documents at ``/`` and ``/v1``.
+
+    They are the same at every microversion.
+    """
     root = {'versions': {'type': 'array', 'minItems': 1, 'items': _MAJOR}}
     return [
         _page(
@@ -119,7 +123,7 @@ def _page(path: str, status: int, body: Schema, summary: str) -> Operation:
 
 
 def headers(policy: Policy, version: Version) -> dict[str, Any]:
-    """Return name -> schema of the headers that every response has."""
+    """Return name -> schema of the headers in every response."""
     return {
         'OpenStack-API-Version': {
             'type': 'string',

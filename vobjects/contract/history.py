@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the history tells what changed, and the page made of both.
+"""Check the API history against the contract, and render both as a page.
 
-A change is *told* if the entry of its microversion names it: a property or a
-parameter by its name, a status by its number, an operation by ``METHOD
-/path``, by the last fixed segment of its path, or by its action's key.
+A change is *documented* if the history entry of its microversion names it: a
+property or parameter by its name, a status by its number, an operation by
+``METHOD /path``, by the last fixed segment of its path, or by its action's
+key.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ from vobjects.contract.registry import Contract
 from vobjects.microversions import retirement
 from vobjects.versions import Version
 
-#: What the page says of a microversion that changed nothing.
+#: Text of the page for a microversion without changes.
 NOTHING = 'No change of what is asked or answered.'
 
 
 def problems(contract: Contract) -> Iterator[str]:
-    """Yield what the history lacks, and what no history can excuse."""
+    """Yield the problems of the history, each as one line.
+
+    These are missing, unknown and misplaced entries, changes that no entry
+    documents, and parts that were removed and came back, which no entry can
+    excuse.
+    """
     yield from _entries(contract)
     for old, new in itertools.pairwise(contract.versions):
         told = ' '.join(contract.history.get(str(new), ()))
@@ -38,7 +44,7 @@ def problems(contract: Contract) -> Iterator[str]:
 
 
 def words(change: Change) -> list[str]:
-    """Return the words of which an entry needs one to tell a change."""
+    """Return words of which the history entry must contain at least one."""
     place = walk.named(change.place)
     status = re.fullmatch(r'response (\d+)', place)
     if status:
@@ -52,9 +58,10 @@ def words(change: Change) -> list[str]:
 
 
 def page(contract: Contract) -> str:
-    """Return what each microversion brought, in reStructuredText.
+    """Return the changes of each microversion, in reStructuredText.
 
-    Below the sentences of the history stands what the contract itself says.
+    Each version has the sentences of its history entry, followed by the
+    changes that the contract shows.
     """
     lines: list[str] = []
     before: Version | None = None
@@ -71,18 +78,19 @@ def page(contract: Contract) -> str:
         if not said and not found:
             said = (NOTHING,)
         lines += [f'    {" ".join(said)}', ''] if said else []
-        lines += [f'    - {line}' for line in _listed(found)]
+        early = _accepted_before(contract, before, version, found)
+        lines += [f'    - {line}' for line in _listed(found, early)]
         lines += [''] if found else []
         before = version
     return '\n'.join(lines)
 
 
 def groups(found: Sequence[Change]) -> list[tuple[Change, list[str]]]:
-    """Return the changes, those that differ in the operation only as one.
+    """Group the changes that differ only in their operation.
 
-    A resource that changed has done so in many answers.
+    A changed resource appears in the responses of many operations.
 
-    :returns: the first change of each group, and the names of operations
+    :returns: the first change of each group, and the names of its operations
     """
     together: dict[tuple[str, str, str, bool], tuple[Change, list[str]]] = {}
     for change in found:
@@ -116,15 +124,30 @@ def _entries(contract: Contract) -> Iterator[str]:
 
 
 def _names(text: str, word: str) -> bool:
-    """Tell whether a text has a word; ``-`` and ``_`` may be spaces."""
+    """Return whether a text contains a word; ``-`` and ``_`` match spaces."""
     pattern = re.sub(r'\\?[-_]', '[-_ ]', re.escape(word))
     return bool(re.search(rf'(?<![\w/]){pattern}(?![\w/])', text, re.I))
 
 
-def _listed(found: Sequence[Change]) -> Iterator[str]:
+def _accepted_before(
+    contract: Contract,
+    before: Version | None,
+    version: Version,
+    found: Sequence[Change],
+) -> Sequence[Change]:
+    """Return the changes that earlier microversions already accept."""
+    if before is None or contract.accepted is contract:
+        return ()
+    later = changes.between(contract.accepted, before, version)
+    return [change for change in found if change not in later]
+
+
+def _listed(found: Sequence[Change], early: Sequence[Change]) -> Iterator[str]:
     for change, operations in groups(found):
         names = ', '.join(f'``{name}``' for name in operations)
         kind = ' (breaking)' if change.breaking else ''
+        if change in early:
+            kind += ' (accepted at earlier versions, too)'
         if not change.place:
             yield f'{names} {change.what}{kind}'
             continue

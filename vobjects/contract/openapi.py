@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract at one microversion, as an OpenAPI 3.1 document.
+"""Write the contract of one microversion as an OpenAPI 3.1 document.
 
-``x-openstack`` says since which microversion an operation is there and, if
-it ended, until which (``min-ver``, ``max-ver``), as OpenStack's own
-descriptions do; a property of a request or an answer that came later has it
-too. Operations of one method and path, told apart by the action in the body,
-are one operation there, with ``oneOf`` as its body.
+The extension ``x-openstack`` gives the first microversion of an operation and,
+if the operation was removed, the last one (``min-ver``, ``max-ver``), as
+OpenStack's own descriptions do. Properties that were added later than their
+operation have ``min-ver``, too. A part that this microversion accepts before
+its ``min-ver`` is marked as ``early``. Operations with the same method and
+path, which differ by the action in the body, become one operation whose body
+is a ``oneOf``.
 
-A microversion that is being retired has all its operations marked as
-``deprecated``, and its ``info`` says when and by what it is followed.
+If the microversion is being retired, all its operations are ``deprecated``,
+and ``info`` gives the dates and the successor.
 
-Schemas with a ``title`` become components, and are referred to.
+Schemas with a ``title`` become components and are referenced.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from vobjects.versions import Version
 OPENAPI = '3.1.0'
 DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
-#: The key of OpenStack's own extension of OpenAPI.
+#: Name of OpenStack's OpenAPI extension.
 EXTENSION = 'x-openstack'
 
 _JSON = 'application/json'
@@ -41,14 +43,14 @@ Document = dict[str, Any]
 def document(contract: Contract, version: Version) -> Document:
     """Return the OpenAPI document of a microversion.
 
-    :raises vobjects.exceptions.VobjectsError: no such microversion
+    :raises vobjects.exceptions.VobjectsError: the microversion does not exist
     """
-    contract.at(version)  # refuses what is none
+    contract.at(version)  # raises for an unknown microversion
     return _Writer(contract, version).document()
 
 
 class _Writer:
-    """Writes one document, and collects its components."""
+    """Writes one document and collects its components."""
 
     def __init__(self, contract: Contract, version: Version) -> None:
         self._contract = contract
@@ -82,7 +84,8 @@ class _Writer:
             },
             'externalDocs': {'url': policy.help_url},
             'servers': [{'url': '/'}],
-            # Keystone's token, or nobody asked at all: none is required.
+            # Not required: the service may use Keystone tokens, or no
+            # authentication.
             'security': [],
             'paths': paths,
             'components': {
@@ -107,12 +110,10 @@ class _Writer:
         return made
 
     def _operations(self) -> list[list[Operation]]:
-        """Return the operations that are there, those of one method and path
-        together.
-        """
-        there = self._contract.at(self._version)
+        """Return the operations, grouped by method and path."""
+        there = self._contract.accepted.at(self._version)
         found: dict[tuple[str, str], list[Operation]] = {}
-        for one in self._contract.operations:
+        for one in self._contract.accepted.operations:
             if one.name in there:
                 found.setdefault((one.path, one.method), []).append(one)
         return list(found.values())
@@ -137,11 +138,11 @@ class _Writer:
         return made
 
     def _shape(self, one: Operation) -> Shape:
-        return self._contract.at(self._version)[one.name]
+        return self._contract.accepted.at(self._version)[one.name]
 
     def _span(self, found: list[Operation]) -> Document:
         spans = [self._contract.since(one.name) for one in found]
-        made = {'min-ver': str(min(first for first, _last in spans))}
+        made = self._from(min(first for first, _last in spans))
         lasts = [last for _first, last in spans if last is not None]
         if len(lasts) == len(spans):
             made['max-ver'] = str(max(lasts))
@@ -149,7 +150,7 @@ class _Writer:
             made['discriminator'] = 'action'
         return made
 
-    # What is asked
+    # Requests
 
     def _parameters(self, one: Operation, shape: Shape) -> list[Document]:
         made: list[Document] = [
@@ -177,7 +178,7 @@ class _Writer:
         return made
 
     def _microversion(self) -> Document:
-        """Return the header that asks for this very microversion."""
+        """Return the header parameter that requests this microversion."""
         policy = self._policy
         return {
             'name': HEADER,
@@ -212,9 +213,9 @@ class _Writer:
         }
 
     def _dated(self, one: Operation, schema: Schema, place: str) -> Schema:
-        """Return a schema in which later properties say since when.
+        """Return a schema whose later properties carry their first version.
 
-        :param place: of the schema, in the shape
+        :param place: place of the schema within the shape
         """
 
         def dated(step: str, inner: Schema) -> Schema:
@@ -227,9 +228,9 @@ class _Writer:
         return walk.rebuilt(schema, dated)
 
     def _since(self, one: Operation, place: str) -> Document:
-        """Return what says since when a part of an operation is there.
+        """Return the extension with the first version of a part.
 
-        :returns: nothing to say for what came with the operation itself
+        :returns: an empty mapping if the part is as old as its operation
         """
         first, _last = self._contract.since(one.name)
         for version in self._contract.versions:
@@ -237,8 +238,13 @@ class _Writer:
             if shape is not None and place in self._places(one, version):
                 if version == first:
                     break
-                return {EXTENSION: {'min-ver': str(version)}}
+                return {EXTENSION: self._from(version)}
         return {}
+
+    def _from(self, version: Version) -> Document:
+        """Return ``min-ver``, and ``early`` if that version is a later one."""
+        early = {'early': True} if version > self._version else {}
+        return {'min-ver': str(version), **early}
 
     def _places_of(self, one: Operation, version: Version) -> frozenset[str]:
         return frozenset(
@@ -247,7 +253,7 @@ class _Writer:
             for where, _found in walk.places(schema, place)
         )
 
-    # What is answered
+    # Responses
 
     def _responses(
         self, found: list[Operation], shapes: list[Shape]
@@ -295,7 +301,7 @@ class _Writer:
     # Components
 
     def _put(self, schema: Schema) -> Document:
-        """Return a schema with its titled parts put among the components."""
+        """Return a schema whose titled parts are references to components."""
         made = walk.rebuilt(schema, lambda _step, inner: self._put(inner))
         if made.get('default', '') is None:
             del made['default']
@@ -303,7 +309,7 @@ class _Writer:
         if not isinstance(title, str) or 'type' not in made:
             return made
         if self._schemas.setdefault(title, made) != made:
-            return made  # two of one name: each stays where it is
+            return made  # same title, other schema: stays inline
         return {'$ref': f'#/components/schemas/{title}'}
 
 

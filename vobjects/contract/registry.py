@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry: operations x microversions -> shapes.
+"""The contract registry: operations x microversions -> shapes.
 
-An operation is known by its method, its path and, where the body names an
-action, that action's key. What it is at a microversion is asked of the code
-that serves it, so that the two cannot differ.
+An operation is identified by its method, its path and, if the body names an
+action, the action's key. Its shape at a microversion comes from the code that
+serves it, so that contract and code cannot differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vobjects.contract.walk import Schema
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
 
-#: Schema of what nobody declared: it says nothing.
+#: Schema of a part for which no schema is declared.
 UNDECLARED: Schema = {}
 
 
@@ -27,14 +27,14 @@ UNDECLARED: Schema = {}
 class Shape:
     """An operation at one microversion.
 
-    :ivar path: name of a path's part -> its schema
-    :ivar query: schema of an object: parameters are its properties
-    :ivar body: schema of the request's body; None: none is read
-    :ivar body_required: whether there must be one
-    :ivar responses: status -> schema of the body; None: there is none
-    :ivar headers: status -> header that such a response has -> its schema,
-        besides those that every response has
-    :ivar deprecated: it is still there, but will not stay
+    :ivar path: name of a path parameter -> its schema
+    :ivar query: schema of an object whose properties are the parameters
+    :ivar body: schema of the request body; None: no body is read
+    :ivar body_required: whether the body is required
+    :ivar responses: status -> schema of the response body; None: no body
+    :ivar headers: status -> name -> schema of the response headers, without
+        those that every response has
+    :ivar deprecated: whether the operation will be removed
     """
 
     path: Mapping[str, Schema]
@@ -50,14 +50,16 @@ class Shape:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Operation:
-    """Something a client may ask.
+    """A REST operation, with its shape at each microversion.
 
-    :ivar path: ``{name}`` stands for one segment
-    :ivar shape_at: microversion -> shape; None where it is not there
-    :ivar key: of the action in the body, which tells operations of one
-        method and path apart; empty: there is only one
+    :ivar method: HTTP method
+    :ivar path: path, in which ``{name}`` stands for one segment
+    :ivar shape_at: microversion -> shape, or None if the version lacks the
+        operation
+    :ivar key: key of the action in the body, which distinguishes operations
+        with the same method and path; empty: no action
     :ivar summary: one line
-    :ivar tag: what it is about, such as ``clusters``
+    :ivar tag: group of the operation, such as ``clusters``
     """
 
     method: str
@@ -69,25 +71,29 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """The operation, for people: ``POST /v1/x/{id}/actions (resize)``."""
+        """Name for people, such as ``POST /v1/x/{id}/actions (resize)``."""
         key = f' ({self.key})' if self.key else ''
         return f'{self.method} {self.path}{key}'
 
     @property
     def id(self) -> str:
-        """The operation, for programs: ``post_v1_x_id_actions_resize``."""
+        """Identifier for programs, such as ``post_v1_x_id_actions_resize``."""
         words = re.findall(r'[A-Za-z0-9]+', self.name)
         return '_'.join(words).lower()
 
 
 class Contract:
-    """What a service promises, at each of its microversions.
+    """The operations of a service at each of its microversions.
 
-    :param policy: says which microversions there are
-    :param operations: in the order of the documents
-    :param history: microversion -> sentences that say what it brought
+    :param policy: version policy, which gives the range of microversions
+    :param operations: operations in the order of the documents
+    :param history: microversion -> sentences about its changes
+    :param accepted: contract that the service accepts and shows at each
+        microversion, if it has more than the documented one; None: the same
+    :ivar accepted: that contract; without one, this contract itself
     :ivar versions: every microversion, oldest first
-    :raises vobjects.exceptions.DeclarationError: an operation is there twice
+    :raises vobjects.exceptions.DeclarationError: two operations have the same
+        name
     """
 
     def __init__(
@@ -95,10 +101,12 @@ class Contract:
         policy: Policy,
         operations: Sequence[Operation],
         history: Mapping[str, Sequence[str]] | None = None,
+        accepted: Contract | None = None,
     ) -> None:
         self.policy = policy
         self.operations = tuple(operations)
         self.history = dict(history or {})
+        self.accepted = accepted or self
         self._by_name = {one.name: one for one in operations}
         if len(self._by_name) != len(self.operations):
             names = [one.name for one in operations]
@@ -115,16 +123,17 @@ class Contract:
         self._spans = functools.cache(self._span_of)
 
     def operation(self, name: str) -> Operation:
-        """Return the operation of a name.
+        """Return the operation with a name.
 
         :raises KeyError: there is none
         """
         return self._by_name[name]
 
     def at(self, version: Version) -> Mapping[str, Shape]:
-        """Return name of operation -> shape, of those that are there.
+        """Return name -> shape of the operations that a microversion has.
 
-        :raises vobjects.exceptions.VobjectsError: no such microversion
+        :raises vobjects.exceptions.VobjectsError: the microversion does not
+            exist
         """
         if version not in self.versions:
             raise exceptions.VobjectsError(
@@ -134,15 +143,15 @@ class Contract:
         return self._shapes(version)
 
     def since(self, name: str) -> tuple[Version, Version | None]:
-        """Return the first version that has an operation, and the last.
+        """Return the first and the last version that have an operation.
 
-        :returns: None as the last: it is still there
-        :raises KeyError: no version has it
+        :returns: None as the last version if the newest one has the operation
+        :raises KeyError: no version has the operation
         """
         return self._spans(name)
 
     def undeclared(self) -> Iterator[str]:
-        """Yield where a schema is missing, with operation and version."""
+        """Yield a message for each part without a schema or success status."""
         for version in self.versions:
             for name, shape in self.at(version).items():
                 for place, schema in parts(shape):
@@ -168,9 +177,9 @@ class Contract:
 
 
 def parts(shape: Shape) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas of a shape, each with the place it is for.
+    """Yield the schemas of a shape, each with its place.
 
-    Places are ``path.NAME``, ``query``, ``body`` and ``response STATUS``.
+    The places are ``path.NAME``, ``query``, ``body`` and ``response STATUS``.
     """
     for name, schema in shape.path.items():
         yield f'path.{name}', schema
@@ -183,9 +192,10 @@ def parts(shape: Shape) -> Iterator[tuple[str, Schema]]:
 
 
 def _silent(schema: Schema, place: str) -> Iterator[str]:
-    """Yield the places where a schema says nothing.
+    """Yield the places where a schema is empty.
 
-    ``{'type': 'object'}`` does say something: the content is the user's own.
+    ``{'type': 'object'}`` is not empty: it stands for content that the user
+    defines.
     """
     if not schema:
         yield place

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON schemas of requests and resources, from their types.
+"""JSON schemas of requests and resources, derived from their types.
 
-The dialect is that of OpenAPI 3.1, JSON Schema 2020-12. Objects are closed:
-what a schema does not name is not there. The schema of a type has the type's
-name as its ``title``; there are no references.
+The dialect is JSON Schema 2020-12, as in OpenAPI 3.1. Objects are closed: a
+schema lists all their properties. The ``title`` of a resource's schema is the
+name of its type. Schemas contain no references.
 """
 
 from __future__ import annotations
@@ -19,26 +19,31 @@ from vobjects.contract.walk import Schema as Schema
 from vobjects.microversions import schema as versioned
 from vobjects.versions import Version
 
-#: What is the user's own, and no one else's to describe.
+#: Schema of content that the user defines.
 ANYTHING: Schema = {'description': 'Any JSON value'}
 
-#: Keywords of draft 4 that 2020-12 has no use for.
+#: Keywords of draft 4 that 2020-12 does not use.
 _DROPPED = ('$schema', 'id', 'readonly')
 
 
-def resource(cls: type[base.Resource], microversion: Version) -> Schema | None:
-    """Return the schema of a resource as a microversion shows it.
+def resource(
+    cls: type[base.Resource], microversion: Version, *, early: bool = False
+) -> Schema | None:
+    """Return the schema of a resource at a microversion.
 
-    A field is required if it cannot be null: such a field is always set.
+    A field is required unless it is nullable: fields that are not nullable are
+    always set.
 
-    :returns: None where the type is not there yet
+    :param early: see :meth:`vobjects.base.Object.version_at`
+    :returns: None if the microversion lacks the type
     """
-    version = cls.version_at(microversion)
+    version = cls.version_at(microversion, early=early)
     if version is None:
         return None
     known = cls.fields_at(version)
     properties = {
-        name: _shown(field, microversion) for name, field in known.items()
+        name: _shown(field, microversion, early)
+        for name, field in known.items()
     }
     required = [name for name, field in known.items() if not field.nullable]
     return {
@@ -49,24 +54,33 @@ def resource(cls: type[base.Resource], microversion: Version) -> Schema | None:
 
 
 def part(
-    cls: type[base.Request], microversion: Version, names: Iterable[str]
+    cls: type[base.Request],
+    microversion: Version,
+    names: Iterable[str],
+    *,
+    early: bool = False,
 ) -> Schema | None:
     """Return the schema of a part of a request, such as its body.
 
     :param names: the fields of the part, at any version
-    :returns: None where the type is not there yet
+    :param early: see :meth:`vobjects.base.Object.version_at`
+    :returns: None if the microversion lacks the type
     """
-    version = cls.version_at(microversion)
+    version = cls.version_at(microversion, early=early)
     if version is None:
         return None
     return modern(versioned.body_schema(cls, version, names))
 
 
 def query(
-    cls: type[base.Request], microversion: Version, names: Iterable[str]
+    cls: type[base.Request],
+    microversion: Version,
+    names: Iterable[str],
+    *,
+    early: bool = False,
 ) -> Schema | None:
-    """Return the schema of a query: as :func:`part`, but never null."""
-    found = part(cls, microversion, names)
+    """Return the schema of a query: like :func:`part`, but never null."""
+    found = part(cls, microversion, names, early=early)
     if found is None:
         return None
     properties = {
@@ -79,7 +93,7 @@ def query(
 def closed(
     properties: Mapping[str, Schema], required: Iterable[str] = ()
 ) -> Schema:
-    """Return the schema of an object that has these properties and no more."""
+    """Return the schema of an object with these properties and no others."""
     schema: dict[str, Any] = {
         'type': 'object',
         'properties': dict(properties),
@@ -93,7 +107,7 @@ def closed(
 def below(*keys: str, content: Schema | None) -> Schema | None:
     """Return the schema of ``{key: content}``; None for no content.
 
-    :param keys: more than one: each has the same content
+    :param keys: one or more keys, each with the same content
     """
     if content is None:
         return None
@@ -112,7 +126,7 @@ def summary(cls: type[base.Object]) -> str:
 
 
 def modern(schema: Schema) -> dict[str, Any]:
-    """Return a schema of draft 4 in dialect 2020-12."""
+    """Convert a schema from draft 4 to 2020-12."""
     made = walk.rebuilt(schema, lambda _step, found: modern(found))
     for keyword in _DROPPED:
         made.pop(keyword, None)
@@ -120,7 +134,7 @@ def modern(schema: Schema) -> dict[str, Any]:
         if keyword in made and not isinstance(made[keyword], str):
             made[keyword] = list(made[keyword])
     if isinstance(made.get('items'), list):
-        # By their positions, and then the others.
+        # A list of items: first the positions, then the rest.
         made['prefixItems'] = [
             modern(one) if isinstance(one, Mapping) else one
             for one in made.pop('items')
@@ -141,38 +155,42 @@ def modern(schema: Schema) -> dict[str, Any]:
 
 
 def types_of(schema: Schema) -> tuple[str, ...]:
-    """Return the JSON types that a schema names; none: it allows all."""
+    """Return the JSON types that a schema names; empty if it allows all."""
     found: str | Iterable[str] = schema.get('type', ())
     return (found,) if isinstance(found, str) else tuple(found)
 
 
-def _shown(field: ovo_fields.Field[Any], microversion: Version) -> Schema:
-    made = _shown_type(field._type, microversion)
+def _shown(
+    field: ovo_fields.Field[Any], microversion: Version, early: bool
+) -> Schema:
+    made = _shown_type(field._type, microversion, early)
     if made is None:
         return modern(versioned.field_schema(field))
     if not field.nullable:
         return made
-    if 'title' in made:  # a type of its own stays whole, to be named
+    if 'title' in made:  # a titled type stays whole: it becomes a component
         return {'anyOf': [made, {'type': 'null'}]}
     return {**made, 'type': [made['type'], 'null']}
 
 
-def _shown_type(kind: Any, microversion: Version) -> Schema | None:
-    """Return the schema of a field type that may hold objects.
+def _shown_type(
+    kind: Any, microversion: Version, early: bool
+) -> Schema | None:
+    """Return the schema of a field type that may contain objects.
 
-    :returns: None for one that cannot
+    :returns: None for other field types
     """
     if isinstance(kind, ovo_fields.Object):
         cls: Any = base.registered(kind._obj_name)
-        return resource(cls, microversion) or {}
+        return resource(cls, microversion, early=early) or {}
     if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
         inner = kind._element_type
-        return {'type': 'array', 'items': _shown(inner, microversion)}
+        return {'type': 'array', 'items': _shown(inner, microversion, early)}
     if isinstance(kind, ovo_fields.Dict):
         inner = kind._element_type
         return {
             'type': 'object',
-            'additionalProperties': _shown(inner, microversion),
+            'additionalProperties': _shown(inner, microversion, early),
         }
     return None
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a schema has other schemas inside it (JSON Schema 2020-12).
+"""Traverse the subschemas of a JSON schema (2020-12).
 
-Each is reached by a *step* of a place: ``.NAME`` to a property, ``.*`` to one
-that is not named, ``.<PATTERN>`` to those whose names match, ``[]`` to an
-item, ``[2]`` to the third one; the empty step stays where it is. What is
-true or false instead of a schema has nothing inside and is not walked.
+Each subschema is reached by a *step*: ``.NAME`` for a property, ``.*`` for
+properties without a name, ``.<PATTERN>`` for properties whose names match,
+``[]`` for items, ``[2]`` for the third item. An empty step stays at the same
+value. Boolean schemas, which have no subschemas, are skipped.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
 
-#: Keyword whose value is a schema -> the step to it.
+#: Keyword whose value is a schema -> step to that schema.
 ONE: Mapping[str, str] = {
     'items': '[]',
     'contains': '[]',
     'unevaluatedItems': '[]',
-    'additionalItems': '[]',  # of draft 4
+    'additionalItems': '[]',  # draft 4 only
     'additionalProperties': '.*',
     'unevaluatedProperties': '.*',
     'propertyNames': '',
@@ -30,24 +30,24 @@ ONE: Mapping[str, str] = {
     'else': '',
 }
 
-#: Keywords whose value is a list of schemas: of alternatives, or of items.
+#: Keywords whose value is a list of schemas: alternatives, or items.
 BRANCHES = ('anyOf', 'oneOf', 'allOf')
 _LISTS = (*BRANCHES, 'prefixItems')
 
-#: Keywords whose value is an object of schemas.
+#: Keywords whose value is a mapping of schemas.
 _NAMED = ('properties', 'patternProperties', 'dependentSchemas', '$defs')
 
-#: Patterns that every name matches.
+#: Patterns that match every name.
 _ANY_NAME = ('', '.*', '^.*$')
 
-#: The steps at the end of a place that name nothing.
+#: Steps at the end of a place that contain no property name.
 _NAMELESS = re.compile(r'(\[\d*\]|\.\*|\.<.*>)+$')
 
 
 def step(keyword: str, key: Any = None) -> str:
-    """Return the step to a schema.
+    """Return the step to a subschema.
 
-    :param key: its name or position below the keyword, if it has one
+    :param key: name or position of the subschema below the keyword, if any
     """
     if keyword == 'properties':
         return f'.{key}'
@@ -59,12 +59,12 @@ def step(keyword: str, key: Any = None) -> str:
 
 
 def named(place: str) -> str:
-    """Return a place without the steps at its end that name nothing."""
+    """Return a place without trailing steps that contain no property name."""
     return _NAMELESS.sub('', place)
 
 
 def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas right inside a schema, with the step to each."""
+    """Yield the direct subschemas of a schema, each with its step."""
     for keyword, value in schema.items():
         for key, found in _inside(keyword, value):
             if isinstance(found, Mapping):
@@ -72,9 +72,9 @@ def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 
 def places(schema: Schema, place: str = '') -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas inside a schema, at any depth, with their places.
+    """Yield the subschemas of a schema at any depth, with their places.
 
-    :param place: of the schema itself, which is not among them
+    :param place: place of the schema itself, which is not yielded
     """
     for one, found in inner(schema):
         yield place + one, found
@@ -84,9 +84,10 @@ def places(schema: Schema, place: str = '') -> Iterator[tuple[str, Schema]]:
 def rebuilt(
     schema: Schema, change: Callable[[str, Schema], Schema]
 ) -> dict[str, Any]:
-    """Return a schema with others in the place of those right inside it.
+    """Return a copy of a schema with its direct subschemas replaced.
 
-    :param change: gets the step to a schema, and the schema
+    :param change: called with the step and the subschema; returns the
+        replacement
     """
 
     def changed(keyword: str, key: Any, found: Any) -> Any:

@@ -1,35 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock: what every released version of every type is, in reviewed text.
+"""The lock: reviewed text with every released version of every type.
 
 ::
 
     model.py        a lock as values: types, fields, releases, acceptances
-    text.py         a lock as text, one block for each type and version
-    parse.py        the text, read strictly
-    notation.py     a field of oslo.versionedobjects as text
-    fingerprint.py  what oslo.versionedobjects' own check computes
-    registries.py   registered classes, of a service's own registry, too
+    text.py         write a lock as text, one block per type and version
+    parse.py        parse the text, strictly
+    notation.py     oslo.versionedobjects fields in a lock's notation
+    fingerprint.py  the fingerprint of oslo.versionedobjects' own check
+    registries.py   registered classes, including services' own registries
     snapshot.py     registered classes as a lock
-    changes.py      in what two versions of a type differ
-    rules.py        what a change must not do: the table
-    check.py        rules applied to two locks
-    advice.py       the line to write
-    place.py        where in the source a type and a field are
+    changes.py      differences between two locks
+    rules.py        the rules for changes, as a table
+    check.py        apply the rules to two locks
+    advice.py       the code that fixes a finding
+    place.py        the location of a type or a field in the source
     samples.py      filled instances of any type
-    sending.py      how services convert by hand, and send
+    sending.py      how services convert objects by hand, and send them
     report/         findings as text, JSON, SARIF, JUnit, annotations
     edit.py         update, release
-    collapse.py     unreleased versions merged into one, in the source
-    sources.py      where a lock comes from: file, release, git, import
+    collapse.py     merge unreleased versions in the source
+    sources.py      find a lock: file, release, git, import
     golden.py       primitives as each release wrote them
+    shipped.py      the locks of installed services
 
-What a peer of a locked version would read is :mod:`vobjects.testing.peers`,
-and the laws that every type has to keep :mod:`vobjects.testing.laws`.
+:mod:`vobjects.testing.peers` emulates a peer of a locked version, and
+:mod:`vobjects.testing.laws` has the invariants that every type must keep.
 
-Nothing here is loaded by a running service, except to look up a release.
+A running service loads this package only to look up a release.
 """
 
 from vobjects import _threading
 
-#: Imported for its effect: before anything of oslo that would choose eventlet.
+#: Imported for its side effect, before any oslo module selects eventlet.
 THREADING = _threading

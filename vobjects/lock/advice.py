@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line to write, for each finding."""
+"""Suggest the code that fixes a finding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vobjects.lock.changes import Change
 from vobjects.lock.model import FieldShape, Kind, TypeShape, order
 from vobjects.lock.rules import Rule
 
-#: Field types whose field class is not the type's name and "Field".
+#: Field types whose field class is not named after the type.
 _CLASSES = {
     ('List', 'String'): 'ListOfStringsField',
     ('List', 'Integer'): 'ListOfIntegersField',
@@ -23,7 +23,7 @@ _CLASSES = {
 
 
 def lines(rule: Rule, change: Change) -> Iterator[str]:
-    """Yield what to write instead, in the class of the type."""
+    """Yield the lines to write in the class of the type."""
     if rule.scope == 'type' or not change.field:
         yield from _of_type(change)
     elif change.old.kind == 'plain':
@@ -33,7 +33,7 @@ def lines(rule: Rule, change: Change) -> Iterator[str]:
 
 
 def next_version(change: Change) -> str:
-    """Return the version that the change belongs to."""
+    """Return the version in which to declare a change."""
     if change.scope == 'step':
         return change.new.version
     numbers = order(change.new.version)
@@ -108,7 +108,7 @@ def _by_hand(change: Change) -> Iterator[str]:
 
 
 def _method(change: Change) -> str:
-    """Return in which method the type's class converts by hand."""
+    """Return the method in which the type's class converts by hand."""
     return sending.method_of(registries.newest(change.old.name))
 
 

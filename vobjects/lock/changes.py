@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In what two locks differ, change by change, without a judgement.
+"""Find the differences between two locks, without judging them.
 
 A change has a *scope*:
 
 ``edit``
-    One version of a type is not what it was.
+    An existing version of a type has changed.
 ``step``
-    A newer version of a type differs from the newest one that there was.
+    A newer version of a type differs from the newest version in the old lock.
 ``type``
-    The type as a whole.
+    The type as a whole has changed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Scope = Literal['edit', 'step', 'type']
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
-    """One difference.
+    """A difference between two locks.
 
-    :ivar what: ``added``, ``retyped``, ...: rows of the table of rules
+    :ivar what: ``added``, ``retyped``, ...; see the table of rules
     :ivar old: the type before
-    :ivar new: the type after; as before if the type is gone
-    :ivar field: the name of the field it is about; may be empty
-    :ivar detail: more, for the sentence
+    :ivar new: the type after; equal to ``old`` if the type was removed
+    :ivar field: the name of the changed field; may be empty
+    :ivar detail: details for the description
     :ivar conversions: declared from ``old`` to ``new``
     """
 
@@ -51,24 +51,24 @@ class Change:
 
     @property
     def before(self) -> FieldShape:
-        """The field as it was; of a new field, as it is."""
+        """The field before the change; for a new field, the new one."""
         found = self.old.field(self.field) or self.new.field(self.field)
         assert found is not None
         return found
 
     @property
     def after(self) -> FieldShape:
-        """The field as it is; of a removed field, as it was."""
+        """The field after the change; for a removed field, the old one."""
         found = self.new.field(self.field) or self.old.field(self.field)
         assert found is not None
         return found
 
 
 def between(old: Lock, new: Lock) -> Iterator[Change]:
-    """Yield what is different in ``new``.
+    """Yield the changes from ``old`` to ``new``.
 
-    New types, and new versions of types as such, are no difference: nobody
-    has relied on them.
+    New types and new versions are not changes, because no peer relies on
+    them yet.
     """
     for name, shapes in old.types.items():
         if name not in new.types:
@@ -94,8 +94,8 @@ def _newest(shapes: tuple[TypeShape, ...], new: Lock) -> Iterator[Change]:
         if order(newest.version) < order(shape.version):
             yield Change('type', 'fell', shape, newest)
         elif order(newest.version) > order(shape.version):
-            # Of a type of ours the code says what the old version was; a
-            # difference to the lock is an edit, and not reported again.
+            # A type with declared history knows its old version. Differences
+            # between that and the lock are reported as edits, not again here.
             base = new.shape(shape.name, shape.version) or shape
             path = tuple(
                 conversion
@@ -179,7 +179,7 @@ def _of_field(
 
 
 def _words(field: FieldShape) -> set[str]:
-    """Return the words of an enum, also of one inside a list."""
+    """Return the words of an enum, including one inside a list."""
     kind = field.kind
     found = set(kind.words)
     while kind.inner is not None:

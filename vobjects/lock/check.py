@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules applied to two locks: findings, each with what would help.
+"""Apply the rules to two locks, and return findings with suggested fixes.
 
-:func:`check` compares what is released with the code, and the lock's own
-text with both; :func:`diff` compares any two locks.
+:func:`check` compares the released versions with the code, and the text of
+the lock with both. :func:`diff` compares any two locks.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from vobjects.lock.rules import Order, Rule
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule has found.
+    """A violation of a rule, or a change that a conversion covers.
 
     :ivar subject: ``Type`` or ``Type.field``
-    :ivar versions: of the type, that it is about
-    :ivar release: the first that froze one of them; empty: none did
+    :ivar versions: the affected versions of the type
+    :ivar release: the first release that froze one of them; empty: none
     :ivar what: what changed
-    :ivar breaks: who breaks in which order, see :mod:`vobjects.lock.rules`
-    :ivar covered: the conversion that makes it work; empty: none
+    :ivar breaks: the orders that break, see :mod:`vobjects.lock.rules`
+    :ivar covered: the conversion that covers the change; empty: none
     :ivar accepted: why it is accepted; empty: it is not
-    :ivar write: the lines that would mend it
+    :ivar write: lines of code that fix it
     """
 
     rule: Rule
@@ -50,7 +50,7 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """What an acceptance would name."""
+        """The subject that an acceptance must name."""
         return (
             f'{self.type_name}.{self.field}'
             if self.field
@@ -59,19 +59,19 @@ class Finding:
 
     @property
     def failing(self) -> bool:
-        """Whether somebody has to do something."""
+        """Whether the finding needs action."""
         return not self.covered and not self.accepted
 
     @property
     def fingerprint(self) -> str:
-        """12 hexadecimal digits that follow a finding across commits."""
+        """12 hexadecimal digits that identify a finding across commits."""
         text = '\0'.join((self.rule.id, self.subject, self.what))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """All findings, and what was looked at."""
+    """All findings, and the number of types and versions compared."""
 
     findings: tuple[Finding, ...]
     types: int
@@ -79,7 +79,7 @@ class Result:
 
     @property
     def failing(self) -> tuple[Finding, ...]:
-        """The findings that somebody has to do something about."""
+        """The findings that need action."""
         return tuple(one for one in self.findings if one.failing)
 
 
@@ -87,6 +87,7 @@ def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
     """Compare a lock with the code.
 
     :param code: a snapshot made with ``known=lock``
+    :param today: the date on which acceptances are checked
     """
     found = list(_findings(between(lock.released(), code)))
     taken = [_accepted(one, lock.accepted, today) for one in found]
@@ -108,7 +109,7 @@ def diff(old: Lock, new: Lock) -> Result:
 
 
 def _findings(changes: Iterable[Change]) -> Iterator[Finding]:
-    """Judge changes; one in several versions of a type is one finding."""
+    """Judge changes; join equal changes in several versions of a type."""
     joined: dict[tuple[str, ...], list[Change]] = {}
     for change in changes:
         rule = rules.BY_CHANGE[change.scope, change.what]
@@ -140,10 +141,10 @@ def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
 
 
 def _covered(change: Change, breaks: Mapping[Order, str]) -> str:
-    """Return which conversion makes a change work.
+    """Return the conversion that covers a change, or ``''``.
 
-    What is written by hand converts down only, and only its author knows
-    what: the laws of :mod:`vobjects.testing` look whether it does.
+    A conversion by hand only converts down, and its code is not analysed: the
+    tests of :mod:`vobjects.testing` check its effect.
     """
     for conversion in change.conversions:
         if conversion != BY_HAND:
@@ -195,7 +196,7 @@ def _acceptances(
 
 
 def _stale(lock: Lock, code: Lock) -> Iterator[Finding]:
-    """Find what "vobjects lock update" would write."""
+    """Find the changes that "vobjects lock update" would make."""
     for shape in code.shapes:
         known = lock.shape(shape.name, shape.version)
         if known is None or known.until:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions that no release has yet, merged into one.
+"""Merge unreleased versions of a type in the source.
 
-Every commit that changes a type may give it a new version; a release needs
-one at most. What is merged is in the source: ``VERSION``, ``VERSION_MAP`` and
-the declared changes of the class.
+Each commit that changes a type may add a version, but a release needs at most
+one new version. The merge changes ``VERSION``, ``VERSION_MAP`` and the
+declared changes of the class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from vobjects.lock.model import Lock, LockError, TypeShape, order
 
-#: Path -> the text as it is, and as it should be.
+#: Path -> the text before and after the merge.
 Files = dict[pathlib.Path, tuple[str, str]]
 
 _DECLARING = ('added', 'removed', 'renamed', 'changed')
@@ -27,9 +27,9 @@ _DECLARING = ('added', 'removed', 'renamed', 'changed')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Merge:
-    """The versions of one type that become one.
+    """Unreleased versions of one type that become one version.
 
-    :ivar into: the version that is left
+    :ivar into: the remaining version
     :ivar obstacle: why they cannot be merged; empty: they can
     """
 
@@ -40,10 +40,10 @@ class Merge:
 
 
 def merges(lock: Lock) -> Iterator[Merge]:
-    """Yield each type with several versions that no release has."""
+    """Yield each type with several unreleased versions."""
     for name, shapes in lock.types.items():
         new = tuple(shape for shape in shapes if not shape.release)
-        # A version 1.0 is the type itself, whose first fields stay there.
+        # Version 1.0 is the type itself; its initial fields stay there.
         later = tuple(s for s in new if order(s.version)[1] > 0)
         if len(later) > 1:
             yield Merge(
@@ -75,9 +75,9 @@ def _obstacle(shapes: tuple[TypeShape, ...]) -> str:
 def rewrite(cls: type, merge: Merge, files: Files) -> None:
     """Merge the versions of a class in the text of its file.
 
-    :param files: gets the file, if it is not there; what is in there already
-        of other classes stays, since no line moves
-    :raises LockError: its source is not to be found
+    :param files: gets the new text. Earlier changes of other classes in the
+        same file are kept, since no line moves
+    :raises LockError: the source of the class cannot be found
     """
     try:
         path = pathlib.Path(inspect.getsourcefile(cls) or '')
@@ -95,7 +95,7 @@ def rewrite(cls: type, merge: Merge, files: Files) -> None:
 
 
 def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
-    # Offsets of ast count the bytes of UTF-8.
+    # Column offsets of ast count bytes of UTF-8.
     lines = [line.encode() for line in text.splitlines(keepends=True)]
     places = sorted(
         {
@@ -115,7 +115,7 @@ def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
 
 
 def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
-    """Yield the texts in a class that are versions of the type."""
+    """Yield the string constants in a class that are versions of the type."""
     found: list[Any] = []
     for part in node.body:
         if isinstance(part, ast.Assign):
@@ -135,7 +135,7 @@ def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
 
 
 def difference(files: Files) -> str:
-    """Return a unified diff of files as they are and as they should be."""
+    """Return a unified diff of the files before and after the merge."""
     return ''.join(
         line
         for path, (before, after) in files.items()

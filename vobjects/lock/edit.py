@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes a lock: update, release.
+"""Change a lock: update, release.
 
-A block that a release has frozen is never rewritten here, with one exception:
-an edit that somebody has accepted, with a reason, in the lock itself.
+Blocks that a release has frozen are not rewritten, with one exception: edits
+that the lock itself accepts, with a reason.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from vobjects.lock.model import Lock, LockError, TypeShape, sorted_shapes
 
 
 class Refused(LockError):
-    """What was asked would change a released version.
+    """The operation would change a released version.
 
-    :ivar result: with the findings that say so
+    :ivar result: the findings that describe the change
     """
 
     def __init__(self, result: check.Result) -> None:
@@ -30,9 +30,10 @@ class Refused(LockError):
 
 
 def update(lock: Lock, code: Lock, today: datetime.date) -> Lock:
-    """Return the lock with what the code says of unreleased versions.
+    """Return the lock, updated with the unreleased versions of the code.
 
     :param code: a snapshot made with ``known=lock``
+    :param today: the date on which acceptances are checked
     :raises Refused: a released version was edited
     """
     result = check.check(lock, code, today)
@@ -79,12 +80,11 @@ def _again(
 
 
 def release(lock: Lock, name: str, code: Lock) -> Lock:
-    """Return the lock with everything in it frozen by a new release.
+    """Return the lock with all its blocks frozen by a new release.
 
-    Types that the code no longer has end with this release.
+    Types that no longer exist in the code end with this release.
 
-    :raises LockError: there is such a release already, or none may be
-        called that
+    :raises LockError: the release exists already, or its name is invalid
     """
     check_new(lock, name)
     return dataclasses.replace(
@@ -95,9 +95,9 @@ def release(lock: Lock, name: str, code: Lock) -> Lock:
 
 
 def check_new(lock: Lock, name: str) -> None:
-    """Refuse a name that a new release may not have.
+    """Check the name of a new release.
 
-    :raises LockError: saying why
+    :raises LockError: the name is invalid or taken
     """
     parse.check_release(name)
     if name in lock.releases:
@@ -116,9 +116,9 @@ def _frozen(shape: TypeShape, name: str, code: Lock) -> TypeShape:
 
 
 def thaw(lock: Lock, name: str) -> Lock:
-    """Return the lock without its newest release, its blocks unfrozen.
+    """Return the lock without its newest release, with its blocks unfrozen.
 
-    :raises LockError: the newest release has another name
+    :raises LockError: ``name`` is not the newest release
     """
     newest = lock.releases[-1] if lock.releases else 'none'
     if name != newest:

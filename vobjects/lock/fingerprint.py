@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What oslo.versionedobjects' ObjectVersionChecker computes for a type.
+"""Compute the fingerprint of a type, as ObjectVersionChecker does.
 
-That class is in a module of test fixtures, which a command cannot ask for.
-The digest is over the ``repr`` of fields, of the signatures of remotable
-methods and of ``child_versions``; a test holds it against the original.
+That class of oslo.versionedobjects is in a module of test fixtures, which a
+command cannot depend on. The digest covers the ``repr`` of fields, the
+signatures of remotable methods and ``child_versions``. A test compares it
+with the original.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _Spec.__name__ = 'ArgSpec'
 
 
 class _Pairs:
-    """Shows pairs as OrderedDict did before Python 3.12."""
+    """Has the ``repr`` that OrderedDict had before Python 3.12."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._pairs = pairs
@@ -33,10 +34,10 @@ class _Pairs:
 
 
 def fingerprint(cls: type, fields: Mapping[str, Any]) -> str:
-    """Return 32 hexadecimal digits.
+    """Return the fingerprint, 32 hexadecimal digits.
 
-    :param cls: a versioned type; for methods and ``child_versions``
-    :param fields: name to field, of the version wanted
+    :param cls: a versioned type, for its methods and ``child_versions``
+    :param fields: name -> field, at the wanted version
     """
     relevant: tuple[Any, ...] = (sorted(fields.items()), _methods(cls))
     versions: Mapping[str, str] | None = getattr(cls, 'child_versions', None)
@@ -65,7 +66,7 @@ def _methods(cls: type) -> list[tuple[str, Any]]:
 def _original(
     cls: type, thing: Any, *, remotable: bool
 ) -> Callable[..., Any] | None:
-    """Return what is under a stack of remotable decorators."""
+    """Return the function inside remotable decorators; None: not remotable."""
     if isinstance(thing, classmethod):
         return _original(cls, thing.__get__(None, cls), remotable=False)
     if (inspect.ismethod(thing) or inspect.isfunction(thing)) and hasattr(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primitives as each release wrote them.
+"""Store the primitives that each release writes.
 
-``vobjects lock release`` writes a file for each release, beside the lock:
-one primitive a line, by type. They are never written again, so that the code
-of any later release can be tried on what really was on the wire or in a
-database.
+``vobjects lock release`` writes a file for each release, next to the lock,
+with one primitive per line, sorted by type. Only ``--again``, which freezes
+the newest release again, rewrites a file. You can therefore test the code of
+any later release with data that was on the wire or in a database.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from vobjects.lock.model import Lock, LockError
 
 
 def path_of(lock: pathlib.Path, release: str) -> pathlib.Path:
-    """Return where a release's primitives are."""
+    """Return the path of a release's primitives."""
     return lock.with_suffix('.golden') / f'{release}.jsonl'
 
 
 def write(lock: pathlib.Path, release: str, code: Lock) -> pathlib.Path:
-    """Write what the code writes now.
+    """Write the primitives of the current code.
 
-    :param lock: the lock file
+    :param lock: path of the lock file
+    :param release: name of the release
     :param code: the snapshot that the release freezes
-    :returns: the file
+    :returns: path of the new file
     """
     lines = [
         json.dumps(primitive, sort_keys=True)
@@ -43,9 +44,9 @@ def write(lock: pathlib.Path, release: str, code: Lock) -> pathlib.Path:
 
 
 def read(lock: pathlib.Path, release: str) -> list[dict[str, Any]]:
-    """Return what a release wrote.
+    """Return the primitives of a release.
 
-    :raises LockError: there is no file, or it has something else in it
+    :raises LockError: the file does not exist, or is malformed
     """
     path = path_of(lock, release)
     try:

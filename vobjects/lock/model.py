@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lock as values.
+"""The values in a lock.
 
-Field types, defaults and enum words are kept as they stand in the text, so
-that two locks are compared without the classes they came from.
+Field types, defaults and enum words are kept as in the text, so that two
+locks can be compared without the classes that they describe.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from vobjects import exceptions
 
-#: (serial namespace, project namespace) of oslo.versionedobjects itself.
+#: (serial namespace, project namespace) of oslo.versionedobjects.
 NAMESPACE = ('versioned_object', 'versionedobjects')
 
 
 class LockError(exceptions.VobjectsError):
-    """A lock that cannot be read, or not be changed as asked."""
+    """A lock cannot be read, or cannot be changed as requested."""
 
 
 Key = tuple[int, ...]
 
 
 def order(version: str) -> Key:
-    """Return what versions are ordered by.
+    """Return the sort key of a version.
 
-    Other than :class:`vobjects.versions.Version` it takes a third number:
-    oslo.versionedobjects has X.Y.Z for stable backports.
+    Unlike :class:`vobjects.versions.Version` it accepts a third number,
+    because oslo.versionedobjects has X.Y.Z for stable backports.
 
-    :raises LockError: it is no version
+    :raises LockError: the version is malformed
     """
     parts = version.split('.')
     if not 2 <= len(parts) <= 3 or not all(
@@ -48,8 +48,8 @@ def order(version: str) -> Key:
 class Kind:
     """The type of a field: ``List(String)``, ``Name(maximum=255)``.
 
-    :ivar args: what stands in it: other kinds, or values as JSON text
-    :ivar options: its parameters by name, the values as JSON text
+    :ivar args: nested types, or values as JSON text
+    :ivar options: parameters by name, with values as JSON text
     """
 
     name: str
@@ -63,7 +63,7 @@ class Kind:
 
     @property
     def inner(self) -> Kind | None:
-        """What is in a list, dict or set; which type an object has."""
+        """The type of the items of a container, or of an Object's type."""
         for arg in self.args:
             if isinstance(arg, Kind):
                 return arg
@@ -81,7 +81,7 @@ class Kind:
         )
 
     def nested(self) -> Iterator[str]:
-        """Yield the names of the types of objects inside."""
+        """Yield the names of nested object types."""
         if self.name == 'Object' and self.inner is not None:
             yield self.inner.name
         elif self.inner is not None:
@@ -92,7 +92,7 @@ class Kind:
 class FieldShape:
     """A field at one version.
 
-    :ivar default: as JSON text; empty: there is none
+    :ivar default: as JSON text; empty: no default
     """
 
     name: str
@@ -102,20 +102,21 @@ class FieldShape:
 
     @property
     def optional(self) -> bool:
-        """Whether a peer that never heard of the field can leave it out."""
+        """Whether a peer that does not know the field can leave it out."""
         return self.nullable or bool(self.default)
 
 
-#: What a conversion does; the last is ``obj_make_compatible`` by hand.
+#: Kinds of conversions; the last is a manual ``obj_make_compatible``.
 VERBS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was declared of one field at one version.
+    """A declared change of one field at one version.
 
-    :ivar field: its name from this version on; empty for ``by-hand``
-    :ivar old: its name before, if that differs
+    :ivar verb: an item of :data:`VERBS`
+    :ivar field: its name since this version; empty for ``by-hand``
+    :ivar old: its previous name, if different
     :ivar ignore: losing the field is declared harmless
     """
 
@@ -135,7 +136,7 @@ class Conversion:
         return ' '.join(words)
 
     def concerns(self, name: str) -> bool:
-        """Tell whether it is about the field of that name."""
+        """Tell whether the conversion involves the field of that name."""
         return name in (self.field, self.old)
 
 
@@ -146,15 +147,16 @@ BY_HAND = Conversion('by-hand')
 class TypeShape:
     """One version of one type: a block of the text.
 
-    :ivar kind: ``request``, ``resource`` or ``object`` of ours; ``plain``: of
-        oslo.versionedobjects, which says nothing of its older versions
-    :ivar fields: by name
-    :ivar conversions: how it came from the version before
+    :ivar kind: ``request``, ``resource`` or ``object``: a type with declared
+        history; ``plain``: a class of oslo.versionedobjects, which does not
+        describe its older versions
+    :ivar fields: sorted by name
+    :ivar conversions: the changes from the previous version
     :ivar microversion: the API microversion that first shows this version;
-        empty: none says
-    :ivar fingerprint: of oslo.versionedobjects; empty: not known
+        empty: none
+    :ivar fingerprint: as in oslo.versionedobjects; empty: unknown
     :ivar release: the release that froze it; empty: none yet
-    :ivar until: the first release that did not have the type any more
+    :ivar until: the first release without the type
     """
 
     name: str
@@ -170,18 +172,18 @@ class TypeShape:
 
     @property
     def key(self) -> tuple[str, Key]:
-        """What blocks are sorted by."""
+        """The sort key of blocks."""
         return self.name, order(self.version)
 
     def field(self, name: str) -> FieldShape | None:
-        """Return a field by name."""
+        """Return a field by name, if it exists."""
         for field in self.fields:
             if field.name == name:
                 return field
         return None
 
     def said(self) -> TypeShape:
-        """Return it without what the lock itself adds."""
+        """Return the block without the attributes of releases."""
         return dataclasses.replace(self, release='', until='')
 
     def __str__(self) -> str:
@@ -190,11 +192,12 @@ class TypeShape:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A finding that somebody has decided to live with, for a while.
+    """A finding that is accepted for a limited time.
 
-    :ivar rule: a rule's id
+    :ivar rule: the ID of a rule
     :ivar subject: ``Type`` or ``Type.field``
-    :ivar until: the last day on which it counts
+    :ivar until: the last day of the acceptance
+    :ivar line: its line in the lock file, from 1
     """
 
     rule: str
@@ -206,9 +209,10 @@ class Acceptance:
 
 @dataclasses.dataclass(frozen=True)
 class Lock:
-    """Everything a lock file says.
+    """The content of a lock file.
 
-    :ivar imports: ``module`` or ``module:callable``, what registers the types
+    :ivar imports: ``module``, ``module:callable`` or ``package.*``: the code
+        that registers the types
     :ivar releases: names, oldest first
     :ivar shapes: sorted by :attr:`TypeShape.key`
     """
@@ -231,16 +235,16 @@ class Lock:
         return {(shape.name, shape.version): shape for shape in self.shapes}
 
     def shape(self, name: str, version: str) -> TypeShape | None:
-        """Return one version of a type."""
+        """Return one version of a type, if it exists."""
         return self._by_key.get((name, version))
 
     def newest(self, name: str) -> TypeShape | None:
-        """Return the newest version of a type."""
+        """Return the newest version of a type, if it exists."""
         shapes = self.types.get(name, ())
         return shapes[-1] if shapes else None
 
     def at(self, release: str) -> Lock:
-        """Return the lock as it was when a release was frozen.
+        """Return the lock as of a release.
 
         :raises LockError: there is no such release
         """
@@ -263,7 +267,7 @@ class Lock:
         )
 
     def released(self) -> Lock:
-        """Return what some release has frozen and still holds."""
+        """Return the released versions of types that still exist."""
         return dataclasses.replace(
             self,
             shapes=tuple(
@@ -274,9 +278,9 @@ class Lock:
         )
 
     def manifest(self) -> dict[str, str]:
-        """Return type name to newest version.
+        """Return type name -> newest version.
 
-        Of several majors the newest counts, as in what a build reports.
+        The newest major version counts, as in the manifest of a build.
         """
         return {
             name: shapes[-1].version for name, shapes in self.types.items()
@@ -289,10 +293,10 @@ def sorted_shapes(shapes: Iterable[TypeShape]) -> tuple[TypeShape, ...]:
 
 
 def json_text(value: object) -> str:
-    """Return a value as it stands in the text.
+    """Return a value as canonical JSON text.
 
-    :raises TypeError: JSON has no such value
-    :raises ValueError: likewise, for numbers like infinity
+    :raises TypeError: JSON cannot represent the value
+    :raises ValueError: the value holds NaN or infinity
     """
     return json.dumps(
         value, ensure_ascii=False, sort_keys=True, allow_nan=False

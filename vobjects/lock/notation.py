@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A field of oslo.versionedobjects as a lock writes it.
+"""Convert fields of oslo.versionedobjects to the notation of a lock.
 
-The parameters of a field type that is not ours are its public attributes
-with JSON values; what a type hides is not seen.
+The parameters of other field types are their public attributes with JSON
+values; private attributes are not included.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
 
 
 def field_shape(name: str, field: ovo_fields.Field[Any]) -> FieldShape:
-    """Return a field as the lock has it."""
+    """Return a field in the notation of a lock."""
     return FieldShape(
         name, kind_of(field._type), bool(field.nullable), _default(name, field)
     )
 
 
 def kind_of(kind: Any) -> Kind:
-    """Return a field type as the lock has it.
+    """Return a field type in the notation of a lock.
 
     :param kind: an instance of a FieldType
     """
@@ -48,7 +48,7 @@ def kind_of(kind: Any) -> Kind:
 
 
 def _element(field: Any) -> Kind:
-    """Return what is inside of a list; it may be null by itself."""
+    """Return the type of the items of a container, which may be nullable."""
     kind = kind_of(field._type)
     if not field.nullable:
         return kind

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a lock, read strictly: whatever is odd is an error.
+"""Parse the text of a lock, strictly.
 
-The text comes from a repository and may be the result of a merge, so that
-every error names the line.
+The text comes from a repository and may be the result of a merge, so every
+error names the line.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from vobjects.lock.model import (
     sorted_shapes,
 )
 
-#: Bytes of a file that are read: some hundred times Nova's.
+#: Maximum size of a file, in bytes: about a hundred times Nova's.
 MAX_BYTES = 32 * 1024 * 1024
 
-#: How deep kinds and JSON values may be inside one another.
+#: Maximum nesting depth of field types.
 MAX_DEPTH = 20
 
 _Value = TypeVar('_Value')
@@ -57,7 +57,7 @@ _ACCEPT = re.compile(
 
 
 class ParseError(LockError):
-    """A lock's text that is not as it should be."""
+    """The text of a lock is malformed."""
 
     def __init__(self, where: str, line: int, problem: str) -> None:
         self.where, self.line, self.problem = where, line, problem
@@ -67,7 +67,7 @@ class ParseError(LockError):
 def load(path: pathlib.Path) -> Lock:
     """Read a lock file.
 
-    :raises LockError: there is none, or it is not as it should be
+    :raises LockError: the file does not exist, or is malformed
     """
     try:
         with path.open('rb') as file:
@@ -82,10 +82,10 @@ def load(path: pathlib.Path) -> Lock:
 
 
 def parse_bytes(content: bytes, where: str) -> Lock:
-    """Read a lock as it stands in a file.
+    """Parse the content of a lock file.
 
-    :param where: what errors call the file
-    :raises LockError: naming the line
+    :param where: name of the file, for error messages
+    :raises LockError: the content is malformed; the message names the line
     """
     if len(content) > MAX_BYTES:
         raise LockError(f'{where} has more than {MAX_BYTES} bytes')
@@ -97,9 +97,9 @@ def parse_bytes(content: bytes, where: str) -> Lock:
 
 
 def check_release(name: str) -> str:
-    """Return a name that a release may have.
+    """Check and return the name of a release.
 
-    :raises LockError: it would not stand in the text
+    :raises LockError: the name cannot be written in a lock
     """
     if not _RELEASE.fullmatch(name):
         raise LockError(
@@ -110,16 +110,16 @@ def check_release(name: str) -> str:
 
 
 def parse(content: str, where: str = 'lock') -> Lock:
-    """Read the text of a lock.
+    """Parse the text of a lock.
 
-    :raises ParseError: naming the line
+    :raises ParseError: the text is malformed; the message names the line
     """
     return _Parser(where).read(content)
 
 
 @dataclasses.dataclass
 class _Block:
-    """A block that is being read; the line of each thing said."""
+    """A block that is being read, and the line that it starts on."""
 
     line: int
     name: str
@@ -181,7 +181,7 @@ class _Parser:
         raise ParseError(self._where, self._line, problem)
 
     def _lines(self, content: str) -> Iterator[tuple[int, str]]:
-        """Yield lines with something in them, a broken one in one piece."""
+        """Yield non-empty lines; join the lines of a multi-line field."""
         lines = content.split('\n')
         self._line = 1
         if lines[0].rstrip('\r') != text.FORMAT:
@@ -214,7 +214,7 @@ class _Parser:
             self._line = start
             self._fail("'(' is never closed")
 
-    # Outside of blocks
+    # Top level
 
     def _top(self, said: str) -> None:
         word, _, rest = said.partition(' ')
@@ -282,7 +282,7 @@ class _Parser:
         self._block = _Block(self._line, name, version)
         self._blocks[name, version] = self._block
 
-    # Inside of a block
+    # Inside a block
 
     def _inside(self, block: _Block, said: str) -> None:
         word, _, rest = said.partition(' ')
@@ -351,7 +351,7 @@ class _Parser:
             raise ParseError(self._where, self._line, str(error)) from None
 
 
-#: What is said once in a block: how it looks, and what to write.
+#: Keywords that a block has at most once -> pattern and hint.
 _SAID: dict[str, tuple[re.Pattern[str], str]] = {
     'kind': (re.compile('|'.join(KINDS)), f'write one of {", ".join(KINDS)}'),
     'namespace': (
@@ -366,7 +366,7 @@ _SAID: dict[str, tuple[re.Pattern[str], str]] = {
 
 
 class _FieldReader:
-    """Reads ``TYPE [| null] [= JSON]``."""
+    """Parses ``TYPE [| null] [= JSON]``."""
 
     _json = json.JSONDecoder()
 

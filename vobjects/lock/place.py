@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the source a type and a field are."""
+"""Locate types and fields in the source."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vobjects.lock import registries
 class Place:
     """A line of a file.
 
-    :ivar file: relative to the working directory where it is below it
-    :ivar line: from 1
-    :ivar column: from 1
-    :ivar text: the line
+    :ivar file: path, relative to the working directory if it is inside
+    :ivar line: number, from 1
+    :ivar column: number, from 1
+    :ivar text: of the line
     """
 
     file: str
@@ -32,9 +32,9 @@ class Place:
 
 
 def place_of(type_name: str, field: str) -> Place | None:
-    """Return where a field is declared, or else its type.
+    """Return the location of a field's declaration, or of its type.
 
-    :returns: None for what is not registered, or has no source
+    :returns: None if the type is not registered, or has no source
     """
     cls = registries.newest(type_name)
     if cls is None:
@@ -46,7 +46,7 @@ def place_of(type_name: str, field: str) -> Place | None:
 
 
 def in_file(path: pathlib.Path, pattern: str) -> Place | None:
-    """Return the first line of a file that a pattern matches."""
+    """Return the first line of a file that matches a pattern."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registered classes, in whichever registry they are.
+"""Find registered classes in all registries.
 
-Most services share the registry of oslo.versionedobjects. Neutron has one of
-its own, a subclass with classes of its own, because os-vif has types of the
+Most services share the registry of oslo.versionedobjects. Neutron has its own
+registry, a subclass with separate classes, because os-vif has types of the
 same names.
 
-Nothing of this package is imported: :mod:`vobjects.testing.exchange` loads
-this file where only a service and oslo.versionedobjects are installed.
+This module imports nothing from this package, because
+:mod:`vobjects.testing.exchange` loads it where only a service and
+oslo.versionedobjects are installed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ AnyClass = type[ovo_base.VersionedObject]
 
 
 def load(name: str) -> None:
-    """Import what registers types.
+    """Import the code that registers types.
 
     :param name: ``module``; ``module:callable``, which is called; or
-        ``package.*``: the modules in it, for Heat, which has nothing that
-        imports all of them
-    :raises ImportError: there is no such module or package
+        ``package.*``, all modules in the package (for example Heat's, which
+        no module imports all of)
+    :raises ImportError: the module or package does not exist
     :raises AttributeError: the module has no such attribute
-    :raises TypeError: that cannot be called without arguments
+    :raises TypeError: the attribute cannot be called without arguments
     """
     module, _, attribute = name.partition(':')
     package = module.removesuffix('.*')
@@ -46,14 +47,14 @@ def load(name: str) -> None:
 
 
 def root_of(name: str) -> str:
-    """Return the top package of what :func:`load` takes."""
+    """Return the top-level package of a name for :func:`load`."""
     return name.partition(':')[0].partition('.')[0]
 
 
 def registered() -> dict[str, list[AnyClass]]:
     """Return the registered classes by name, newest first.
 
-    Of a name that several registries know, those of the shared one are last.
+    If several registries have a name, classes of the shared one come last.
     """
     found: dict[str, list[AnyClass]] = {}
     seen: list[Any] = []
@@ -68,14 +69,14 @@ def registered() -> dict[str, list[AnyClass]]:
 
 
 def newest(name: str) -> AnyClass | None:
-    """Return the newest registered class of a type; None: there is none."""
+    """Return the newest registered class of a type, if any."""
     return next(iter(registered().get(name, ())), None)
 
 
 def class_of(name: str, version: str) -> AnyClass:
     """Return the registered class of a type at exactly one version.
 
-    :raises LookupError: there is none
+    :raises LookupError: there is no such class
     """
     for cls in registered().get(name, ()):
         if version == cls.VERSION:
@@ -84,7 +85,7 @@ def class_of(name: str, version: str) -> AnyClass:
 
 
 def types_in(cls: Any) -> set[str]:
-    """Return the types that fields of a class hold, in lists, too."""
+    """Return the types that fields of a class hold, also inside lists."""
     return {
         name for field in cls.fields.values() for name in types_of(field._type)
     }

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a change must not do: one row a rule.
+"""The rules for changes, as a table with one row per rule.
 
-A rule has an id that never changes, the change it is about, the sentence
-that documents it, and a function that says who breaks.
+A rule has an ID that never changes, the change that it applies to, a sentence
+for the documentation, and a function that returns the orders that break.
 
-Who breaks is said for four *orders*: ``forward`` is a new sender and an old
-receiver, ``backward`` an old sender and a new receiver, ``stored`` new code
-that reads what old code has stored, ``rollback`` old code that reads what
-new code has stored.
+There are four *orders* in which code may break:
+
+``forward``
+    a new sender and an old receiver
+``backward``
+    an old sender and a new receiver
+``stored``
+    new code that reads data stored by old code
+``rollback``
+    old code that reads data stored by new code
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from vobjects.lock.text import kind_text
 
 Order = Literal['forward', 'backward', 'stored', 'rollback']
 
-#: What each order is called.
+#: Order -> its name in reports.
 ORDERS: Mapping[Order, str] = {
     'forward': 'new sender, old receiver',
     'backward': 'old sender, new receiver',
@@ -30,18 +36,19 @@ ORDERS: Mapping[Order, str] = {
     'rollback': 'rollback',
 }
 
-#: Order -> what goes wrong; an order that is not there works.
+#: Order -> the failure of the reader; orders without an entry work.
 Breaks = Mapping[Order, str]
 Judge = Callable[[Change], Breaks]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
-    """A row.
+    """A row of the table.
 
-    :ivar on: ``Change.what`` of the changes it is about
-    :ivar says: what happened, with the names of the change to fill in
+    :ivar on: ``Change.what`` of the changes that the rule applies to
+    :ivar says: template that describes the change
     :ivar purpose: one sentence for the documentation
+    :ivar judge: returns the orders that break
     """
 
     id: str
@@ -61,7 +68,7 @@ def _new_reads_old(why: str) -> Breaks:
 
 
 def _unknown(change: Change, name: str) -> str:
-    """Say what a reader does with a field that its version lacks."""
+    """Describe how a reader handles a field that its version lacks."""
     if change.old.kind in ('request', 'object'):
         return f'refuses {name!r}, which its version does not have'
     return f'forgets {name!r} without notice'
@@ -79,11 +86,11 @@ def _added(change: Change) -> Breaks:
 
 
 def _added_later(change: Change) -> Breaks:
-    """A newer version has a new field.
+    """Judge a field that a newer version adds.
 
-    oslo.versionedobjects sets no default when it reads an older primitive,
-    so that a service reads such a field behind a check or loads it lazily;
-    one that may not be null cannot even say "nothing".
+    oslo.versionedobjects sets no default when it reads an older primitive.
+    Services therefore check whether such a field is set, or load it lazily.
+    A field that is neither nullable nor has a default cannot be left out.
     """
     sent = (
         f'gets {change.field!r} although {change.old.version} has no such'
@@ -195,7 +202,7 @@ def _major(change: Change) -> Breaks:
 
 
 RULES: tuple[Rule, ...] = (
-    # One version is not what it was.
+    # Changes of a released version
     Rule(
         'FIELD_NO_ADD',
         'edit',
@@ -310,7 +317,7 @@ RULES: tuple[Rule, ...] = (
         'Remotable methods keep their signature in a released version.',
         _methods,
     ),
-    # A newer version.
+    # Differences of a newer version
     Rule(
         'ADDED_CONVERTED',
         'step',
@@ -383,7 +390,7 @@ RULES: tuple[Rule, ...] = (
         "A value outside of the other side's limits is converted.",
         _limits,
     ),
-    # The type.
+    # Changes of the type
     Rule(
         'TYPE_NO_REMOVE',
         'type',
@@ -408,7 +415,7 @@ RULES: tuple[Rule, ...] = (
         'A new major version comes beside the old one, not in its place.',
         _major,
     ),
-    # The lock itself.
+    # The lock itself
     Rule(
         'LOCK_CURRENT',
         'lock',
@@ -439,7 +446,7 @@ BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
 
 
 def sentence(rule: Rule, change: Change) -> str:
-    """Return what happened."""
+    """Return a description of the change."""
     field = bool(change.field)
     return rule.says.format(
         detail=change.detail,

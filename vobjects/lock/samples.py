@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filled instances of any type, the same at each call.
+"""Fill instances of any type, with the same values at each call.
 
-Values are tried until the field's own type takes one, so that types of
-services we know nothing of are filled, too.
+Values are tried until the field type accepts one, so that unknown types of
+other services are filled, too.
 
-Nothing of this package is imported: :mod:`vobjects.testing.exchange` loads
-this file where only a service and oslo.versionedobjects are installed.
+This module imports nothing from this package, because
+:mod:`vobjects.testing.exchange` loads it where only a service and
+oslo.versionedobjects are installed.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from typing import Any, Literal
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-#: ``full``: every field has a value, no default among them. ``least``: only
-#: what has neither a default nor may be null.
+#: ``full``: every field has a value, if possible not its default. ``least``:
+#: only fields without a default that are not nullable have a value.
 Filling = Literal['full', 'least']
 
-#: Objects inside of objects: deeper ones are left out.
+#: Maximum nesting depth of objects; deeper ones are left out.
 DEPTH = 3
 
 _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
@@ -33,7 +34,7 @@ _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 Draw = Callable[[random.Random], Any]
 Find = Callable[[str], type[ovo_base.VersionedObject] | None]
 
-#: Tried in turn for a field type that is not one of :data:`_KNOWN`.
+#: Tried in order for a field type that is not in :data:`_KNOWN`.
 _TRIED: tuple[Draw, ...] = (
     lambda rng: 'text',
     lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
@@ -62,8 +63,8 @@ _TRIED: tuple[Draw, ...] = (
     lambda rng: set(),
 )
 
-#: Field types whose first accepted value would say too little: a Boolean
-#: takes any text for true.
+#: Field types for which the first accepted value is not useful: a Boolean
+#: accepts any text as true.
 _KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
     (ovo_fields.Boolean, (lambda rng: True, lambda rng: False)),
     (ovo_fields.DateTime, (lambda rng: _NOW,)),
@@ -73,7 +74,7 @@ _KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
     ),
 )
 
-#: That no value was found.
+#: Marks that no value was found.
 NOTHING = object()
 
 
@@ -83,9 +84,9 @@ def fill(
     find: Find,
     depth: int = DEPTH,
 ) -> ovo_base.VersionedObject:
-    """Return a filled instance; fields that take no value stay unset.
+    """Return a filled instance; fields that accept no value stay unset.
 
-    :param find: returns the class of a type inside; None: leave it out
+    :param find: returns the class of a nested type; None: omit it
     """
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
     made = _empty(cls)
@@ -108,7 +109,7 @@ def fill(
 def _empty(
     cls: type[ovo_base.VersionedObject],
 ) -> ovo_base.VersionedObject:
-    """Return an instance without values, also where cls() wants some."""
+    """Return an instance without values, even if cls() has parameters."""
     try:
         return cls()
     except TypeError:
@@ -120,14 +121,14 @@ def _empty(
 def primitives(
     cls: type[ovo_base.VersionedObject], find: Find
 ) -> Iterator[dict[str, Any]]:
-    """Yield what filled instances of a class are on the wire.
+    """Yield the primitives of filled instances of a class.
 
     :param find: see :func:`fill`
     """
     before = None
     for filling in ('full', 'least'):
         made = fill(cls, filling, find).obj_to_primitive()
-        # As JSON gives it back, changes in an order.
+        # Convert to JSON and back, and sort the changes.
         primitive = ordered(json.loads(json.dumps(made, default=str)))
         if primitive != before:
             yield primitive
@@ -162,14 +163,14 @@ def _optional(field: ovo_fields.Field[Any]) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Values:
-    """Finds values that fields take."""
+    """Finds values that fields accept."""
 
     rng: random.Random
     depth: int
     find: Find
 
     def of(self, field: Any, name: str, other: Any) -> Any:
-        """Return a value that a field takes, if possible not ``other``."""
+        """Return a value that a field accepts, if possible not ``other``."""
         found = NOTHING
         for value in self._candidates(field._type, name):
             try:
@@ -177,8 +178,8 @@ class _Values:
             except Exception:  # noqa: BLE001, S112 - whatever a type raises
                 continue
             found = value
-            # Not compared where nothing is to be avoided: classes of
-            # services compare with objects of their own only.
+            # Compare only if necessary: classes of services may only
+            # support comparison with instances of themselves.
             if other is NOTHING or taken != other:
                 break
         return found
@@ -215,7 +216,7 @@ class _Values:
 
 
 def _written(kind: Any) -> Iterator[Any]:
-    """Yield what a type's own parameters suggest."""
+    """Yield values that a type's parameters suggest."""
     keys = getattr(kind, 'keys', None)
     if isinstance(keys, tuple) and keys:
         yield keys[0]

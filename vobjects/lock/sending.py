@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How services convert an object by hand for an older peer, and send it.
+"""Send objects to older peers as services with manual conversions do.
 
-Most write ``obj_make_compatible``, and give oslo.versionedobjects the version
-of each type that the peer knows. Ironic's serializer calls conversions of
-Ironic's own instead, and Neutron tells the version of the object itself only.
+Most services implement ``obj_make_compatible``, and pass
+oslo.versionedobjects the version of each type that the peer knows. Ironic's
+serializer calls Ironic's own conversions instead, and Neutron passes only the
+version of the object itself.
 
-Nothing of this package is imported: :mod:`vobjects.testing.exchange` loads
-this file where only a service and oslo.versionedobjects are installed.
+This module imports nothing from this package, because
+:mod:`vobjects.testing.exchange` loads it where only a service and
+oslo.versionedobjects are installed.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-#: The method in which a class converts by hand.
+#: Methods in which classes convert by hand.
 USUAL, IRONIC = 'obj_make_compatible', '_convert_to_version'
 
-#: Services that tell a peer's version of the object sent, and of nothing
-#: inside of it.
+#: Services that pass a peer's version of the object sent, but not of the
+#: objects inside it.
 WITHOUT_MANIFEST = {'neutron'}
 
 
@@ -31,13 +33,13 @@ def method_of(cls: Any) -> str:
 def primitive(
     obj: Any, version: str, manifest: Mapping[str, str] | None
 ) -> Any:
-    """Return what a service itself would send.
+    """Return the primitive that a service itself would send.
 
-    :param version: of the object's type that the peer knows
-    :param manifest: of the types inside of it; None: as they are
+    :param version: the version of the object's type that the peer knows
+    :param manifest: versions of the types inside it; None: their own
     """
     if method_of(type(obj)) == IRONIC:
-        # What a release that is pinned knows. It changes the object.
+        # As with a pinned release. The conversion changes the object.
         obj = copy.deepcopy(obj)
         obj.convert_to_version(version)
         return obj.obj_to_primitive()

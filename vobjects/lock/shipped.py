@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The locks that services are installed with.
+"""Read the locks that are installed with services.
 
-A package of the entry point group ``vobjects.services`` has its lock inside,
-as ``vobjects.lock``, so that a running process knows what older releases of
-itself spoke.
+A package in the entry point group ``vobjects.services`` contains its lock as
+``vobjects.lock``, so that a running process can look up the versions of its
+older releases.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def lock_of(service: str) -> Lock:
     """Return the lock of an installed service.
 
     :param service: the name of its entry point
-    :raises LockError: there is no such service, or it has no lock
+    :raises LockError: the service is not installed, or has no lock
     """
     for point in importlib.metadata.entry_points(group=GROUP):
         if point.name == service:
@@ -36,9 +36,9 @@ def lock_of(service: str) -> Lock:
 
 
 def release(name: str) -> Lock:
-    """Return what a release of an installed service spoke.
+    """Return the lock of an installed service as of one of its releases.
 
-    :raises LockError: no service has such a release
+    :raises LockError: no installed service has such a release
     """
     known: list[str] = []
     for point in importlib.metadata.entry_points(group=GROUP):
@@ -53,7 +53,7 @@ def release(name: str) -> Lock:
 
 
 def spoken(lock: Lock) -> Manifest:
-    """Return what a lock says of types of ours: what RPC is about."""
+    """Return the manifest of a lock, without types of kind ``plain``."""
     return Manifest(
         {
             name: shapes[-1].version

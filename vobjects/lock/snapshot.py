@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registered classes as a lock.
+"""Take a snapshot of registered classes, as a lock.
 
-A type of ours says what it was at each of its versions, so that all of them
-are in the snapshot. A class of oslo.versionedobjects knows its newest version
-only; what it was before is what earlier locks have recorded.
+Types with declared history know all their versions, so the snapshot has all
+of them. Plain classes of oslo.versionedobjects know only their newest
+version; earlier locks have recorded the older ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ AnyClass = type[ovo_base.VersionedObject]
 
 
 def load(imports: Sequence[str]) -> None:
-    """Import what registers types.
+    """Import the code that registers types.
 
     :param imports: see :func:`vobjects.lock.registries.load`
-    :raises LockError: naming what cannot be imported, and why
+    :raises LockError: an import fails; the message names it and the reason
     """
     for name in imports:
         try:
@@ -49,9 +49,9 @@ def load(imports: Sequence[str]) -> None:
 
 
 def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
-    """Yield the registered classes that belong to the packages imported.
+    """Yield the registered classes of the imported packages.
 
-    Of several classes of one type and major version, the newest.
+    Only the newest class of each type and major version is included.
     """
     roots = set(map(registries.root_of, imports))
     classes = registries.registered()
@@ -66,9 +66,10 @@ def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
 
 
 def snapshot(imports: Sequence[str], known: Lock | None = None) -> Lock:
-    """Return what the code is now; :func:`load` was called.
+    """Return the current code as a lock; call :func:`load` first.
 
-    :param known: also say what our types were at the versions in there
+    :param known: include the versions in this lock, too, for types with
+        declared history
     """
     return of_classes(classes_of(imports), imports, known)
 
@@ -113,12 +114,12 @@ def _older(text: str, newest: Version) -> Iterator[Version]:
 
 
 def _newest(cls: AnyClass) -> TypeShape:
-    """Return a class of oslo.versionedobjects."""
+    """Return the newest version of a class of oslo.versionedobjects."""
     return _shape(cls, cls.VERSION, cls.fields, conversions=_by_hand(cls))
 
 
 def _at(cls: type[base.Object], version: Version) -> TypeShape:
-    """Return one version of a type of ours."""
+    """Return one version of a type with declared history."""
     conversions: tuple[Conversion, ...] = tuple(
         sorted(_declared(cls._history, version), key=str)
     )
@@ -171,7 +172,7 @@ def _kind(cls: AnyClass) -> str:
     return 'plain'
 
 
-#: What a class has that writes no conversion of its own.
+#: Methods of classes that do not convert by hand.
 _INHERITED = (
     ovo_base.VersionedObject.obj_make_compatible,
     ovo_base.ObjectListBase.obj_make_compatible,
@@ -185,7 +186,7 @@ def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
     if method == sending.USUAL:
         inherited: tuple[Any, ...] = _INHERITED
     else:
-        # The parent that has it first converts nothing.
+        # The base class that defines the method converts nothing.
         parents = [one for one in cls.__mro__ if method in vars(one)]
         inherited = (vars(parents[-1])[method],)
     return () if getattr(cls, method) in inherited else (BY_HAND,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a lock comes from: :data:`WORDS`."""
+"""Find a lock by name; :data:`WORDS` lists the names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vobjects import exceptions
 from vobjects.lock import parse, snapshot
 from vobjects.lock.model import Lock, LockError
 
-#: What people may write, for them to read.
+#: The names that users can write, as help text.
 WORDS = """\
   tree            the code: what the lock file says to import
   file:PATH       a lock file
@@ -24,18 +24,19 @@ WORDS = """\
 Without the word and the colon the first that fits is taken, in this order.
 B is the code if it is left out."""
 
-#: The name of a lock file, looked for in the working directory.
+#: Default path of a lock file, in the working directory.
 DEFAULT = pathlib.Path('vobjects.lock')
 
-#: Seconds that git may take.
+#: Timeout of git, in seconds.
 GIT_TIMEOUT = 60
 
 
 def resolve(name: str, path: pathlib.Path) -> Lock:
-    """Return the lock that a word names.
+    """Return the lock with the given name.
 
+    :param name: see :data:`WORDS`
     :param path: the lock file that releases, revisions and the code refer to
-    :raises LockError: it names none, or one that cannot be read
+    :raises LockError: there is no such lock, or it cannot be read
     """
     word, colon, rest = name.partition(':')
     if colon and word in _READERS:
@@ -58,11 +59,11 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
 
 
 def tree(path: pathlib.Path) -> Lock:
-    """Return the code that a lock file is about.
+    """Return a snapshot of the code that a lock file describes.
 
-    What is beside the lock file is imported before what is installed.
+    Modules next to the lock file take precedence over installed ones.
 
-    :raises LockError: it cannot be imported
+    :raises LockError: the code cannot be imported
     """
     lock = parse.load(path)
     load(lock, path)
@@ -70,9 +71,9 @@ def tree(path: pathlib.Path) -> Lock:
 
 
 def load(lock: Lock, path: pathlib.Path) -> None:
-    """Import what a lock is about.
+    """Import the code that a lock describes.
 
-    :raises LockError: it says not what, or that cannot be imported
+    :raises LockError: the lock has no imports, or one of them fails
     """
     if not lock.imports:
         raise LockError(f'{path} has no line "import MODULE"')
@@ -81,7 +82,7 @@ def load(lock: Lock, path: pathlib.Path) -> None:
 
 
 def beside(path: pathlib.Path) -> None:
-    """Have what is beside a lock file imported first."""
+    """Add the directory of a lock file to the start of ``sys.path``."""
     directory = str(path.resolve().parent)
     if directory not in sys.path:
         sys.path.insert(0, directory)

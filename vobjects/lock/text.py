@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lock as text.
+"""Write a lock as text.
 
 ::
 
@@ -7,7 +7,7 @@
     import vobjects.clustering.types
     release 0.1.0
 
-    accept FIELD_SAME_DEFAULT Node.role until 2027-03-31: nobody sends it
+    accept FIELD_SAME_DEFAULT Node.role until 2027-03-31: no client sends it
 
     type ClusterDeleteRequest 1.1
       kind request
@@ -19,9 +19,9 @@
       field identity: String
 
 Blocks are sorted by type and version, fields by name, and a block never
-changes once a release has frozen it. Two branches that touch different types
-merge by themselves; two that both make a version 1.2 of one type meet in the
-same block, as they must.
+changes once a release has frozen it. Two branches that change different types
+merge without conflicts. If both add version 1.2 of the same type, they change
+the same block, and the conflict is intended.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from vobjects.lock.model import (
 
 FORMAT = 'vobjects-lock 1'
 
-#: Columns that a field may take; a longer one stands in several lines.
+#: Maximum length of a field's line; longer fields take several lines.
 WIDTH = 79
 
 _PREAMBLE = (
@@ -75,7 +75,7 @@ def _head(lock: Lock) -> Iterator[str]:
 
 
 def block(shape: TypeShape) -> Iterator[str]:
-    """Yield the lines of one version of one type."""
+    """Yield the lines of one version of a type."""
     yield f'type {shape.name} {shape.version}'
     if shape.kind != 'plain':
         yield f'  kind {shape.kind}'
@@ -110,18 +110,18 @@ def _field(field: FieldShape) -> Iterator[str]:
 
 
 def field_suffix(field: FieldShape) -> str:
-    """Return what stands after a field's type."""
+    """Return the text that follows a field's type."""
     null = ' | null' if field.nullable else ''
     return f'{null} = {field.default}' if field.default else null
 
 
 def field_text(field: FieldShape) -> str:
-    """Return a field in one line."""
+    """Return a field as one line."""
     return f'{field.name}: {kind_text(field.kind)}{field_suffix(field)}'
 
 
 def kind_text(kind: Kind) -> str:
-    """Return a field's type in one line."""
+    """Return a field type as one line."""
     items = ', '.join(_items(kind))
     return f'{kind.name}({items})' if items else kind.name
 

@@ -1,54 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""API microversions: negotiate, dispatch, validate, discover, explain.
+"""API microversions: negotiation, dispatch, validation and discovery.
 
-Import the modules, not names from here. In the order a request meets them::
+Import the modules, not names from this package. In the order in which a
+request uses them::
 
-    policy      what one service promises; pure values
+    policy      version policy of one service; immutable values
         Policy(service_types, minimum, maximum, help_url, ...)
         Maximum(version, reason='')     highest version served now, and why
         policy.limit(maximum=None) -> Maximum        within the policy
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     presets     NOVA SENLIN MAGNUM BARBICAN IRONIC; PRESETS by name
-    bodies      an error's body in the dialect of each of them
-    retirement  the end of a version, in the headers of its responses
+    bodies      error bodies in the format of each preset's service
+    retirement  deprecation and sunset headers of old versions
         retire('1.0', '1.4', deprecated=, sunset=, successor=, help_url=)
     header      OpenStack-API-Version -> version
         Negotiator(policy).negotiate(header, maximum, legacy=()) -> Version
         Negotiator(policy).requested(header, legacy=()) -> Requested
         settle(requested, policy, maximum) -> Version
-    middleware  WSGI, no framework
+    middleware  WSGI middleware, for any framework
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
         sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
-        answers the ApiError that the application raises
-    dispatch    one name, several versions
+        turns an ApiError of the application into a response
+    dispatch    one method name, one function per range of versions
         @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
-        resolve(handler, version) -> function        what a router calls
+        resolve(handler, version) -> function        called by a router
         is_supported(request, min_version, max_version) -> bool
         version_of(request) -> Version
         versioned_of(handler) -> Versioned or None   all functions of a name
         check(policy, *handlers)        at start: unreachable or hidden
-    validation, outcomes, actions   what a controller's method takes, comes
-                                    to, and the body's key that names it
+    validation, outcomes, actions       decorators: schemas, statuses and
+                                        body actions of controller methods
         @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
         @response(202, '1.5')  @expected_errors((404, 409))
-        @removed('1.9', 'Use POST /v1/actions.')          answers 410
-        @experimental                   for those who ask for it
+        @removed('1.9', 'Use POST /v1/actions.')          responds 410
+        @experimental                   only for requests that opt in
         @action('resize'); Actions(controller, ...)
-    facts       facts_of(method): all that, as data; success(method, version)
+    facts       facts_of(method): all declarations; success(method, version)
     versioned_request
         class Request(VersionedRequest, webob.Request): req.version_request
     version_request
-        APIVersionRequest('2.1'), APIVersionRequest(): a Version, as the
-        controllers of the seeds make it
+        APIVersionRequest('2.1'), APIVersionRequest(): a Version with the
+        constructor that OpenStack controllers use
     body        load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
-    asked       read(cls, request, raw) -> cls       a checked JSON body
-    schema      of a request type at a version
+    asked       read(cls, request, raw) -> cls       a validated JSON body
+    schema      JSON schemas of request types by version
         body_schema(cls, object_version, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None
         compiled_at(cls, microversion, names) -> Compiled
-    acceptance  what is valid, known in a microsecond
-        of(schema) -> accepts(value) -> bool         False: ask jsonschema
+    acceptance  fast validation, in about a microsecond
+        of(schema) -> accepts(value) -> bool         False: use jsonschema
     query       query strings
         pairs(query_string) -> [(name, value)]
         coerce_query(cls, microversion, names, pairs) -> dict
@@ -60,22 +61,22 @@ Import the modules, not names from here. In the order a request meets them::
     usage       Prometheus metrics; the only module that needs their client
         Usage(policy, max_agents=64)            Counting(app, usage)
         reads environ[policy.ROUTE] and environ[policy.REFUSED]
-    availability  which versions have a thing, and the sentence that says so
+    availability  version ranges of a feature, and the message about them
         Span(first, gone); along(cls, has) -> spans; sentence(thing, spans,
         asked) -> "'config' needs API version 1.7 or later; ..."
-    errors      ApiError(VobjectsError) and its children
+    errors      ApiError(VobjectsError) and its subclasses
         error.status_under(policy)
         error.document(policy, request_id='', maximum=None) -> dict
         document(policy, *, status, code, title, detail, ...) -> dict
 
-    client      the other side
+    client      negotiation on the client's side
         negotiate(server_range, client_ranges) -> Version
         for_requests(session, url, service_type, client_ranges) -> Version
         for_keystoneauth(adapter, client_ranges) -> Version
         served(headers, service_type), needed(error document) -> Version
     compat      the functions of microversion-parse, and its middleware
 
-``names`` are the fields of a request type that come from the body (or from
-the query): every name the type had at any version; the version decides which
-of them are there.
+``names`` lists the fields of a request type that come from the body (or from
+the query), over all versions of the type. The version of the request decides
+which of them exist.
 """

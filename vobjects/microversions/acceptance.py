@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accept a JSON value fast, where ``jsonschema`` would accept it too.
+"""Fast validation of JSON values that ``jsonschema`` would also accept.
 
-jsonschema-rs takes a microsecond where ``jsonschema`` takes fifty, but the
-two do not agree on everything. So it only accepts: what it does not accept,
-``jsonschema`` judges, and says what is wrong. What is left to see to is that
-it accepts nothing that ``jsonschema`` refuses:
+jsonschema-rs validates in one microsecond, ``jsonschema`` in about fifty, but
+their results differ in some cases. This module therefore only accepts values.
+If it does not accept a value, ``jsonschema`` decides and reports the fault.
+Two rules ensure that it accepts nothing that ``jsonschema`` rejects:
 
-- patterns and formats are Python's own, called back, for the regular
-  expressions of Rust and the optional format checkers of ``jsonschema`` each
-  have ways of their own;
-- only keywords for which "accepts less" stays "accepts less" are used: a
-  schema with ``not`` or ``oneOf``, or one not listed here, is left to
-  ``jsonschema``.
+- Patterns and formats run in Python, through callbacks. The regular
+  expressions of Rust and the optional format checkers of ``jsonschema`` differ
+  from them.
+- A schema may use only keywords for which a stricter subschema makes the whole
+  schema stricter. A schema with another keyword, such as ``not`` or ``oneOf``,
+  is left to ``jsonschema``.
 
-Known to be refused here and accepted there: NaN and infinities, lone
-surrogates, subclasses of ``str``, keys that are no text.
+Values that only ``jsonschema`` accepts: NaN and infinities, lone surrogates,
+subclasses of ``str``, and keys that are not strings.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ import jsonschema_rs
 
 Accepts = Callable[[Any], bool]
 
-#: By name: what else jsonschema checks depends on the packages that happen to
-#: be installed. A date is judged by its field.
+#: Listed by name, because the other formats that jsonschema checks depend on
+#: the installed packages. Dates are checked by their fields.
 FORMATS = jsonschema.FormatChecker(
     ('email', 'idn-email', 'ipv4', 'ipv6', 'regex')
 )
 
-#: They say nothing of the value.
+#: Annotations: keywords that do not restrict the value.
 _NOTES = frozenset(
     ('$schema', 'default', 'description', 'id', 'readonly', 'title')
 )
@@ -60,14 +60,15 @@ _LISTS_INSIDE = frozenset(('allOf', 'anyOf'))
 
 
 class _Unlike(Exception):
-    """A schema that only ``jsonschema`` is to judge."""
+    """The schema has a keyword that only ``jsonschema`` may evaluate."""
 
 
 def of(schema: Mapping[str, Any]) -> Accepts:
-    """Return a function that accepts values, in about a microsecond.
+    """Return a function that accepts valid values in about a microsecond.
 
-    :param schema: of draft 4, checked; its patterns are Python's
-    :returns: True: valid; False: ask ``jsonschema``. It raises nothing
+    :param schema: valid schema of draft 4, with patterns in Python's syntax
+    :returns: function of a value: True if it is valid, False if ``jsonschema``
+        must decide; it raises no errors
     """
     called: dict[str, Callable[[str], bool]] = {}
     try:
@@ -82,14 +83,14 @@ def of(schema: Mapping[str, Any]) -> Accepts:
     def accepts(value: Any) -> bool:
         try:
             return valid(value)
-        except ValueError:  # something inside is no JSON
+        except ValueError:  # a nested value is not JSON
             return False
 
     return accepts
 
 
 def is_used(accepts: Accepts) -> bool:
-    """Tell whether :func:`of` found a schema it can work with."""
+    """Return whether :func:`of` can validate a schema itself."""
     return accepts is not _never
 
 
@@ -102,8 +103,8 @@ def _translated(
 ) -> dict[str, Any]:
     """Return a schema for jsonschema-rs.
 
-    :param called: gets what Python is to be asked, by name of format
-    :raises _Unlike: it has a keyword that is not known to be the same
+    :param called: filled with the callbacks, by name of the format
+    :raises _Unlike: a keyword may mean something else in jsonschema-rs
     """
     if not isinstance(schema, dict):
         raise _Unlike

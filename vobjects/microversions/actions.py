@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions: methods that a body's one key names, ``{"resize": {...}}``.
+"""Actions: dispatch by the only key of a body, ``{"resize": {...}}``.
 
 ::
 
@@ -11,7 +11,7 @@
     act = Actions(Clusters())
     act(req, 'c1', body={'resize': {}})
 
-The whole body is handed on, as to the methods of Nova.
+The method receives the whole body, as in Nova.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from vobjects import exceptions
+from vobjects import exceptions, phrases
 from vobjects.microversions import dispatch, errors
 
 _ATTRIBUTE = '__vobjects_action__'
@@ -30,7 +30,7 @@ Method = TypeVar('Method', bound=Callable[..., Any])
 
 
 def action(key: str) -> Callable[[Method], Method]:
-    """Declare the key of an action; above ``api_version``."""
+    """Declare the key of an action; write it above ``api_version``."""
 
     def decorate(method: Method) -> Method:
         setattr(method, _ATTRIBUTE, key)
@@ -40,9 +40,9 @@ def action(key: str) -> Callable[[Method], Method]:
 
 
 class Actions:
-    """The actions of some controllers, called by the body's key.
+    """The actions of one or more controllers, called by the body's key.
 
-    :raises vobjects.exceptions.DeclarationError: two have one key
+    :raises vobjects.exceptions.DeclarationError: two actions have the same key
     """
 
     def __init__(self, *controllers: object) -> None:
@@ -55,17 +55,17 @@ class Actions:
 
     @property
     def methods(self) -> Mapping[str, dispatch.Function]:
-        """The methods by the keys that name them."""
+        """The methods by their keys."""
         return MappingProxyType(self._by_key)
 
     def __call__(
         self, request: Any, *arguments: Any, body: Any, **named: Any
     ) -> Any:
-        """Do what the body names.
+        """Call the action that the body names.
 
-        :raises vobjects.microversions.errors.ValidationError: it names no
-            action, or several
-        :raises vobjects.microversions.errors.MethodNotAtVersion: other
+        :raises vobjects.microversions.errors.ValidationError: the body names
+            no known action, or several
+        :raises vobjects.microversions.errors.MethodNotAtVersion: only other
             versions have the action
         """
         if not isinstance(body, dict):
@@ -94,26 +94,23 @@ class Actions:
 def chosen(
     body: dict[str, Any], known: Iterable[str], here: Iterable[str]
 ) -> str:
-    """Return the key of the one action that a body names.
+    """Return the key of the single action that a body names.
 
     :param known: keys of all versions
-    :param here: those of the request's version, for messages
-    :raises vobjects.microversions.errors.ValidationError: none, or several
+    :param here: keys of the request's version, for messages
+    :raises vobjects.microversions.errors.ValidationError: the body names no
+        known action, or several
     """
     if len(body) != 1:
         raise errors.ValidationError(
             'body',
             f'must name one action, not {len(body) or "none"}; known here:'
-            f' {_listed(here)}',
+            f' {phrases.listed(here)}',
         )
     (key,) = body
     if key not in known:
         raise errors.ValidationError(
-            f'body[{exceptions.cut(key)}]',
-            f'is no action; known here: {_listed(here)}',
+            phrases.path_to('body', [key]),
+            f'unknown action; {phrases.not_one_of(key, tuple(here))}',
         )
     return key
-
-
-def _listed(keys: Iterable[str]) -> str:
-    return ', '.join(map(repr, keys)) or 'none'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request's JSON body as an object of a request type.
+"""Read the JSON body of a request as an object of a request type.
 
-What a controller of any framework needs of a body: read safely, held against
-the schema of the request's microversion, brought up to the newest version of
-the type, with its defaults.
+Controllers of any framework can use :func:`read`: it parses the body safely,
+validates it with the schema of the request's microversion, converts it to the
+newest version of the type and sets the defaults.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vobjects.microversions import body, dispatch, schema
+from vobjects.microversions.policy import EARLY
 
 if TYPE_CHECKING:
-    # Whoever has a type has imported it; this module need not.
+    # Needed for annotations only: callers have imported the type themselves.
     from vobjects import base
 
 Asked = TypeVar('Asked', bound='base.Object')
@@ -27,28 +28,31 @@ def read(
     *,
     max_bytes: int = body.MAX_BYTES,
 ) -> Asked:
-    """Return what a request's body asks.
+    """Return the body of a request as an object.
 
     :param cls: a registered type; all its fields come from the body
-    :param request: anything that :func:`~.dispatch.version_of` takes
-    :param raw: the body; a server should not read one that is much longer
-        than ``max_bytes``
-    :returns: at the newest version of ``cls``
-    :raises vobjects.microversions.errors.InputError: what is wrong, and at
-        which microversion it would not be
+    :param request: any request that :func:`~.dispatch.version_of` accepts
+    :param raw: the body; a server should not read one much longer than
+        ``max_bytes``
+    :param max_bytes: maximum length of the body
+    :returns: an object at the newest version of ``cls``
+    :raises vobjects.microversions.errors.InputError: the body is invalid; the
+        message gives the fault and the microversion that accepts it, if any
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
     microversion = dispatch.version_of(request)
+    early = dispatch.environ_of(request).get(EARLY, False)
     values = body.load_json(raw, max_bytes)
-    hashable: Any = cls  # as every class; mypy looks at the instances'
-    schema.validate(cls, microversion, field_names(hashable), values)
+    hashable: Any = cls  # mypy checks the instances' __hash__
+    names = field_names(hashable)
+    schema.validate(cls, microversion, names, values, early=early)
     key = cls._obj_primitive_key
     asked: Asked = cls.obj_from_primitive(
         {
             key('name'): cls.obj_name(),
             key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
-            key('version'): cls.version_at(microversion),
+            key('version'): cls.version_at(microversion, early=early),
             key('data'): values,
             key('changes'): list(values),
         }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which API versions have a thing, and the sentence that says so.
+"""Version ranges of a feature, and the error message about them.
 
-A thing is whatever a request can name: a field, a value of it, a query
-parameter, an action, a route. Clients are told in the same words of each::
+A feature is anything that a request can name: a field or its value, a query
+parameter, an action, a route. The message has the same form for all::
 
     'config' needs API version 1.7 or later; this request asked for 1.2
     'legacy' was removed in API version 1.10; this request asked for 1.12
@@ -18,22 +18,22 @@ from vobjects.versions import NULL, Version
 if TYPE_CHECKING:
     from vobjects import base
 
-#: First and last version; the second None means that it has no end.
+#: First and last version; None as the last one: no end.
 Range: TypeAlias = tuple[Version, Version | None]
 
 
 class Span(NamedTuple):
-    """Versions that have a thing.
+    """A range of versions that have a feature.
 
-    :ivar first: the first of them; null: it was always there
-    :ivar gone: the first version that lacks it again; None: none does
+    :ivar first: first version of the range; null: no lower limit
+    :ivar gone: first version after the range; None: no upper limit
     """
 
     first: Version
     gone: Version | None = None
 
     def covers(self, version: Version) -> bool:
-        """Tell whether a version is one of them."""
+        """Return whether a version lies in the range."""
         return self.first <= version and (
             self.gone is None or version < self.gone
         )
@@ -43,7 +43,7 @@ Spans: TypeAlias = tuple[Span, ...]
 
 
 def spans_of(ranges: Iterable[Range]) -> Spans:
-    """Return ranges, whose last version is in them, as spans."""
+    """Convert ranges with an inclusive end to spans."""
     return tuple(
         Span(first, last and Version(last.major, last.minor + 1))
         for first, last in ranges
@@ -51,9 +51,9 @@ def spans_of(ranges: Iterable[Range]) -> Spans:
 
 
 def along(cls: type[base.Object], has: Callable[[str], bool]) -> Spans:
-    """Return the API versions at which a type has something.
+    """Return the API versions at which a type has a feature.
 
-    :param has: asked for the object versions that the type is mapped to
+    :param has: called with each object version that the type is mapped to
     """
     spans: list[Span] = []
     began = NULL if cls.introduced() is None and has('1.0') else None
@@ -70,22 +70,22 @@ def along(cls: type[base.Object], has: Callable[[str], bool]) -> Spans:
 
 
 def needed(spans: Spans, asked: Version) -> Version | None:
-    """Return the next version after ``asked`` that has the thing."""
+    """Return the next version after ``asked`` that has the feature."""
     return next((span.first for span in spans if span.first > asked), None)
 
 
 def removed(spans: Spans, asked: Version) -> Version | None:
-    """Return in which version the thing had gone, last before ``asked``."""
+    """Return the latest version up to ``asked`` that removed the feature."""
     gone = [span.gone for span in spans if span.gone and span.gone <= asked]
     return gone[-1] if gone else None
 
 
 def sentence(thing: str, spans: Spans, asked: Version) -> str:
-    """Return why a request cannot have a thing; no full stop.
+    """Return why a request cannot use a feature; no full stop.
 
-    :param thing: in words, quoted if it is a name
-    :param spans: the versions that have it, oldest first; not ``asked``
-    :param asked: the version of the request
+    :param thing: the feature in words, quoted if it is a name
+    :param spans: versions that have it, oldest first, without ``asked``
+    :param asked: version of the request
     """
     later = [span for span in spans if span.first > asked]
     if later:

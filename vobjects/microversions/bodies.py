@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The body of an error, in each service's dialect.
+"""Error bodies in the formats of several services.
 
-Every body has ``errors``, with the one item that the API-SIG errors guideline
-describes; keystoneauth reads it. Beside it stands what the service's own
-clients read, with the same words. A policy names one of these functions.
+Every body has ``errors``, a list with the one item that the API-SIG errors
+guideline describes; keystoneauth reads it. Next to it are the properties that
+the service's own clients read, with the same text. A policy names one of these
+functions.
 
-Where a client takes the first key of the body for the error (novaclient), it
-is not ``errors``.
+novaclient takes the first key of a body for the error, so in Nova's format
+``errors`` comes last.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any, NamedTuple
 
 
 class Problem(NamedTuple):
-    """An error before it has a dialect.
+    """An error before it is formatted.
 
-    :ivar item: of the guideline: code, status, title, detail, links...
-    :ivar type_name: the exception's name in Senlin's dialect
-    :ivar message: Senlin's dialect of the detail
+    :ivar item: error item of the guideline: code, status, title, detail,
+        links...
+    :ivar type_name: name of the exception in Senlin
+    :ivar message: Senlin's wording of the detail
     """
 
     item: dict[str, Any]
@@ -34,15 +36,15 @@ Body = Callable[[Problem], dict[str, Any]]
 
 
 def plain(problem: Problem) -> dict[str, Any]:
-    """Return the guideline's body and nothing else."""
+    """Return the guideline's body without further properties."""
     return {'errors': [problem.item]}
 
 
 def senlin(problem: Problem) -> dict[str, Any]:
-    """Return ``error`` with code, message and type; fault.py of Senlin.
+    """Return ``error`` with code, message and type, as Senlin's fault.py does.
 
-    The title is that of the status, as WebOb has it.
-    python-senlinclient and openstacksdk print ``error.message``.
+    The title is the phrase of the status, as in WebOb. python-senlinclient and
+    openstacksdk print ``error.message``.
     """
     item = problem.item
     return {
@@ -58,7 +60,7 @@ def senlin(problem: Problem) -> dict[str, Any]:
     }
 
 
-#: Status -> the key of a fault in Nova's bodies; others are computeFault.
+#: Status -> key of a fault in Nova's bodies; for other statuses computeFault.
 _NOVA_FAULTS = {
     400: 'badRequest',
     401: 'unauthorized',
@@ -85,13 +87,13 @@ def nova(problem: Problem) -> dict[str, Any]:
 
 
 def magnum(problem: Problem) -> dict[str, Any]:
-    """Return the item with ``description``, Magnum's word for detail."""
+    """Return the item with ``description``, Magnum's name for the detail."""
     item = problem.item
     return {'errors': [{**item, 'description': item['detail']}]}
 
 
 def barbican(problem: Problem) -> dict[str, Any]:
-    """Return message, code and title, as WebOb has written them."""
+    """Return message, code and title in the form that WebOb writes."""
     item = problem.item
     status = HTTPStatus(item['status'])
     return {
@@ -103,7 +105,7 @@ def barbican(problem: Problem) -> dict[str, Any]:
 
 
 def ironic(problem: Problem) -> dict[str, Any]:
-    """Return ``error_message``, which is JSON within JSON.
+    """Return ``error_message``, which contains JSON as a string.
 
     openstacksdk and python-ironicclient read its ``faultstring``.
     """

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Request bodies: bytes to JSON values that are safe to hand on.
+"""Parse request bodies into JSON values that are safe to process.
 
-The standard parser accepts more than JSON, and more than a database, a
-message bus or another JSON parser can hold. Refused here, each with its own
-message: too many bytes, other encodings, a name twice in one object (parsers
-differ on which counts), NaN and infinities, integers beyond 64 bits, lone
-surrogates and NUL in strings, deep nesting (no RecursionError further on).
+Python's parser accepts more than JSON, and values that a database, a message
+bus or another JSON parser cannot represent. This one rejects, each with its
+own message: too many bytes, encodings other than UTF-8, duplicate names in an
+object (parsers differ in which one they use), NaN and infinities, integers
+beyond 64 bits, lone surrogates and NUL in strings, and deep nesting, which
+would cause a RecursionError later.
 """
 
 from __future__ import annotations
@@ -24,23 +25,27 @@ MAX_DEPTH = 64
 _INTEGERS = range(-(2**63), 2**63)
 _MAX_INTEGER_LENGTH = len(str(_INTEGERS[0]))
 
-# A string, closed or not (linear also for hostile input), or one bracket.
+# A string, terminated or not, or a bracket. The possessive quantifiers keep it
+# linear for hostile input.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _UNSTORABLE = re.compile('[\0\ud800-\udfff]')
-# The escapes that may stand for them; half of a good pair does, too.
+# Escapes that may encode unstorable characters. Half of a valid surrogate pair
+# matches as well.
 _SUSPECT = re.compile(rb'\\u(?:0000|[dD][89a-fA-F])')
 
 
 def load_json(
     raw: bytes, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
 ) -> Any:
-    """Read one JSON value.
+    """Parse one JSON value.
 
-    :param raw: the body; UTF-8
-    :param max_bytes: longest body read
-    :param max_depth: most objects and arrays around a value
-    :raises vobjects.microversions.errors.BodyTooLarge: more bytes
-    :raises vobjects.microversions.errors.MalformedBody: see the module
+    :param raw: the body, in UTF-8
+    :param max_bytes: maximum length of the body
+    :param max_depth: maximum nesting of objects and arrays
+    :raises vobjects.microversions.errors.BodyTooLarge: the body is longer than
+        ``max_bytes``
+    :raises vobjects.microversions.errors.MalformedBody: the body is not JSON,
+        or not safe; see the module's docstring
     """
     if len(raw) > max_bytes:
         raise errors.BodyTooLarge(
@@ -108,9 +113,10 @@ def _check_strings(value: Any) -> None:
 
 
 def unstorable(text: str) -> str:
-    """Return the first character that no database or peer can hold.
+    """Return the first character that databases and peers cannot store.
 
-    :returns: as ``'U+0000'``: NUL, or half of a surrogate pair; else ``''``
+    :returns: NUL or half of a surrogate pair, such as ``'U+0000'``; else
+        ``''``
     """
     found = _UNSTORABLE.search(text)
     return f'U+{ord(found[0]):04X}' if found else ''
@@ -131,7 +137,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int:
-    # The length first: converting thousands of digits is slow or refused.
+    # Check the length first: int() is slow or fails for thousands of digits.
     if len(text) > _MAX_INTEGER_LENGTH or int(text) not in _INTEGERS:
         raise errors.MalformedBody(
             f'The integer {_shown(text)} does not fit 64 bits.'

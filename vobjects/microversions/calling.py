@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The method that stands in a class for all functions of one name.
+"""Generate the method that dispatches to the functions of one name.
 
-It finds the request's version in a dictionary and calls the function that is
-there. Handing on ``*arguments, **named`` would take longer than that, so
-where the functions agree on their parameters, the method is made anew with
-just these, as :func:`collections.namedtuple` makes its ``__new__``::
+The method looks up the request's version in a dictionary and calls the
+function found there. Passing ``*arguments, **named`` would take longer than
+that lookup. If the functions agree on their parameters, the method is
+therefore compiled with exactly these, as :func:`collections.namedtuple` does
+with its ``__new__``::
 
     def call(self, req, /, identity):
         try:
@@ -27,9 +28,9 @@ from vobjects.versions import Version
 
 Function = Callable[..., Any]
 
-#: What is not in the dictionary, or in a request of another make, is left to
-#: ``choose``, outside of the handler: its errors are no consequences. Names
-#: of our own cannot be those of a parameter.
+#: If the version is not in the dictionary, or the request is of another kind,
+#: ``choose`` decides. It runs outside the except clause, so that its errors
+#: are not chained. The dunder names cannot collide with parameters.
 _TEXT = f"""
 def call({{first}}, {{request}}, /, {{others}}):
     try:
@@ -54,13 +55,13 @@ def method(
     found: Mapping[Version, Function],
     choose: Callable[[Any], Function],
 ) -> Function:
-    """Return the method; its arguments are those of the functions.
+    """Return a method with the same parameters as the functions.
 
-    :param functions: all there are, whose first argument is the instance
-        and second one the request
-    :param found: version -> function, for the versions asked before
-    :param choose: returns the function for a request; raises what the caller
-        is to get if there is none
+    :param functions: all functions of the name; their first argument is the
+        instance, the second one the request
+    :param found: version -> function, filled by ``choose``
+    :param choose: returns the function for a request, or raises the error for
+        the caller
     """
     names = _shared_parameters(functions)
     if names is None:
@@ -72,7 +73,8 @@ def method(
         '__choose__': choose,
         **{f'__{one.__name__}__': one for one in _BUILTINS},
     }
-    # Of the text only identifiers are not ours.
+    # The names of the parameters are the only variable part, and they are
+    # identifiers.
     exec(compile(text, f'<{__name__}>', 'exec'), space)  # noqa: S102
     made: Function = space['call']
     return made
@@ -98,9 +100,9 @@ def _of_any_arguments(
 
 
 def _shared_parameters(functions: Sequence[Function]) -> list[str] | None:
-    """Return the names of the parameters that all functions have.
+    """Return the names of the parameters if all functions share them.
 
-    :returns: None where they differ, or have more to them than names
+    :returns: None if the names differ, or a parameter is more than a name
     """
     each = [_parameters(function) for function in functions]
     shared = each[0]
@@ -112,7 +114,7 @@ def _shared_parameters(functions: Sequence[Function]) -> list[str] | None:
 
 
 def _parameters(function: Function) -> list[str] | None:
-    # The code itself: a signature may be that of a function wrapped inside.
+    # Read the code object: a signature may describe a wrapped function.
     if type(function) is not types.FunctionType:
         return None
     code = function.__code__

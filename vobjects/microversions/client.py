@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other side: a client that talks to more than one cloud.
+"""Version negotiation for clients that talk to more than one cloud.
 
-A server has a range of versions; a client has several, one for each way it
-knows of doing things (seed 002). :func:`negotiate` finds the version to use::
+A server has one range of versions. A client may have several, for instance if
+it implements an operation in different ways for old and new servers.
+:func:`negotiate` returns the version to use::
 
     version = negotiate(('2.100', '2.300'), [('2.60', '2.250'), '2.290'])
 
-The range of a server is what discovery says; :func:`for_requests` and
-:func:`for_keystoneauth` ask for it, negotiate, and have the session send the
-version from then on. Neither library is imported here: what is needed of
-them is in the objects that the caller has.
+Discovery gives the range of a server. :func:`for_requests` and
+:func:`for_keystoneauth` fetch it, negotiate, and configure the session to send
+the version from then on. This module imports neither library: it uses the
+objects that the caller passes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from vobjects import exceptions
 from vobjects.microversions.policy import HEADER
 from vobjects.versions import Version
 
-#: A version, or the first and last of a range.
+#: A version, or the first and last version of a range.
 Given: TypeAlias = str | Version | tuple[str | Version, str | Version]
 Range: TypeAlias = tuple[Version, Version]
 
@@ -29,8 +30,8 @@ Range: TypeAlias = tuple[Version, Version]
 class NoCommonVersion(exceptions.VobjectsError):
     """Server and client have no version in common.
 
-    :ivar server: the server's range
-    :ivar client: the client's ranges
+    :ivar server: range of the server
+    :ivar client: ranges of the client
     """
 
     def __init__(self, server: Range, client: tuple[Range, ...]) -> None:
@@ -50,17 +51,17 @@ class NoCommonVersion(exceptions.VobjectsError):
 
 
 class NoRange(exceptions.VobjectsError):
-    """A server does not say which versions it has."""
+    """A server does not announce its API versions."""
 
 
 def negotiate(server: Given, client: Iterable[Given]) -> Version:
-    """Return the highest version that both sides have.
+    """Return the highest version that both sides support.
 
     :param server: lowest and highest version of the server
-    :param client: ranges, or single versions, that the client can work with
+    :param client: ranges or single versions that the client supports
     :raises NoCommonVersion: there is none
-    :raises vobjects.exceptions.InvalidVersion: a text that is no version
-    :raises ValueError: a range that ends before it begins
+    :raises vobjects.exceptions.InvalidVersion: a text is not a version
+    :raises ValueError: a range ends before it begins
     """
     lowest, highest = _range(server)
     ranges = tuple(map(_range, client))
@@ -75,13 +76,14 @@ def negotiate(server: Given, client: Iterable[Given]) -> Version:
 
 
 def range_of(document: Any, major: int | None = None) -> Range:
-    """Return the versions that a discovery document promises.
+    """Return the version range in a discovery document.
 
-    Those of every preset are read, and of the services they stand for.
+    The function reads the documents of every preset and of the original
+    OpenStack services.
 
-    :param document: decoded, of ``/`` or of a major version
-    :param major: which to take where there are several; None: the highest
-    :raises NoRange: the document has none, or not of that major
+    :param document: decoded document of ``/`` or of a major version
+    :param major: major version to use if there are several; None: the highest
+    :raises NoRange: the document has no range, or none for that major version
     """
     found = [
         each
@@ -101,16 +103,17 @@ def for_requests(
     client: Iterable[Given],
     major: int | None = None,
 ) -> Version:
-    """Negotiate with a server, and have a session send the version.
+    """Negotiate with a server, and make a session send the version.
 
-    :param session: a ``requests.Session``; or ``httpx.Client``
-    :param url: of the service, or of its major version
-    :param service_type: as the header names it
+    :param session: a ``requests.Session`` or ``httpx.Client``
+    :param url: URL of the service, or of its major version
+    :param service_type: service type in the header
     :param client: see :func:`negotiate`
-    :returns: the version, which ``session.headers`` now has; what they ask
-        of other services stays
+    :param major: see :func:`range_of`
+    :returns: the version, which ``session.headers`` now contains; versions for
+        other services stay
     :raises NoCommonVersion: see :func:`negotiate`
-    :raises NoRange: what is at the URL is no discovery document
+    :raises NoRange: the URL does not return a discovery document
     """
     response = session.get(url, headers={'Accept': 'application/json'})
     try:
@@ -125,15 +128,15 @@ def for_requests(
 
 
 def for_keystoneauth(adapter: Any, client: Iterable[Given]) -> Version:
-    """Negotiate with an endpoint, and have its adapter send the version.
+    """Negotiate with an endpoint, and make its adapter send the version.
 
-    :param adapter: a ``keystoneauth1.adapter.Adapter``, as the proxies of
-        openstacksdk are (``connection.clustering``)
+    :param adapter: a ``keystoneauth1.adapter.Adapter``, such as a proxy of
+        openstacksdk (``connection.clustering``)
     :param client: see :func:`negotiate`
-    :returns: the version, the adapter's ``default_microversion`` from now on
+    :returns: the version, which is now the adapter's ``default_microversion``
     :raises NoCommonVersion: see :func:`negotiate`
-    :raises NoRange: the endpoint has no microversions; where there is no
-        endpoint at all, keystoneauth raises errors of its own
+    :raises NoRange: the endpoint has no microversions; without an endpoint,
+        keystoneauth raises its own errors
     """
     data = adapter.get_endpoint_data()
     if data is None or not data.max_microversion:
@@ -145,9 +148,10 @@ def for_keystoneauth(adapter: Any, client: Iterable[Given]) -> Version:
 
 
 def send(headers: Any, service_type: str, version: Version | str) -> None:
-    """Put a version into headers, beside those of other services.
+    """Add a version to headers, next to those of other services.
 
-    :param headers: a mutable mapping, best one that ignores case
+    :param headers: a mutable mapping, preferably case-insensitive
+    :param service_type: service type in the header
     :param version: a version, or ``latest``
     """
     others = [
@@ -159,10 +163,11 @@ def send(headers: Any, service_type: str, version: Version | str) -> None:
 
 
 def served(headers: Mapping[str, str], service_type: str) -> Version | None:
-    """Return the version that a response was given at.
+    """Return the version at which a server processed a request.
 
-    :param headers: of the response, in a mapping that ignores case
-    :returns: None when the response does not say
+    :param headers: headers of the response, in a case-insensitive mapping
+    :param service_type: service type in the header
+    :returns: None if the response has no version
     """
     for item in headers.get(HEADER, '').split(','):
         name, _, text = item.strip().partition(' ')
@@ -175,9 +180,10 @@ def served(headers: Mapping[str, str], service_type: str) -> Version | None:
 
 
 def needed(document: Any) -> Version | None:
-    """Return the version that an error says would have served the request.
+    """Return the version that an error response recommends.
 
     :param document: the decoded body of the response
+    :returns: None if the error names no version
     """
     for item in _dicts(document, 'errors'):
         try:
@@ -188,7 +194,7 @@ def needed(document: Any) -> Version | None:
 
 
 def _range(given: Given) -> Range:
-    # A Version is a tuple, too.
+    # A Version is a tuple, so check for it first.
     if isinstance(given, (str, Version)):
         given = (given, given)
     first, last = map(_version, given)
@@ -207,13 +213,13 @@ def _in_words(given: Range) -> str:
 
 
 def _entries(document: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the versions of a document, in whichever form it lists them."""
+    """Yield the versions of a document, in any of the known formats."""
     if not isinstance(document, dict):
         return
     if isinstance(document.get('version'), dict):
         yield document['version']
     listed = document.get('versions')
-    if isinstance(listed, dict):  # as keystone and barbican have them
+    if isinstance(listed, dict):  # the form of keystone and barbican
         document = {'versions': listed.get('values')}
     yield from _dicts(document, 'versions')
 

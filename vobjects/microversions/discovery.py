@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Discovery: the documents at ``/`` and at the major version, ``/v1``.
 
-They are served to everybody, whatever the request's version and without
-authentication: they are where a client learns what it may ask. The maximum
-is the one served now. Links are absolute, made from what the client called
-(scheme, host, and the prefix in ``SCRIPT_NAME``), which behind a proxy is
-what oslo.middleware's HTTPProxyToWSGI puts there; or from a configured URL.
+Discovery needs no authentication and ignores the version of the request,
+because clients learn from it which versions they may use. The maximum is the
+highest version served now. Links are absolute. They are built from the URL of
+the request (scheme, host, and the prefix in ``SCRIPT_NAME``), which
+oslo.middleware's HTTPProxyToWSGI corrects behind a proxy, or from a configured
+URL.
 
 keystoneauth reads ``id``, ``status``, ``links``, ``min_version`` and
-``max_version``, or ``version``, its older name, which a policy may add. The
-id is ``v1``, as the API-SIG guideline wants; Senlin's ``1.0`` means the same
-to keystoneauth. ``media-types`` and ``updated``, which the guideline does not
-know, are there where the service's own documents have them.
+``max_version``, or its older name ``version``, which a policy may add. The id
+is ``v1``, as in the API-SIG guideline; Senlin's ``1.0`` has the same meaning
+for keystoneauth. ``media-types`` and ``updated``, which the guideline does not
+define, are present if the original service has them.
 
-The status of ``/`` is the policy's: Senlin and Barbican answer 300, "multiple
-choices". keystoneauth and requests take that for a success: it has no
-Location, and they follow only 301, 302, 303, 305, 307 and 308. The major
-version's own document is a plain 200.
+The policy sets the status of ``/``: Senlin and Barbican respond with 300,
+"Multiple Choices". keystoneauth and requests treat it as a success, because
+they follow only 301, 302, 303, 305, 307 and 308, and the response has no
+Location. The document of the major version has the status 200.
 """
 
 from __future__ import annotations
@@ -44,14 +45,15 @@ _DEFAULT_PORTS = {'http': '80', 'https': '443'}
 
 
 class Discovery:
-    """WSGI middleware: serves both documents to GET and HEAD.
+    """WSGI middleware that serves both documents to GET and HEAD.
 
-    It stands behind :class:`~vobjects.microversions.middleware.Microversions`,
-    which reads the maximum. Other paths and methods are the application's.
+    Place it behind :class:`~vobjects.microversions.middleware.Microversions`,
+    which sets the maximum. It passes other paths and methods to the
+    application.
 
     :param app: the application
-    :param policy: of the service
-    :param public_url: what clients call ``/``; empty: what they said
+    :param policy: version policy of the service
+    :param public_url: public URL of ``/``; empty: the URL of the request
     """
 
     def __init__(
@@ -88,8 +90,10 @@ class Discovery:
 
 
 def paths(policy: Policy) -> frozenset[str]:
-    """Return the values of ``PATH_INFO`` that are discovery."""
-    return frozenset({'', '/', f'/{policy.major}', f'/{policy.major}/'})
+    """Return the values of ``PATH_INFO`` that serve discovery."""
+    names = (policy.major, *policy.path_aliases)
+    majors = (f'/{name}{slash}' for name in names for slash in ('', '/'))
+    return frozenset({'', '/', *majors})
 
 
 def versions_document(
@@ -98,11 +102,12 @@ def versions_document(
     maximum: Maximum,
     public_url: str = '',
 ) -> dict[str, Any]:
-    """Return the body for ``/``: every major version, of which one exists.
+    """Return the body for ``/``, which lists the only major version.
 
-    :param environ: of the request, as WSGI has it
+    :param environ: WSGI environ of the request
+    :param policy: version policy of the service
     :param maximum: highest version served now
-    :param public_url: what clients call ``/``; replaces the request's own
+    :param public_url: public URL of ``/``; empty: the URL of the request
     """
     return {'versions': [_version(environ, policy, maximum, public_url)]}
 
@@ -118,23 +123,24 @@ def version_document(
 
 
 def base_url(environ: Mapping[str, Any]) -> str:
-    """Return the URL the client called ``/`` by, without a slash at its end.
+    """Return the URL of ``/`` as the client sees it, without trailing slash.
 
-    ``PATH_INFO`` plays no part: a document that is reached as ``/v1`` does
-    not link to ``/v1/v1``.
+    ``PATH_INFO`` is not part of it: a document requested as ``/v1`` does not
+    link to ``/v1/v1``.
     """
     scheme = environ.get('wsgi.url_scheme')
     if scheme not in _DEFAULT_PORTS:
         scheme = 'http'
     host = str(environ.get('HTTP_HOST') or '')
-    # A proxy may pass anything on; what is no host must not become a link.
+    # A proxy may forward any Host header; an invalid one must not reach a
+    # link.
     if not _HOST.fullmatch(host):
         port = str(environ['SERVER_PORT'])
         host = str(environ['SERVER_NAME'])
         if port != _DEFAULT_PORTS[scheme]:
             host += f':{port}'
     prefix = str(environ.get('SCRIPT_NAME') or '').rstrip('/')
-    # WSGI text is bytes in disguise (PEP 3333).
+    # WSGI strings are bytes decoded as Latin-1 (PEP 3333).
     return f'{scheme}://{host}{urllib.parse.quote(prefix.encode("latin-1"))}'
 
 

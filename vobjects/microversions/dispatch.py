@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several functions of one name, each for a range of API versions.
+"""Dispatch to functions of one name, each for a range of API versions.
 
 ::
 
@@ -10,22 +10,24 @@
         @show.api_version('1.5')
         def show(self, req, identity): ...
 
-The second may also say ``@api_version('1.5')``, as in the seeds; linters then
-take it for a redefinition. Functions of a module work like methods.
+You may also write ``@api_version('1.5')`` for the second function, as in Nova,
+but linters then report a redefinition. Functions of a module work like
+methods.
 
-The request is the first argument. In a framework that has it elsewhere
-instead, in a variable of the thread as Flask and Pecan do, that is said once::
+The request is the first argument. If a framework keeps the request in a
+thread-local variable instead, as Flask and Pecan do, name it once::
 
     api_version = functools.partial(api_version, request=flask.request)
 
-Ranges are declared oldest first, each beginning where the one before ended.
-An overlap or a gap is an error where it is written; what can only be known
-later (a range the service never serves, a function lost to a plain one of
-the same name) is for :func:`check`. A version is looked for once; then it is
-a look into a dictionary, however many versions there are.
+Declare the ranges oldest first, each beginning where the previous one ended.
+An overlap or a gap raises an error at the declaration. :func:`check` finds the
+faults that only show later: a range that the service never serves, and a
+function replaced by a plain one of the same name. The result of a lookup is
+cached, so that dispatch takes one dictionary access for any number of
+versions.
 
-In the class, a plain function takes the place of all of them: calling it
-costs little more than calling any method (:mod:`.calling`).
+In a class, one plain function replaces all of them. Calling it costs little
+more than calling any method (:mod:`.calling`).
 """
 
 from __future__ import annotations
@@ -45,19 +47,19 @@ from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]
 
-#: Versions whose function is remembered; a service has far fewer.
+#: Maximum number of cached versions; a service has far fewer.
 _REMEMBERED = 10_000
 
-#: Of a method: the :class:`Versioned` it was made of.
+#: Attribute of a generated method: the :class:`Versioned` it belongs to.
 _ATTRIBUTE = '__vobjects_versioned__'
 
 
 def version_of(request: Any) -> Version:
     """Return the negotiated version of a request.
 
-    :param request: a WSGI environ; or an object with an ``environ`` (or, as
-        Falcon's, an ``env``), or with a ``version_request`` (seed 001)
-    :raises LookupError: nothing negotiated it
+    :param request: a WSGI environ; an object with an attribute ``environ`` or,
+        as in Falcon, ``env``; or an object with a ``version_request``
+    :raises LookupError: the request has no version
     """
     version = environ_of(request).get(MICROVERSION)
     if version is None:
@@ -71,7 +73,7 @@ def version_of(request: Any) -> Version:
 
 
 def environ_of(request: Any) -> Any:
-    """Return the WSGI environ of a request, of whatever framework.
+    """Return the WSGI environ of a request of any framework.
 
     :param request: see :func:`version_of`
     """
@@ -86,12 +88,12 @@ def is_supported(
     min_version: str | Version | None = None,
     max_version: str | Version | None = None,
 ) -> bool:
-    """Tell whether the request's version lies in a range (seed 004).
+    """Return whether the version of a request lies in a range.
 
     :param request: see :func:`version_of`
-    :param min_version: lowest version; None: no restriction
-    :param max_version: highest version; None: no restriction
-    :raises vobjects.exceptions.InvalidVersion: a bound is no version
+    :param min_version: lowest version; None: no lower limit
+    :param max_version: highest version; None: no upper limit
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
     return version_of(request).matches(
         _bound(min_version), _bound(max_version)
@@ -106,7 +108,7 @@ def _bound(version: str | Version | None) -> Version:
 
 
 class Candidate:
-    """One of the functions, with its range and its place in the source."""
+    """A function with its range of versions and its source location."""
 
     __slots__ = ('first', 'function', 'last', 'place')
 
@@ -124,13 +126,13 @@ class Candidate:
 
 
 class Versioned:
-    """All functions of one name; calling it calls the right one.
+    """All functions of one name; a call dispatches to the right one.
 
-    Made by :func:`api_version`. The request, from which the version is
-    taken, is the first argument; or one that is given here. When the class
-    is made whose body it is in, it leaves a plain function there, which takes
-    the request after ``self``; :func:`versioned_of` finds back. To those who
-    look, either has the signature of the newest.
+    :func:`api_version` creates it. The version comes from the request, which
+    is the first argument unless ``request`` is given. When its class is
+    created, the instance replaces itself with a plain function, which takes
+    the request after ``self``; :func:`versioned_of` returns the instance. Both
+    show the signature of the newest function.
     """
 
     def __init__(
@@ -149,7 +151,7 @@ class Versioned:
         min_version: str | Version,
         max_version: str | Version | None = None,
     ) -> Callable[[Function], Versioned]:
-        """Add the decorated function; see the function of this name."""
+        """Add a function; see :func:`api_version`."""
 
         def add(function: Function) -> Versioned:
             self._add(_candidate(function, min_version, max_version))
@@ -159,13 +161,16 @@ class Versioned:
 
     @property
     def ranges(self) -> tuple[errors.Range, ...]:
-        """The versions that have a function, oldest first, joined."""
+        """The range of versions that have a function, as a tuple of one."""
         return ((self.candidates[0].first, self.candidates[-1].last),)
 
     def at(self, version: Version) -> Function:
-        """Return the function for a version, unbound.
+        """Return the unbound function for a version.
 
-        :raises vobjects.microversions.errors.MethodNotAtVersion: none is
+        :raises vobjects.microversions.errors.MethodNotAtVersion: no function
+            is declared for the version
+        :raises vobjects.microversions.outcomes.MethodRemoved: the last
+            function was removed in this version or before it
         """
         try:
             return self._found[version]
@@ -199,9 +204,9 @@ class Versioned:
         return found.function
 
     def _refuse_removed(self, version: Version) -> None:
-        """Say why, where the last of the functions was removed.
+        """Raise an error if the newest function was removed by then.
 
-        :raises vobjects.microversions.outcomes.MethodRemoved: it was
+        :raises vobjects.microversions.outcomes.MethodRemoved: it was removed
         """
         ended = facts.facts_of(self.candidates[-1].function).removed
         if ended is not None:
@@ -228,7 +233,7 @@ class Versioned:
         setattr(owner, name, self._method())
 
     def _method(self) -> Function:
-        """Return the function that stands for this in a class."""
+        """Return the function that replaces this instance in a class."""
         if self._request is None:
             made = calling.method(
                 [one.function for one in self.candidates],
@@ -245,7 +250,7 @@ class Versioned:
         made.__name__, made.__qualname__ = self.__name__, self.__qualname__
         vars(made).update(
             self._noted(),
-            # Pecan looks for it here, and does not follow __wrapped__.
+            # Pecan reads this attribute and does not follow __wrapped__.
             __signature__=inspect.signature(newest),
             **{_ATTRIBUTE: self},
         )
@@ -253,18 +258,18 @@ class Versioned:
         return made
 
     def _noted(self) -> dict[str, Any]:
-        """Return the attributes that decorators above have set."""
+        """Return the attributes set by decorators above ``api_version``."""
         return {k: v for k, v in vars(self).items() if k not in _OWN}
 
     def is_behind(self, function: Function) -> bool:
-        """Tell whether a function is one that this left in a class.
+        """Return whether this instance created a function for a class.
 
-        What wraps such a function has its attributes, but does more.
+        A wrapper of such a function copies its attributes, but does more.
         """
         return function in self._methods
 
     def __getattr__(self, name: str) -> Any:
-        # Made when somebody looks: it takes longer than all the rest.
+        # Computed on demand, because it takes longer than everything else.
         if name == '__signature__':
             return inspect.signature(self.candidates[-1].function)
         raise AttributeError(name)
@@ -298,8 +303,9 @@ class Versioned:
 #: Attributes of every :class:`Versioned`.
 _OWN = frozenset(vars(Versioned('', '')))
 
-#: Names whose module or class body may still add functions. A class body
-#: leaves when its class is made, so that running it again starts afresh.
+#: Versioned functions whose module or class body may still add ranges. The
+#: entry of a class body is removed when its class is created, so that running
+#: the body again starts afresh.
 _open: dict[tuple[str, str], Versioned] = {}
 
 
@@ -309,14 +315,15 @@ def api_version(
     *,
     request: Any = None,
 ) -> Callable[[Function], Versioned]:
-    """Declare the versions a function or method is for.
+    """Declare the versions that a function or method serves.
 
-    :param min_version: the first version
-    :param max_version: the last version; None: no end
-    :param request: stands for the request of whoever calls; None: the first
-        argument does
-    :raises vobjects.exceptions.DeclarationError: overlap, gap, empty range
-    :raises vobjects.exceptions.InvalidVersion: a bound is no version
+    :param min_version: first version
+    :param max_version: last version; None: no end
+    :param request: proxy of the current request; None: the first argument is
+        the request
+    :raises vobjects.exceptions.DeclarationError: the range is empty, or there
+        is an overlap or a gap
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
 
     def add(function: Function) -> Versioned:
@@ -324,7 +331,8 @@ def api_version(
         key = (function.__module__, function.__qualname__)
         found = _open.get(key)
         if found is None or candidate.place == found.candidates[0].place:
-            # New; or the same source run again, by a reload or a factory.
+            # The first function; or the same source again, after a reload or
+            # in a factory function.
             found = _open[key] = Versioned(*key, request)
         try:
             found._add(candidate)
@@ -337,10 +345,14 @@ def api_version(
 
 
 def resolve(handler: Function, version: Version) -> Function:
-    """Return what serves a version: a plain function serves all of them.
+    """Return the function that serves a version.
 
-    :param handler: a function, a :class:`Versioned`, or a bound one
-    :raises vobjects.microversions.errors.MethodNotAtVersion: nothing does
+    A plain function serves all versions.
+
+    :param handler: a function, a :class:`Versioned`, or a method bound to
+        either
+    :raises vobjects.microversions.errors.MethodNotAtVersion: no function
+        serves the version
     """
     versioned = versioned_of(handler)
     if versioned is None:
@@ -352,7 +364,7 @@ def resolve(handler: Function, version: Version) -> Function:
 
 
 def versioned_of(handler: Function) -> Versioned | None:
-    """Return all functions of a handler's name.
+    """Return the :class:`Versioned` of a handler.
 
     :param handler: see :func:`resolve`
     :returns: None for a plain function
@@ -365,13 +377,14 @@ def versioned_of(handler: Function) -> Versioned | None:
 
 
 def check(policy: Policy, *handlers: Function) -> None:
-    """Refuse functions that no request can reach; for a service's start.
+    """Reject functions that no request can reach; call it at startup.
 
-    :param handlers: what the service routes to; hidden functions are looked
-        for in their modules
-    :raises vobjects.exceptions.DeclarationError: a range outside the
-        policy's, a function hidden by a plain one of the same name, or a
-        plain function that lacks a schema at some version
+    :param policy: version policy of the service
+    :param handlers: handlers that the service routes to; their modules are
+        searched for hidden functions
+    :raises vobjects.exceptions.DeclarationError: a range lies outside the
+        policy's, a plain function of the same name hides another one, or a
+        plain function lacks a schema at some version
     """
     for handler in handlers:
         versioned = versioned_of(handler)
@@ -407,9 +420,9 @@ def _check_reachable(
 def _is_lost(module: str, qualname: str, versioned: Versioned) -> bool:
     owner, _, name = qualname.rpartition('.')
     if owner.endswith('<locals>'):
-        return False  # whoever called the enclosing function holds it
+        return False  # held by the caller of the enclosing function
     if owner:
-        return True  # made in a class body, but not there when it ended
+        return True  # defined in the class body, but replaced before its end
     return getattr(sys.modules.get(module), name, None) is not versioned
 
 
@@ -441,7 +454,7 @@ def _place(function: Function) -> str:
 
 
 def place_of(handler: Function) -> str:
-    """Return the name of a function, and where its source is."""
+    """Return the name and the source location of a function."""
     versioned = versioned_of(handler)
     if versioned is not None:
         return f'{versioned.__qualname__} ({versioned.candidates[0].place})'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the API refuses, and the one body every refusal has.
+"""Errors that the API returns, and their common body.
 
 ::
 
@@ -7,23 +7,24 @@
     └── ApiError                   has status, code, title, detail
         ├── NegotiationError       about the version of a request
         │   ├── MalformedVersion        400  header is not SERVICE X.Y
-        │   ├── OtherService            400  header names others only
+        │   ├── OtherService            400  header names other services only
         │   ├── UnsupportedVersion      406  outside minimum and maximum
-        │   └── MethodNotAtVersion      404  other versions have it
-        └── InputError             about what a request says
+        │   ├── NotServedEarly          406  a server lacks an early feature
+        │   └── MethodNotAtVersion      404  only other versions have it
+        └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
             ├── BodyTooLarge            413
-            ├── MalformedQuery          400  no readable query string
-            └── ValidationError         400  readable, but not what is asked
+            ├── MalformedQuery          400  unreadable query string
+            └── ValidationError         400  readable, but invalid
 
-A :class:`~vobjects.microversions.policy.Policy` may give the negotiation
-errors another status. The body (:func:`document`) follows the API-SIG errors
-guideline; beside ``errors`` it has what the service's own clients read, see
-:mod:`vobjects.microversions.bodies`.
+A :class:`~vobjects.microversions.policy.Policy` may set other statuses for the
+negotiation errors. The body (:func:`document`) follows the API-SIG errors
+guideline. Next to ``errors`` it has the properties that the service's own
+clients read; see :mod:`vobjects.microversions.bodies`.
 
-Of what another version has, the error says which one: in its detail, and in
-the properties ``available_from`` or ``removed_in`` of its item. If even that
-one is not served now, it says what is, and why.
+If another version has the missing feature, the error names it: in its detail,
+and in the properties ``available_from`` or ``removed_in`` of its item. If that
+version is not served now, the detail also gives the maximum and its reason.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ from vobjects.versions import Version
 
 
 class ApiError(exceptions.VobjectsError):
-    """A refused request.
+    """Base class of errors that the API returns to a client.
 
     :cvar status: HTTP status
-    :cvar code: identifies the problem; the service type is put before it
+    :cvar code: identifier of the problem, without the service type
     :cvar title: the problem, the same for each occurrence
-    :cvar type_name: the name Senlin's clients know such an error by
-    :ivar detail: this occurrence: what was wrong, where, and what would do
-    :ivar extra: more properties of the error item
-    :ivar headers: more headers of the response
-    :ivar needs: the API version that has what this request's lacks; or None
-    :ivar removed: the API version that took it away; or None
+    :cvar type_name: name of the error for Senlin's clients
+    :ivar detail: this occurrence: the problem, its place and the fix
+    :ivar extra: further properties of the error item
+    :ivar headers: further headers of the response
+    :ivar needs: API version that has the missing feature; or None
+    :ivar removed: API version that removed the feature; or None
     """
 
     status: ClassVar[int] = 400
@@ -70,7 +71,7 @@ class ApiError(exceptions.VobjectsError):
         super().__init__(detail)
 
     def is_of(self, spans: Spans, asked: Version) -> None:
-        """Note which versions have what the request's version lacks."""
+        """Record which versions have the feature that this one lacks."""
         self.needs = availability.needed(spans, asked)
         if self.needs:
             self.extra['available_from'] = str(self.needs)
@@ -81,11 +82,11 @@ class ApiError(exceptions.VobjectsError):
 
     @property
     def is_about_versions(self) -> bool:
-        """Whether another version would have been served."""
+        """Whether another version would accept the request."""
         return self.needs is not None or self.removed is not None
 
     def detail_under(self, maximum: Maximum | None) -> str:
-        """Return the detail, and why even the version it names would fail.
+        """Return the detail, and whether the version it names is served.
 
         :param maximum: highest version served now; None: not known
         """
@@ -98,11 +99,11 @@ class ApiError(exceptions.VobjectsError):
         )
 
     def status_under(self, policy: Policy) -> int:
-        """Return the HTTP status this service answers with."""
+        """Return the HTTP status under a policy."""
         return self.status
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        """Return what Senlin's clients print."""
+        """Return the message that Senlin's clients print."""
         return detail
 
     def document(
@@ -113,7 +114,7 @@ class ApiError(exceptions.VobjectsError):
     ) -> dict[str, Any]:
         """Return the body of the response; see :func:`document`.
 
-        :param maximum: highest version served now, if it is known
+        :param maximum: highest version served now; None: not known
         """
         detail = self.detail_under(maximum)
         return document(
@@ -131,7 +132,7 @@ class ApiError(exceptions.VobjectsError):
 
 
 class NegotiationError(ApiError):
-    """A request's version cannot be served."""
+    """The version of a request cannot be served."""
 
     @property
     def is_about_versions(self) -> bool:
@@ -139,7 +140,7 @@ class NegotiationError(ApiError):
 
 
 class MalformedVersion(NegotiationError):
-    """The header is there, but what it asks of us is no version."""
+    """The version header is not valid for this service."""
 
     code = 'microversion-malformed'
     title = 'Requested microversion is malformed'
@@ -150,7 +151,7 @@ class MalformedVersion(NegotiationError):
 
 
 class OtherService(NegotiationError):
-    """The header asks something of other services, and nothing of us."""
+    """The header names other services only."""
 
     code = 'microversion-of-other-service'
     title = 'Requested microversion is of another service'
@@ -161,7 +162,7 @@ class OtherService(NegotiationError):
 
 
 class UnsupportedVersion(NegotiationError):
-    """A version outside what is served now.
+    """The requested version is outside the range served now.
 
     :param text: the version as requested
     :param minimum: lowest version served
@@ -192,12 +193,48 @@ class UnsupportedVersion(NegotiationError):
         return policy.unsupported_status
 
 
+class NotServedEarly(NegotiationError):
+    """A live server lacks a field or method that is accepted early.
+
+    :param name: the field or method, for people
+    :param version: version of the request
+    :param needs: version that documents it; None: not known
+    :param limits: lowest and highest version served now
+    :param reason: which server lacks it, as a sentence without full stop
+    """
+
+    status = 406
+    code = 'microversion-unsupported'
+    title = 'Requested microversion is unsupported'
+    type_name = 'InvalidGlobalAPIVersion'
+
+    def __init__(
+        self,
+        name: str,
+        version: Version,
+        needs: Version | None,
+        limits: tuple[Version, Version],
+        reason: str,
+    ) -> None:
+        spans = (availability.Span(needs),) if needs else ()
+        said = availability.sentence(name, spans, version)
+        super().__init__(
+            f'{said}, which accepts it only while every server has it:'
+            f' {reason}.',
+            {'min_version': str(limits[0]), 'max_version': str(limits[1])},
+        )
+        self.is_of(spans, version)
+
+    def status_under(self, policy: Policy) -> int:
+        return policy.unsupported_status
+
+
 class MethodNotAtVersion(NegotiationError):
     """The requested version lacks a method that other versions have.
 
     :param name: the method, for people
-    :param version: the version of the request
-    :param ranges: the versions that have it, oldest first
+    :param version: version of the request
+    :param ranges: versions that have it, oldest first
     """
 
     status = 404
@@ -218,8 +255,8 @@ class MethodNotAtVersion(NegotiationError):
         return policy.method_missing_status
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        # Who asks for Senlin's 400 asks for its text too: its tempest
-        # plug-in compares the whole sentence.
+        # A policy with Senlin's status 400 also needs Senlin's text: its
+        # tempest plug-in compares the whole sentence.
         if self.status_under(policy) == 400:
             return (
                 f"API version '{self.version}' is not supported on this"
@@ -229,20 +266,20 @@ class MethodNotAtVersion(NegotiationError):
 
 
 class InputError(ApiError):
-    """A request's body or query cannot be accepted."""
+    """The body or query of a request is not acceptable."""
 
     type_name = 'HTTPBadRequest'
 
 
 class MalformedBody(InputError):
-    """The body is not JSON that can be handed on safely."""
+    """The body is not JSON that is safe to process."""
 
     code = 'body-malformed'
     title = 'Request body is malformed'
 
 
 class BodyTooLarge(InputError):
-    """The body is longer than the service reads."""
+    """The body exceeds the maximum length."""
 
     status = 413
     code = 'body-too-large'
@@ -259,15 +296,15 @@ class MalformedQuery(InputError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldFault:
-    """What is wrong with a field, for services with sentences of their own.
+    """A fault of a field as data, for services with their own messages.
 
-    :ivar kind: there is no such field, it was not given, or its value is not
-        good
-    :ivar names: of the field; of all that are unknown
-    :ivar field: None: it is unknown
-    :ivar value: of the field
-    :ivar at_fault: what in the value is wrong
-    :ivar of_schema: jsonschema's sentence, where the type is wrong
+    :ivar kind: whether the field is unknown, is missing, or has an invalid
+        value
+    :ivar names: name of the field; all names if several are unknown
+    :ivar field: the field; None if it is unknown
+    :ivar value: value of the field
+    :ivar at_fault: the invalid part of the value
+    :ivar of_schema: message of jsonschema if the type is wrong
     """
 
     kind: Literal['unknown', 'missing', 'value']
@@ -279,13 +316,13 @@ class FieldFault:
 
 
 class ValidationError(InputError):
-    """A value is not what the request's version asks for.
+    """A value is invalid at the version of the request.
 
-    :ivar path: where, for example ``body.cluster.nodes[2]``
-    :ivar problem: what, without a full stop
-    :ivar fault: the same as data, where it is a field's
-    :ivar said: what a service says of it where clients know ``error.message``
-        by heart; empty: nothing else
+    :ivar path: location, for example ``body.cluster.nodes[2]``
+    :ivar problem: the problem, without a full stop
+    :ivar fault: the same as data, if it concerns a field
+    :ivar said: replacement text for ``error.message``, if clients of the
+        service expect a specific wording; empty: none
     """
 
     code = 'validation-failed'
@@ -307,7 +344,7 @@ class ValidationError(InputError):
         super().__init__(f'{path}: {problem}{stop}')
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        # Of versions no older service knows.
+        # Senlin has no wording for errors about versions.
         return detail if self.is_about_versions else self.said or detail
 
 
@@ -327,16 +364,17 @@ def document(
 ) -> dict[str, Any]:
     """Return the body of an error response.
 
-    :param status: HTTP status; it must be the response's own
-    :param code: without the service type; ``[a-z0-9._-]+``
+    :param policy: version policy of the service
+    :param status: HTTP status of the response
+    :param code: identifier without the service type; ``[a-z0-9._-]+``
     :param title: the problem, the same for each occurrence
     :param detail: this occurrence
-    :param type_name: the exception's name in Senlin's dialect
-    :param message: Senlin's dialect of ``detail``, if it must differ
-    :param request_id: the response's ``X-OpenStack-Request-ID``
-    :param help_url: better help than the policy's
+    :param type_name: name of the exception in Senlin
+    :param message: Senlin's wording of ``detail``, if different
+    :param request_id: ``X-OpenStack-Request-ID`` of the response
+    :param help_url: help link that replaces the policy's
     :param about_versions: whether to link the policy's history
-    :param extra: more properties of the error item
+    :param extra: further properties of the error item
     """
     links = [{'rel': 'help', 'href': help_url or policy.help_url}]
     if about_versions and policy.history_url:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decorators say of a controller's method, as data.
+"""Declarations that decorators attach to a controller's method.
 
-The first decorator wraps the method once, whatever others follow; they only
-add to its :class:`Facts`, which tools read: ``facts_of(method)``. The
-decorators themselves are in :mod:`~vobjects.microversions.validation` and
-:mod:`~vobjects.microversions.outcomes`; ``api_version`` goes above them all.
+The first decorator wraps the method once. Further ones only add to its
+:class:`Facts`, which tools read with :func:`facts_of`. The decorators are in
+:mod:`~vobjects.microversions.validation` and
+:mod:`~vobjects.microversions.outcomes`; write ``api_version`` above all of
+them.
 
-The request is the first argument, after ``self`` for a method. A validated
-body is its argument ``body``; a method that has an argument ``query`` gets
+The request is the first argument, after ``self`` for a method. The decorators
+validate the argument ``body``. A method with an argument ``query`` receives
 the query string as a dictionary.
 """
 
@@ -31,24 +32,25 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 
-#: Of a method: its facts.
+#: Attribute of a wrapped method: its :class:`Facts`.
 ATTRIBUTE = '__vobjects_facts__'
 
-#: In a WSGI environ: true to hold answers against their schemas, as tests do.
+#: WSGI environ key: if true, validate responses against their schemas. For
+#: tests.
 CHECK_ANSWERS = 'vobjects.check_answers'
 
 
 @dataclasses.dataclass(slots=True)
 class Facts:
-    """What was declared of a method.
+    """The declarations of a method.
 
-    :ivar bodies: schemas of the request's body
+    :ivar bodies: schemas of the request body
     :ivar queries: schemas of the query
-    :ivar answers: schemas of the response's body
-    :ivar successes: statuses
+    :ivar answers: schemas of the response body
+    :ivar successes: status of a success
     :ivar failures: statuses of errors
-    :ivar removed: since when it is gone
-    :ivar experimental: whether it is only for those who ask for such methods
+    :ivar removed: version in which the method was removed, and why
+    :ivar experimental: whether only requests that opt in may call the method
     """
 
     bodies: Ranges[Checked] = dataclasses.field(
@@ -70,10 +72,13 @@ class Facts:
     experimental: bool = False
 
     def check(self, first: Version, last: Version, owner: str) -> None:
-        """Refuse what does not fit the versions that a method is for.
+        """Reject declarations that do not match the versions of a method.
 
-        :param last: null: there is no end
-        :raises vobjects.exceptions.DeclarationError: naming both places
+        :param first: first version of the method
+        :param last: last version; null: no end
+        :param owner: the method and its place, for messages
+        :raises vobjects.exceptions.DeclarationError: a gap or a mismatch; the
+            message names both places
         """
         if self.removed is not None:
             ended = self.removed.version
@@ -95,13 +100,13 @@ class Facts:
 
 
 def facts_of(function: Function) -> Facts:
-    """Return what was declared of a method; of an undecorated one, nothing."""
+    """Return the declarations of a method; empty without decorators."""
     found: Facts | None = getattr(function, ATTRIBUTE, None)
     return found or Facts()
 
 
 def success(function: Function, version: Version, default: int = 200) -> int:
-    """Return the status with which a method succeeds at a version."""
+    """Return the status of a method's success at a version."""
     return facts_of(function).successes.at(version) or default
 
 
@@ -111,12 +116,16 @@ def declare(
     min_version: str | Version | None,
     max_version: str | Version | None,
 ) -> Decorator:
-    """Return a decorator that adds to a kind of facts.
+    """Return a decorator that adds a declaration to a method.
 
-    :raises vobjects.exceptions.InvalidVersion: a bound is no version
+    :param kind: attribute of :class:`Facts`
+    :param value: the declaration
+    :param min_version: first version; None: no lower limit
+    :param max_version: last version; None: no upper limit
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
     first, last = bound(min_version), bound(max_version)
-    frame = sys._getframe(2)  # where the decorator is written
+    frame = sys._getframe(2)  # place of the decorator in the source
     place = f'{frame.f_code.co_filename}:{frame.f_lineno}'
 
     def decorate(function: Function) -> Function:
@@ -129,7 +138,7 @@ def declare(
 
 
 def wrapped(function: Function) -> Function:
-    """Return a method that keeps what is declared of it.
+    """Return a method that enforces its declarations.
 
     :raises vobjects.exceptions.DeclarationError: ``api_version`` is below
     """

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version header: what it asks, and which version that is now.
+"""Parse the version header and negotiate the version of a request.
 
-The rules (API-SIG microversion specification; where it is silent, ours)::
+The rules, from the API-SIG microversion specification and, where it is silent,
+from this module (the service is ``clustering``)::
 
     clustering 1.7                  that version
-    clustering latest               the highest served now
-    compute 2.1, clustering 1.7     ours counts, in any place
-    compute 2.1                     nothing asked of us: the default, or
-                                    refused, as the policy says
+    clustering latest               the highest version served now
+    compute 2.1, clustering 1.7     1.7, at any position
+    compute 2.1                     no version requested: the default or an
+                                    error, depending on the policy
     (no header, or empty)           the default
-    clustering 1.7, clustering 1.7  said twice
+    clustering 1.7, clustering 1.7  1.7: a repetition is allowed
     clustering 1.7, clustering 1.8  malformed: a contradiction
     clustering                      malformed: no version
-    1.7                             malformed: no service, and surely meant
-    clustering 1.07, +1.7, 1.1_0    malformed: the strict pattern
+    1.7                             malformed: no service
+    clustering 1.07, +1.7, 1.1_0    malformed: parsing is strict
     clustering 1.99                 unsupported
 
-Several header lines are one line joined by commas (RFC 9110, 5.3). Around an
-item, spaces and tabs are free; an empty item is skipped; what is said to
-other services is not judged. Answers are kept by the raw header, because
-clients repeat it, for as long as the maximum stays the same: it moves during
-a rolling upgrade.
+Several header lines are equivalent to one line joined by commas (RFC 9110,
+5.3). Spaces and tabs around an item are ignored, and so are empty items. The
+versions of other services are not validated. Because clients repeat their
+header, results are cached by its raw text. The cache is cleared when the
+maximum changes, as it does during a rolling upgrade.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from vobjects.microversions import errors
 from vobjects.microversions.policy import HEADER, Maximum, Policy
 from vobjects.versions import MAX_DIGITS, NULL, Version
 
-#: Characters of all version headers of a request, together.
+#: Maximum length of all version headers of a request together.
 MAX_LENGTH = 8192
 
-#: Longer headers are read anew each time: nobody fills memory with them.
+#: Maximum length of a cached header: longer ones must not fill memory.
 MAX_KEPT_LENGTH = 256
 
-#: Answers kept; then all are forgotten.
+#: Maximum number of cached results; the cache is cleared when it is full.
 MAX_KEPT = 1024
 
 LATEST = 'latest'
@@ -48,15 +49,15 @@ LATEST = 'latest'
 _NUMBERS = re.compile(r'([1-9][0-9]*)\.([1-9][0-9]*|0)', re.ASCII)
 _WHITE = ' \t'
 
-#: Stands for numbers too long to be anybody's version.
+#: Replaces numbers that are too long for a version.
 _BEYOND = Version(10**MAX_DIGITS, 0)
 
 
 class Requested(NamedTuple):
-    """What a request asks of our service.
+    """The version that a request asks this service for.
 
-    :ivar text: canonical: ``'1.7'``, ``'latest'``, or ``''`` for nothing
-    :ivar version: the null version for ``latest`` and for nothing
+    :ivar text: canonical text: ``'1.7'``, ``'latest'``, or ``''`` for none
+    :ivar version: the version; null for ``latest`` and for none
     """
 
     text: str = ''
@@ -65,15 +66,15 @@ class Requested(NamedTuple):
 
 NOTHING = Requested()
 
-#: A header, and the values of the legacy headers if there are any.
+#: Cache key: a header, followed by the legacy headers if there are any.
 _Key = str | tuple[str, ...]
 
 
 class Negotiator:
-    """Reads the headers of one service; made once, used by all threads.
+    """Negotiates the version of requests to one service; thread-safe.
 
-    :param policy: names the service; its legacy headers are the caller's to
-        collect
+    :param policy: version policy of the service; the caller collects the
+        values of its legacy headers
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -82,8 +83,8 @@ class Negotiator:
         self._names = frozenset(policy.service_types)
         self._serves_others = not policy.other_service_status
         self._versions: dict[str, Requested] = {}
-        # Replaced as one, so that no thread sees one's answers with the
-        # other's maximum.
+        # A tuple, replaced as a whole: no thread may combine the results of
+        # one maximum with another maximum.
         self._kept: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
 
     def negotiate(
@@ -96,13 +97,14 @@ class Negotiator:
 
         :param header: ``OpenStack-API-Version``, one line or several
         :param maximum: highest version served now
-        :param legacy: values of the policy's legacy headers, most wanted
-            first; they count when ``header`` asks nothing of us
+        :param legacy: values of the policy's legacy headers, preferred one
+            first; used if ``header`` does not name this service
         :raises vobjects.microversions.errors.MalformedVersion: see the
-            module
-        :raises vobjects.microversions.errors.OtherService: only others are
-            named, and the policy refuses that
-        :raises vobjects.microversions.errors.UnsupportedVersion: out of range
+            module's docstring
+        :raises vobjects.microversions.errors.OtherService: the header names
+            other services only, and the policy rejects that
+        :raises vobjects.microversions.errors.UnsupportedVersion: the version
+            is out of range
         """
         text = header if isinstance(header, str) else ','.join(header)
         key = (text, *legacy) if legacy else text
@@ -132,7 +134,7 @@ class Negotiator:
     def requested(
         self, header: str | Sequence[str], legacy: Sequence[str] = ()
     ) -> Requested:
-        """Read what the headers ask of the service.
+        """Return the version that the headers request from this service.
 
         Parameters and errors are those of :meth:`negotiate`.
         """
@@ -150,7 +152,7 @@ class Negotiator:
         return asked
 
     def _read(self, text: str) -> tuple[Requested, bool]:
-        """Return what is asked of us, and whether others are named."""
+        """Return the requested version, and whether others are named."""
         if '\t' in text:
             text = text.replace('\t', ' ')
         asked, others, names = NOTHING, False, self._names
@@ -174,7 +176,7 @@ class Negotiator:
         return asked, others
 
     def _read_legacy(self, values: Sequence[str]) -> Requested:
-        """Read the first legacy header there is; it may have many lines."""
+        """Parse the first legacy header that is not empty."""
         value = next((value for value in values if value.strip(_WHITE)), '')
         if len(value) > MAX_LENGTH:
             raise _too_long(value)
@@ -220,10 +222,13 @@ class Negotiator:
 
 
 def settle(asked: Requested, policy: Policy, maximum: Maximum) -> Version:
-    """Return the version to serve for what was asked.
+    """Return the version to serve for a requested one.
 
+    :param asked: the requested version
+    :param policy: version policy of the service
     :param maximum: highest version served now
-    :raises vobjects.microversions.errors.UnsupportedVersion: out of range
+    :raises vobjects.microversions.errors.UnsupportedVersion: the version is
+        out of range
     """
     text, version = asked
     limit = policy.limit(maximum)
@@ -244,8 +249,8 @@ def _too_long(text: str) -> errors.MalformedVersion:
 
 
 def _agreeing(before: Requested, now: Requested) -> Requested:
-    # Servers in the field disagree on whether the first or the last counts,
-    # so whoever sends both cannot know what will be served.
+    # Some servers use the first version and others the last, so the client
+    # cannot know which one applies.
     if before.text and before != now:
         raise errors.MalformedVersion(
             f'Both {exceptions.cut(before.text)} and'

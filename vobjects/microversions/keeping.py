@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls a controller's method, and keeps to what was declared of it."""
+"""Enforce the declarations of a controller's method when it is called."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from vobjects.versions import Version
 
 
 class Keeper:
-    """What stands around one method; made when it is declared.
+    """Checks around the calls of one method.
 
+    :param function: the method
+    :param declared: its declarations
     :param parameters: names of the method's arguments
     """
 
@@ -34,12 +36,16 @@ class Keeper:
     def __call__(
         self, request: Any, arguments: tuple[Any, ...], named: dict[str, Any]
     ) -> Any:
-        """Check what is asked, call, and look at what comes of it.
+        """Validate the request, call the method, and check its outcome.
 
-        :raises vobjects.microversions.errors.ValidationError: bad input
-        :raises vobjects.microversions.outcomes.MethodRemoved: it is gone
-        :raises vobjects.microversions.outcomes.ExperimentalMethod: it is for
-            those who ask for it
+        :raises vobjects.microversions.errors.ValidationError: the body or the
+            query is invalid
+        :raises vobjects.microversions.outcomes.MethodRemoved: the version no
+            longer has the method
+        :raises vobjects.microversions.outcomes.ExperimentalMethod: the request
+            does not opt in to experimental methods
+        :raises vobjects.microversions.outcomes.UnexpectedError: the method
+            raised an error that it does not declare
         """
         declared = self._facts
         version = dispatch.version_of(request)

@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WSGI middleware: negotiate, and say so on every response.
+"""WSGI middleware that negotiates the version of each request.
 
 ::
 
     application = Microversions(Discovery(app, POLICY), POLICY)
 
-Plain WSGI; it needs no framework. For each request it reads the maximum once,
-negotiates, and puts ``policy.MICROVERSION`` and ``policy.MAXIMUM`` into the
-environ. Every response, the application's errors included, leaves with
-``OpenStack-API-Version``, what else the policy shows, and ``Vary``; caches
-would otherwise serve one version's answer to another. A version that is being
-retired says so too, but for discovery, which is read before a version is
-chosen.
+The middleware needs no framework. For each request it reads the maximum once,
+negotiates, and sets ``policy.MICROVERSION`` and ``policy.MAXIMUM`` in the
+environ. It adds ``OpenStack-API-Version``, the policy's other headers and
+``Vary`` to every response, including errors of the application. Without
+``Vary``, caches would serve the response of one version to requests for
+another. Responses at a version that is being retired also get its deprecation
+headers, except discovery, which clients read before they choose a version.
 
-An :class:`~vobjects.microversions.errors.ApiError` that the application lets
-through is answered as the document it is: controllers raise, and no framework
-has to know how such an answer looks. Other exceptions are the server's.
+If the application raises an :class:`~vobjects.microversions.errors.ApiError`,
+the middleware responds with its document. Controllers raise errors, and
+frameworks need not know their format. Other exceptions pass through to the
+server.
 
-The version that the response header shows:
+The version in the response header:
 
 =================  =====================================================
-served             the negotiated one
-unsupported (406)  the requested one, as the specification's example does
-malformed (400)    the default: nothing that can be repeated was asked
-discovery          the negotiated one; the default when it cannot be
-                   served. Discovery never fails for a version: a client
-                   that sent a wrong one needs it most
+served             the negotiated version
+unsupported (406)  the requested version, as in the specification's
+                   example
+malformed (400)    the default, because no version was requested that
+                   the header could repeat
+discovery          the negotiated version, or the default if the
+                   requested one cannot be served. Discovery accepts any
+                   version, because clients use it to find a valid one
 =================  =====================================================
 """
 
@@ -39,6 +42,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vobjects.microversions import discovery, errors, header, retirement
 from vobjects.microversions.policy import (
+    EARLY,
     EXPERIMENTAL,
     HEADER,
     MAXIMUM,
@@ -57,22 +61,23 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-#: Where oslo.middleware's RequestId leaves the id.
+#: Environ key of the request id, set by oslo.middleware's RequestId.
 REQUEST_ID = 'openstack.request_id'
 
-#: Longest requested version that the response header repeats.
+#: Maximum length of a requested version that the response header repeats.
 MAX_SHOWN = 32
 
 Headers = list[tuple[str, str]]
 
 
 class Microversions:
-    """The middleware.
+    """WSGI middleware that negotiates versions and marks responses.
 
     :param app: the application
-    :param policy: of the service
-    :param maximum: called once a request; must be quick and thread-safe.
-        None: what this build has, for a service that is not a fleet
+    :param policy: version policy of the service
+    :param maximum: function that returns the highest version served now;
+        called once per request, it must be fast and thread-safe. None: always
+        the policy's maximum, for a service without separate engines
     """
 
     def __init__(
@@ -119,6 +124,8 @@ class Microversions:
         if given is not state.given:
             state = self._renewed(given)
         maximum = environ[MAXIMUM] = state.maximum
+        if self.policy.accepts_early:
+            environ[EARLY] = True
         raw = environ.get('HTTP_OPENSTACK_API_VERSION', '')
         legacy = self._legacy and [
             environ[key] for key in self._legacy if key in environ
@@ -156,12 +163,13 @@ class Microversions:
             return self._answer(error, environ, start_response, ours, begun)
 
     def marked(self, headers: Headers, environ: WSGIEnvironment) -> Headers:
-        """Return the headers of a response, with ours.
+        """Return the headers of a response, with those of this middleware.
 
-        For what answers in place of the application: another middleware,
-        around this one, which turns exceptions into responses.
+        For responses in place of the application's, such as those of an outer
+        middleware that converts exceptions.
 
-        :param environ: of the request, when this middleware has seen it
+        :param environ: WSGI environ of the request, after it passed this
+            middleware
         """
         maximum = environ.get(MAXIMUM) or self.policy.limit()
         version = environ.get(MICROVERSION)
@@ -171,7 +179,7 @@ class Microversions:
         return self._marked(headers, self._with_more(environ, version, ours))
 
     def _renewed(self, given: Maximum) -> _State:
-        """Return the state for another maximum than before."""
+        """Return the state for a new maximum."""
         maximum = self.policy.limit(given)
         before = self._state
         shown = before.shown if maximum == before.maximum else {}
@@ -186,9 +194,9 @@ class Microversions:
         ours: Headers,
         begun: bool = False,
     ) -> Iterable[bytes]:
-        """Answer an error, which is being handled, as its document.
+        """Respond with the document of an error that is being handled.
 
-        :param begun: whether the application had begun its own response
+        :param begun: whether the application has already started a response
         """
         environ[REFUSED] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
@@ -203,7 +211,8 @@ class Microversions:
         start_response(
             f'{status.value} {status.phrase}',
             self._marked(headers, ours),
-            # For who began another response, PEP 3333 wants it.
+            # PEP 3333 requires exc_info if the application has already started
+            # a response.
             sys.exc_info() if begun else None,
         )
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
@@ -214,7 +223,7 @@ class Microversions:
         version: Version,
         maximum: Maximum,
     ) -> Headers:
-        """Return what the answer to a refused version shows."""
+        """Return the headers for the response to a rejected version."""
         if (
             isinstance(error, errors.UnsupportedVersion)
             and len(error.text) <= MAX_SHOWN
@@ -225,7 +234,7 @@ class Microversions:
     def _with_more(
         self, environ: WSGIEnvironment, version: Version, ours: Headers
     ) -> Headers:
-        """Return the headers with those that not every response has."""
+        """Return the headers with those that depend on the request."""
         asked: Experimental | None = environ.get(EXPERIMENTAL)
         if asked is not None and asked.wanted:
             ours = [*ours, (asked.header, 'true')]
@@ -235,7 +244,7 @@ class Microversions:
         return ours
 
     def _shown_at(self, version: Version, maximum: Maximum) -> Headers:
-        """Return what the answer to a request of a version shows."""
+        """Return the headers for responses at a version."""
         state = self._state
         shown = state.shown if state.maximum is maximum else {}
         found = shown.get(version)
@@ -263,14 +272,14 @@ class Microversions:
         ]
 
     def _marked(self, headers: Headers, ours: Headers) -> Headers:
-        """Return the headers with ours; an application's own give way."""
+        """Return the headers with ours in place of the application's."""
         for pair in headers:
             if pair[0].lower() in self._replaced:
                 return self._merged(headers, ours)
         return [*headers, *ours]
 
     def _merged(self, headers: Headers, ours: Headers) -> Headers:
-        """Return the headers with ours, and one Vary for all of them."""
+        """Return the headers with ours, and a single combined Vary."""
         kept: Headers = []
         varies: list[str] = []
         for name, value in headers:
@@ -291,11 +300,11 @@ class Microversions:
 
 
 class _State(NamedTuple):
-    """What holds while the maximum stays the same; replaced as one.
+    """Values that hold while the maximum is the same; replaced as a whole.
 
-    :ivar given: the maximum as it was given
-    :ivar maximum: the same, within the policy
-    :ivar shown: version -> the headers that show it
+    :ivar given: the maximum as received
+    :ivar maximum: the same, limited by the policy
+    :ivar shown: version -> headers of responses at that version
     """
 
     given: Maximum | None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a method may come to: its success, its errors, its end.
+"""Decorators for the outcomes of a method: status, errors, removal.
 
 ::
 
@@ -13,9 +13,9 @@
 ::
 
     ApiError
-    ├── MethodRemoved      410  there until a version, and why not since
-    ├── ExperimentalMethod 404  only for those who ask for what may change
-    └── UnexpectedError    500  not among the errors that were declared
+    ├── MethodRemoved      410  removed in a version; says why
+    ├── ExperimentalMethod 404  the request must opt in
+    └── UnexpectedError    500  the method raised an undeclared error
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
 
-#: Statuses that need no declaration: who asks may be anybody.
+#: Statuses that need no declaration: authentication may fail for any method.
 ALWAYS = frozenset((401, 403))
 
 
 class MethodRemoved(errors.NegotiationError):
-    """The method has ended before the requested version.
+    """The method was removed before the requested version.
 
     :param name: the method, for people
     :param version: first version without it
-    :param reason: a sentence: why, and what to use
+    :param reason: sentence with the reason and the replacement
     """
 
     status = 410
@@ -58,10 +58,11 @@ class MethodRemoved(errors.NegotiationError):
 
 
 class ExperimentalMethod(errors.NegotiationError):
-    """The method may still change; who wants it nevertheless has to say so.
+    """The method is experimental, and the request does not opt in.
 
     :param name: the method, for people
-    :param header: in which to say so; empty: this service does not offer it
+    :param header: header for opting in; empty: the service does not offer
+        experimental methods
     """
 
     status = 404
@@ -80,7 +81,7 @@ class ExperimentalMethod(errors.NegotiationError):
 
 
 class UnexpectedError(errors.ApiError):
-    """A method failed in a way that it does not declare."""
+    """The method raised an error that it does not declare."""
 
     status = 500
     code = 'internal'
@@ -93,7 +94,7 @@ class UnexpectedError(errors.ApiError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Removed:
-    """Since when a method is gone, and why."""
+    """First version without a method, and the reason."""
 
     version: Version
     reason: str
@@ -104,11 +105,11 @@ def response(
     min_version: str | Version | None = None,
     max_version: str | Version | None = None,
 ) -> facts.Decorator:
-    """Declare the status of a success, in a range of versions.
+    """Declare the status of a success in a range of versions.
 
     :func:`vobjects.microversions.facts.success` returns it.
 
-    :raises vobjects.exceptions.DeclarationError: two for one version
+    :raises vobjects.exceptions.DeclarationError: a version has two statuses
     """
     return facts.declare('successes', status, min_version, max_version)
 
@@ -120,10 +121,11 @@ def expected_errors(
 ) -> facts.Decorator:
     """Declare the statuses of errors that a method may raise.
 
-    Any other error becomes 500, with its reason in the log: an answer that
-    no client was told of is a fault. Refused input and :data:`ALWAYS` need
-    not be declared. What has a status is any exception with an integer
-    ``status``, ``code``, ``status_int`` or ``status_code``.
+    Any other error becomes a 500 and is logged, because clients cannot expect
+    an undocumented response. Invalid input and :data:`ALWAYS` need no
+    declaration. The status of an exception is its integer attribute
+    ``status_int``, ``status_code``, ``status`` or ``code``, or the number at
+    the beginning of a text.
     """
     expected = [statuses] if isinstance(statuses, int) else list(statuses)
     return facts.declare(
@@ -134,10 +136,10 @@ def expected_errors(
 def removed(
     version: str | Version, reason: str
 ) -> Callable[[facts.Function], facts.Function]:
-    """Declare that from a version on the method answers 410.
+    """Declare that a method responds with 410 from a version on.
 
-    :param version: the first one without it
-    :param reason: a sentence for clients: why, and what to use
+    :param version: first version without the method
+    :param reason: sentence for clients with the reason and the replacement
     """
     ended = Removed(bound(version), reason)
 
@@ -150,10 +152,11 @@ def removed(
 
 
 def experimental(function: facts.Function) -> facts.Function:
-    """Keep a method from all who do not ask for what is experimental.
+    """Restrict a method to requests that opt in to experimental methods.
 
-    They get 404. Who sends ``true`` in the policy's ``experimental_header``
-    is served; the version says nothing of such a method, which may change.
+    Other requests get 404. A request opts in with ``true`` in the header that
+    the policy names as ``experimental_header``. An experimental method may
+    change without a new version.
     """
     wrapped = facts.wrapped(function)
     facts.facts_of(wrapped).experimental = True
@@ -161,26 +164,28 @@ def experimental(function: facts.Function) -> facts.Function:
 
 
 def refuse_experimental(name: str, asked: Experimental | None) -> None:
-    """Refuse who did not ask for what is experimental.
+    """Reject a request that does not opt in to experimental methods.
 
-    :param asked: what the version middleware has heard; None: nothing
-    :raises ExperimentalMethod: it was not asked for
+    :param name: the method, for people
+    :param asked: the request's opt-in, from the version middleware; None: the
+        service offers none
+    :raises ExperimentalMethod: the request does not opt in
     """
     if asked is None or not asked.wanted:
         raise ExperimentalMethod(name, asked.header if asked else '')
 
 
 def refuse_removed(name: str, ended: Removed, version: Version) -> None:
-    """Refuse a version at which a method is gone.
+    """Reject versions that no longer have a method.
 
-    :raises MethodRemoved: it is
+    :raises MethodRemoved: the version is not lower than that of the removal
     """
     if version >= ended.version:
         raise MethodRemoved(name, ended.version, ended.reason)
 
 
 def judge(error: Exception, expected: frozenset[int]) -> Exception:
-    """Return the error to raise for what a method raised."""
+    """Return the error to raise for an exception of a method."""
     if isinstance(error, errors.InputError):
         return error
     if _status_of(error) in expected | ALWAYS:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one service promises about its API versions: pure values.
+"""The version policy of a service: immutable values.
 
-:class:`Policy` is fixed when the service is built; the services of OpenStack
-have theirs in :mod:`vobjects.microversions.presets`. :class:`Maximum` is not
-fixed: it is what all live engines understand right now, so it is handed in
-with every request, and it carries the reason why it is not higher.
+:class:`Policy` is fixed when the service is built;
+:mod:`vobjects.microversions.presets` has those of OpenStack's services.
+:class:`Maximum` changes at run time: it is the highest version that all live
+engines support. It is passed with every request, and has the reason why it is
+not higher.
 """
 
 from __future__ import annotations
@@ -15,27 +16,31 @@ import re
 from vobjects.microversions import bodies, retirement
 from vobjects.versions import NULL, Version
 
-#: The request and response header of the API-SIG specification.
+#: Request and response header of the API-SIG specification.
 HEADER = 'OpenStack-API-Version'
 
-#: Where a WSGI environ has the negotiated Version, and the Maximum that it
-#: was negotiated under: a whole request sees one maximum, though it moves.
+#: Environ keys of the negotiated Version, and of the Maximum used for it. A
+#: request keeps this maximum even if the current one changes.
 MICROVERSION = 'vobjects.microversion'
 MAXIMUM = 'vobjects.maximum'
 
-#: What else a WSGI environ tells: the application, which route it found, as
-#: a template such as ``/v1/things/{name}``; and who refuses, the error code.
+#: Environ keys of the route, set by the application as a template such as
+#: ``/v1/things/{name}``, and of the error code, set where a request is
+#: rejected.
 ROUTE = 'vobjects.route'
 REFUSED = 'vobjects.refused'
 
-#: Where a WSGI environ has :class:`Experimental`, if the policy has a header.
+#: Environ key that is true if the policy accepts fields early.
+EARLY = 'vobjects.early'
+
+#: Environ key of the :class:`Experimental`, set if the policy has a header.
 EXPERIMENTAL = 'vobjects.experimental'
 
 _SERVICE_TYPE = re.compile(r'[a-z][a-z0-9-]*', re.ASCII)
 _PATH = re.compile(r'v[1-9][0-9.]*', re.ASCII)
 _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
 
-#: What a template of :attr:`Policy.response_headers` may name.
+#: Names that a template in :attr:`Policy.response_headers` may contain.
 _SHOWN = dict.fromkeys(
     ('service', 'version', 'minimum', 'maximum', 'experimental'), ''
 )
@@ -46,8 +51,8 @@ class Maximum:
     """The highest version served at this moment.
 
     :ivar version: the version
-    :ivar reason: what keeps it from being higher, as a clause that can
-        stand after "because"; empty when nothing does
+    :ivar reason: why it is not higher, as a clause that fits after "because";
+        empty: nothing limits it
     """
 
     version: Version
@@ -56,10 +61,10 @@ class Maximum:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Experimental:
-    """What a request says of methods that may still change.
+    """Whether a request opts in to experimental methods.
 
-    :ivar header: where it says so
-    :ivar wanted: whether it may call them
+    :ivar header: name of the header for opting in
+    :ivar wanted: whether the request opts in
     """
 
     header: str
@@ -68,56 +73,62 @@ class Experimental:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Policy:
-    """The versions of one service and how it answers about them.
+    """The versions of a service, and its responses about them.
 
-    Who it is:
+    Identity:
 
-    :ivar service_types: names accepted in the header; the first one is
-        answered, and begins every error code
+    :ivar service_types: names accepted in the header; the first one is used in
+        responses and begins every error code
     :ivar minimum: lowest version
-    :ivar maximum: highest version this build knows
-    :ivar default: what a request without version gets; null: the minimum
-    :ivar help_url: where a human reads on, linked from every error
-    :ivar history_url: what each version brought, linked from every error
-        that is about versions; empty: nowhere
+    :ivar maximum: highest version that this build supports
+    :ivar default: version of a request without one; null: the minimum
+    :ivar help_url: page for people, linked from every error
+    :ivar history_url: page with the changes of each version, linked from every
+        error about versions; empty: no link
 
-    What it hears:
+    Requests:
 
-    :ivar legacy_headers: older headers with a bare version as value, heard
-        when the standard one does not name the service
-    :ivar latest_any_case: whether ``LATEST`` is ``latest``
-    :ivar experimental_header: with ``true`` in it, a request may call what
-        is :func:`~vobjects.microversions.outcomes.experimental`, and its
-        response says so too; empty: nobody may
+    :ivar legacy_headers: older headers with a bare version as value, used if
+        the standard one does not name the service
+    :ivar latest_any_case: whether ``LATEST`` is accepted as ``latest``
+    :ivar accepts_early: whether fields and types are accepted and shown from
+        the microversion in their ``EARLY_VERSION_MAP`` on, although a later
+        one documents them; Senlin's clients depend on it
+    :ivar experimental_header: header that, with the value ``true``, lets a
+        request call methods declared as
+        :func:`~vobjects.microversions.outcomes.experimental`; the response
+        repeats it; empty: these methods cannot be called
 
-    What it answers:
+    Responses:
 
-    :ivar response_headers: name and template of headers beside the standard
-        one; a template may name ``{service}``, ``{version}``, ``{minimum}``,
-        ``{maximum}`` and ``{experimental}``
-    :ivar experimental: the operator changed the API's behaviour; where a
-        template has ``{experimental}``, it says so (seed 002)
-    :ivar malformed_status: for a version that is none (specification: 400)
-    :ivar other_service_status: for a header that names other services only;
-        0: it is served the default version, as the specification says
-    :ivar unsupported_status: for one out of range (specification: 406)
-    :ivar method_missing_status: for a method that the version does not have;
-        404 as the documents of most services say, 400 as Senlin's server
-        and its tempest plug-in do, 406 as Magnum's
-    :ivar body: arranges the body of an error, see
+    :ivar response_headers: name and template of further headers; a template
+        may contain ``{service}``, ``{version}``, ``{minimum}``, ``{maximum}``
+        and ``{experimental}``
+    :ivar experimental: whether the operator changed the API's behaviour, which
+        ``{experimental}`` in a template shows
+    :ivar malformed_status: status for an invalid version (specification: 400)
+    :ivar other_service_status: status for a header that names other services
+        only; 0: serve the default version, as in the specification
+    :ivar unsupported_status: status for a version out of range (specification:
+        406)
+    :ivar method_missing_status: status for a method that the version lacks:
+        404 in the documentation of most services, 400 in Senlin's server and
+        its tempest plug-in, 406 in Magnum
+    :ivar body: function that formats error bodies, see
         :mod:`vobjects.microversions.bodies`
 
     Discovery:
 
-    :ivar path: first segment of every path; empty: ``v`` and the major
-    :ivar version_id: of the major version; empty: as the path
-    :ivar versions_status: of ``/``
-    :ivar maximum_keys: under which the highest version is shown
-    :ivar media_type: of the major version; empty: none is shown
-    :ivar updated: when the major version was last described anew, ISO 8601
-    :ivar retired: versions on their way out; their responses say so
+    :ivar path: first segment of every path; empty: ``v`` and the major version
+    :ivar path_aliases: other segments that clients may use instead
+    :ivar version_id: id of the major version; empty: the same as the path
+    :ivar versions_status: status of ``/``
+    :ivar maximum_keys: properties that show the highest version
+    :ivar media_type: media type of the major version; empty: not shown
+    :ivar updated: last change of the major version's description, ISO 8601
+    :ivar retired: versions whose responses announce their retirement
 
-    :raises ValueError: when the values cannot be a policy
+    :raises ValueError: the values are inconsistent
     """
 
     service_types: tuple[str, ...]
@@ -128,6 +139,7 @@ class Policy:
     history_url: str = ''
     legacy_headers: tuple[str, ...] = ()
     latest_any_case: bool = False
+    accepts_early: bool = False
     experimental_header: str = ''
     response_headers: tuple[tuple[str, str], ...] = ()
     experimental: bool = False
@@ -137,6 +149,7 @@ class Policy:
     method_missing_status: int = 404
     body: bodies.Body = bodies.plain
     path: str = ''
+    path_aliases: tuple[str, ...] = ()
     version_id: str = ''
     versions_status: int = 200
     maximum_keys: tuple[str, ...] = ('max_version',)
@@ -162,18 +175,27 @@ class Policy:
 
     @property
     def service_type(self) -> str:
-        """The name the service answers with."""
+        """The name that the service uses in responses."""
         return self.service_types[0]
 
     @property
     def major(self) -> str:
-        """The first segment of every path: v1."""
+        """The first segment of every path, such as ``v1``."""
         return self.path or f'v{self.minimum.major}'
 
-    def limit(self, maximum: Maximum | None = None) -> Maximum:
-        """Return ``maximum`` kept within what this build can serve.
+    def canonical_path(self, path: str) -> str:
+        """Return a path in which an alias is replaced by the first segment."""
+        for alias in self.path_aliases:
+            head = f'/{alias}'
+            if path == head or path.startswith(f'{head}/'):
+                return f'/{self.major}{path[len(head) :]}'
+        return path
 
-        :param maximum: what the live engines allow; None: no engine limits
+    def limit(self, maximum: Maximum | None = None) -> Maximum:
+        """Return ``maximum`` limited to the versions of this build.
+
+        :param maximum: highest version that live engines support; None: no
+            limit
         """
         if maximum is None or maximum.version > self.maximum:
             return Maximum(self.maximum)
@@ -182,9 +204,9 @@ class Policy:
         return maximum
 
     def default_under(self, maximum: Maximum) -> Version:
-        """Return what a request without version gets.
+        """Return the version of a request without one.
 
-        :param maximum: within the policy, see :meth:`limit`
+        :param maximum: highest version served now, see :meth:`limit`
         """
         return min(self.default or self.minimum, maximum.version)
 
@@ -195,8 +217,9 @@ def _check_names(policy: Policy) -> None:
     for name in policy.service_types:
         if not _SERVICE_TYPE.fullmatch(name):
             raise ValueError(f'{name!r} is not a service type')
-    if policy.path and not _PATH.fullmatch(policy.path):
-        raise ValueError(f'{policy.path!r} is no path segment such as v2.1')
+    for path in (*filter(None, (policy.path,)), *policy.path_aliases):
+        if not _PATH.fullmatch(path):
+            raise ValueError(f'{path!r} is no path segment such as v2.1')
     for name in (
         *policy.legacy_headers,
         *filter(None, (policy.experimental_header,)),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policies of five services of OpenStack.
+"""Version policies of five OpenStack services.
 
-What each of them promises about its versions, as documents (the seeds 000 to
-004) and servers have it. Where this library answers otherwise, on purpose,
-doc/source/preset_differences.csv says so and why; parsing is strict, and
-every response has the version and Vary, whatever a preset says.
+Each policy follows the service's documentation and server. This library
+differs from them on purpose in some cases, which
+doc/source/preset_differences.csv lists with the reasons: for every preset,
+parsing is strict, and every response has the version and Vary.
 
-A service takes the one it is the successor of, and names its own range::
+To replace one of these services, use its policy with your own range::
 
     dataclasses.replace(presets.NOVA, maximum=Version(2, 104))
 """
@@ -19,7 +19,7 @@ from vobjects.microversions import bodies
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
 
-#: Compute: an own header until 2.27, heard and answered ever since.
+#: Compute: its own header, used until 2.27, is still accepted and returned.
 NOVA = Policy(
     service_types=('compute',),
     minimum=Version(2, 1),
@@ -38,8 +38,8 @@ NOVA = Policy(
     updated='2013-07-23T11:33:21Z',
 )
 
-#: Clustering. For a method that a version lacks the document (seed 001) says
-#: 404, the server 400: a deployment with the server's clients sets that.
+#: Clustering. For a method that a version lacks, the documentation says 404
+#: and the server returns 400. Set 400 if you use the original clients.
 SENLIN = Policy(
     service_types=('clustering',),
     minimum=Version(1, 0),
@@ -48,15 +48,17 @@ SENLIN = Policy(
     history_url='https://docs.openstack.org/senlin/latest/contributor/'
     'api_microversion.html',
     latest_any_case=True,
+    accepts_early=True,
     body=bodies.senlin,
+    path_aliases=('v1.0',),
     version_id='1.0',
     versions_status=300,
     media_type='application/vnd.openstack.clustering-v1+json',
     updated='2016-01-18T00:00:00Z',
 )
 
-#: Container infrastructure: three names; a wrong name, value or version is
-#: all one to it.
+#: Container infrastructure: three service types. A wrong service, value or
+#: version all get the same status.
 MAGNUM = Policy(
     service_types=(
         'container-infrastructure-management',
@@ -80,7 +82,7 @@ MAGNUM = Policy(
     body=bodies.magnum,
 )
 
-#: Key manager: the specification, by way of microversion-parse.
+#: Key manager: follows the specification through microversion-parse.
 BARBICAN = Policy(
     service_types=('key-manager',),
     minimum=Version(1, 0),
@@ -95,7 +97,7 @@ BARBICAN = Policy(
     updated='2025-09-18T00:00:00Z',
 )
 
-#: Bare metal: older than the specification, with headers of its own.
+#: Bare metal: older than the specification, and uses its own headers.
 IRONIC = Policy(
     service_types=('baremetal',),
     minimum=Version(1, 1),

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Query strings: text to the values of a request type's fields.
+"""Parse query strings into the values of a request type's fields.
 
-A query has no types, so each value is read as its field's schema says, and
-the result then has to satisfy the same schema as a body.
+A query has no types: each value is converted as the schema of its field
+requires. The result is then validated like a body.
 """
 
 from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
@@ -19,7 +19,7 @@ from vobjects.versions import Version
 MAX_LENGTH = 8192
 MAX_PARAMETERS = 256
 
-#: The words that OpenStack's services take for a truth value, in any case.
+#: Spellings of booleans that OpenStack services accept, in any case.
 WORDS: Mapping[str, bool] = {
     **dict.fromkeys(('1', 'on', 't', 'true', 'y', 'yes'), True),
     **dict.fromkeys(('0', 'off', 'f', 'false', 'n', 'no'), False),
@@ -30,10 +30,11 @@ _NUMBER = re.compile(r'-?[0-9]{1,18}(\.[0-9]{1,18})?', re.ASCII)
 
 
 def pairs(query_string: str) -> list[tuple[str, str]]:
-    """Split a WSGI ``QUERY_STRING``; names may repeat.
+    """Split a WSGI ``QUERY_STRING`` into pairs; names may repeat.
 
-    :raises vobjects.microversions.errors.MalformedQuery: too long, too many
-        parameters, not UTF-8, or characters that cannot be stored
+    :raises vobjects.microversions.errors.MalformedQuery: the query is too
+        long, has too many parameters, is not UTF-8, or has characters that
+        cannot be stored
     """
     if len(query_string) > MAX_LENGTH:
         raise errors.MalformedQuery(
@@ -69,25 +70,58 @@ def coerce_query(
     names: Sequence[str],
     given: Iterable[tuple[str, str]],
     where: str = 'query',
+    *,
+    early: bool = False,
 ) -> dict[str, Any]:
-    """Return field name to value, checked.
+    """Return the values of a query by field name, validated.
 
-    :param names: every field the query had at any version
-    :param given: as :func:`pairs` returns, or ``items()`` of a multidict
-    :param where: the part, in error messages
+    :param cls: the request type
+    :param microversion: version of the request
+    :param names: every field that the query had at any version
+    :param given: pairs as returned by :func:`pairs`, or ``items()`` of a
+        multidict
+    :param where: name of the part, for error messages
+    :param early: see :meth:`vobjects.base.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = schema.compiled_at(cls, microversion, names)
+    compiled = schema.compiled_at(cls, microversion, names, early=early)
     values: dict[str, Any] = {}
     for name, text in given:
         shape = compiled.properties.get(name)
         if shape is None:
-            raise schema.unknown(cls, microversion, names, [name], where)
+            raise schema.unknown(
+                *(cls, microversion, names, [name], where), compiled
+            )
         put(values, name, text, shape, where)
-    schema.validate(cls, microversion, names, values, where, nulls=False)
+    schema.validate(
+        *(cls, microversion, names, values, where), nulls=False, early=early
+    )
     return values
+
+
+def settle(
+    pairs: Iterable[tuple[str, str]],
+    single: Collection[str],
+    *,
+    skip_empty: bool,
+) -> list[tuple[str, str]]:
+    """Return a query in which some parameters occur at most once.
+
+    :param pairs: names and values
+    :param single: names of these parameters; the last value counts
+    :param skip_empty: whether to drop them if they are empty
+    """
+    kept: list[tuple[str, str]] = []
+    last: dict[str, str] = {}
+    for name, text in pairs:
+        if name in single:
+            last[name] = text
+        else:
+            kept.append((name, text))
+    kept += (pair for pair in last.items() if pair[1] or not skip_empty)
+    return kept
 
 
 def put(
@@ -97,10 +131,15 @@ def put(
     shape: Mapping[str, Any],
     where: str,
 ) -> None:
-    """Add a parameter to what was read of a query.
+    """Convert a query parameter and add it to the values.
 
-    :param shape: the parameter's schema; a list may be given repeatedly
-    :raises vobjects.microversions.errors.ValidationError: another may not
+    :param values: values so far, changed in place
+    :param name: name of the parameter
+    :param text: its text
+    :param shape: schema of the parameter; a list may be repeated
+    :param where: name of the part, for error messages
+    :raises vobjects.microversions.errors.ValidationError: a parameter that is
+        not a list occurs twice
     """
     if 'array' in _types(shape):
         items = values.setdefault(name, [])
@@ -119,7 +158,7 @@ def _types(shape: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _read(text: str, shape: Mapping[str, Any]) -> Any:
-    """Return the value; the text as it is where nothing else fits."""
+    """Convert a text by its schema; keep the text if no type matches."""
     types = _types(shape)
     if 'integer' in types and _INTEGER.fullmatch(text):
         return int(text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values for ranges of versions: at most one for each version.
+"""Values by range of versions, at most one value per version.
 
-Decorators apply from the innermost out, so that ranges may be declared in any
-order. Looking a version up is a look into a dictionary, however many ranges
-there are.
+Decorators apply from the innermost out, so ranges may be declared in any
+order. A lookup is one dictionary access for any number of ranges, once its
+result is cached.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from vobjects.versions import NULL, Version
 
 T = TypeVar('T')
 
-#: Versions whose value is remembered; a service has far fewer.
+#: Maximum number of cached versions; a service has far fewer.
 _REMEMBERED = 10_000
 
 
 class Range(NamedTuple, Generic[T]):
-    """A value and the versions it is for.
+    """A value and its range of versions.
 
-    :ivar first: null: from the first version on
-    :ivar last: null: there is no end
+    :ivar value: the value
+    :ivar first: first version; null: no lower limit
+    :ivar last: last version; null: no upper limit
     :ivar place: ``FILE:LINE`` of the declaration
     """
 
@@ -40,9 +41,9 @@ class Range(NamedTuple, Generic[T]):
 
 
 class Ranges(Generic[T]):
-    """See the module's docstring.
+    """A collection of values by range of versions.
 
-    :param what: the values, for messages: ``'request schema'``
+    :param what: description of a value for messages: ``'request schema'``
     """
 
     def __init__(self, what: str) -> None:
@@ -57,10 +58,10 @@ class Ranges(Generic[T]):
         return iter(self._ranges)
 
     def add(self, value: T, first: Version, last: Version, place: str) -> None:
-        """Declare a value.
+        """Declare a value for a range of versions.
 
-        :raises vobjects.exceptions.DeclarationError: an empty range, or one
-            that overlaps another
+        :raises vobjects.exceptions.DeclarationError: the range is empty, or
+            overlaps another one
         """
         new = Range(value, first, last, place)
         if last and last < first:
@@ -77,7 +78,7 @@ class Ranges(Generic[T]):
         self._found.clear()
 
     def at(self, version: Version) -> T | None:
-        """Return the value for a version; None: there is none."""
+        """Return the value for a version, or None."""
         try:
             return self._found[version]
         except KeyError:
@@ -96,12 +97,14 @@ class Ranges(Generic[T]):
         return found
 
     def check_covers(self, first: Version, last: Version, owner: str) -> None:
-        """Refuse what does not fit the versions of a function.
+        """Reject ranges that do not match the versions of a function.
 
-        :param last: null: there is no end
-        :param owner: the function, with its place, for messages
-        :raises vobjects.exceptions.DeclarationError: a gap, or a value for
-            versions that the function is not for; both places are named
+        :param first: first version of the function
+        :param last: last version of the function; null: no end
+        :param owner: the function with its place, for messages
+        :raises vobjects.exceptions.DeclarationError: a version of the function
+            has no value, or a value is for none of its versions; the message
+            names both places
         """
         if not self._ranges:
             return
@@ -128,9 +131,9 @@ class Ranges(Generic[T]):
 
 
 def bound(version: str | Version | None) -> Version:
-    """Return a bound of a range as it was declared; None is null.
+    """Return a declared bound of a range as a version; None becomes null.
 
-    :raises vobjects.exceptions.InvalidVersion: it is no version
+    :raises vobjects.exceptions.InvalidVersion: the text is not a version
     """
     if version is None:
         return NULL

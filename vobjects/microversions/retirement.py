@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a version: told in the headers of each of its responses.
+"""Announce the end of versions in the headers of their responses.
 
 ::
 
@@ -14,14 +14,14 @@
 
 ``Deprecation`` is a Date of structured fields (RFC 9745, 2.1; RFC 9651,
 3.3.7), ``Sunset`` an HTTP-date (RFC 8594, 3; RFC 9110, 5.6.7), and the links
-follow RFC 8288. A microversion is no resource of its own: its successor is
-the same URL, asked at another version. So the link's target is the empty
-reference, which stands for the URL of the request (RFC 3986, 4.4), and its
-title says which version to ask for. A successor that is a URL, such as that
-of a new major version, is linked as it is.
+follow RFC 8288. A microversion does not have its own URL: its successor is the
+same URL, requested at another version. The target of the link is therefore the
+empty reference, which means the URL of the request (RFC 3986, 4.4), and its
+title names the version. If the successor is a URL, such as that of a new major
+version, the link points to that URL.
 
-Nothing is refused here, also after the sunset: a version is gone when the
-policy's minimum is above it.
+A retired version is still served, even after its sunset. To stop serving it,
+raise the policy's minimum.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from vobjects.versions import Version
 Headers: TypeAlias = list[tuple[str, str]]
 Date: TypeAlias = str | datetime.datetime
 
-# What RFC 3986 lets a URL have; nothing that ends a header or its <...>.
+# Characters that RFC 3986 allows in a URL; none of them can end the header
+# value or its <...>.
 _URL = re.compile(
     r"https?://[A-Za-z0-9\[][A-Za-z0-9:/?#\[\]@!$&'()*+,;=._~%-]*", re.ASCII
 )
@@ -48,7 +49,7 @@ _URL = re.compile(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Retirement:
-    """A range of versions on their way out; see :func:`retire`."""
+    """A range of versions that is being retired; see :func:`retire`."""
 
     first: Version
     last: Version
@@ -58,14 +59,14 @@ class Retirement:
     help_url: str = ''
 
     def covers(self, version: Version) -> bool:
-        """Tell whether a version is among them."""
+        """Return whether a version lies in the range."""
         return self.first <= version <= self.last
 
     def headers(self, service_type: str, help_url: str) -> Headers:
-        """Return what every response at these versions carries.
+        """Return the headers of every response at these versions.
 
-        :param service_type: of the successor
-        :param help_url: linked to unless the retirement has its own
+        :param service_type: service type for the title of the successor
+        :param help_url: page to link unless the retirement has its own
         """
         target = self.help_url or help_url
         found: Headers = []
@@ -85,13 +86,13 @@ class Retirement:
         elif self.successor:
             title = f'title="{service_type} {self.successor}"'
             links.append(_link('', 'successor-version', title))
-        # One header of several values: a client that keeps headers in a
-        # mapping has all of them.
+        # A single header with all links: a client that keeps headers in a
+        # mapping would lose repeated ones.
         found.append(('Link', ', '.join(links)))
         return found
 
     def __str__(self) -> str:
-        """Return it in words: ``deprecated since ..., ends on ...``."""
+        """Return the dates and the successor in words."""
         parts = []
         if self.deprecated is not None:
             parts.append(f'deprecated from {_day(self.deprecated)} on')
@@ -111,19 +112,19 @@ def retire(
     successor: str = '',
     help_url: str = '',
 ) -> Retirement:
-    """Say when a version, or a range of them, ends.
+    """Declare when a version, or a range of versions, ends.
 
-    :param first: the version, or the first of the range
-    :param last: the last of the range, itself included
-    :param deprecated: since when nobody should begin to use it; ISO 8601,
-        in UTC if it names no zone, or an aware datetime
-    :param sunset: from when on it may be gone; likewise
-    :param successor: the version to use instead, or a URL
-    :param help_url: what a human should read about it; empty: what the
-        policy says of its history
-    :raises vobjects.exceptions.DeclarationError: no date, no readable date,
-        a sunset before the deprecation (RFC 9745, 4), no range, no URL
-    :raises vobjects.exceptions.InvalidVersion: a version that is none
+    :param first: the version, or the first one of the range
+    :param last: last version of the range, inclusive
+    :param deprecated: date from which new clients should not use it: ISO 8601
+        (UTC unless it names a time zone), or an aware datetime
+    :param sunset: date from which it may be unavailable; same forms
+    :param successor: version to use instead, or a URL
+    :param help_url: page for people; empty: the policy's history or help page
+    :raises vobjects.exceptions.DeclarationError: no date, an unreadable date,
+        a sunset before the deprecation (RFC 9745, 4), an invalid range,
+        successor or URL
+    :raises vobjects.exceptions.InvalidVersion: a text is not a version
     """
     begins = _version(first)
     ends = begins if last is None else _version(last)
@@ -160,14 +161,14 @@ _WORDS = ('deprecated', 'sunset', 'successor', 'help_url')
 
 
 def parse(text: str) -> Retirement:
-    """Read a line such as ``1.0-1.4 sunset=2027-06-30 successor=1.7``.
+    """Parse a line such as ``1.0-1.4 sunset=2027-06-30 successor=1.7``.
 
-    The names are those of :func:`retire`; a range has no spaces around its
-    hyphen.
+    The names are the parameters of :func:`retire`. A range has no spaces
+    around its hyphen.
 
-    :raises vobjects.exceptions.DeclarationError: see :func:`retire`; or an
-        unknown name, or one given twice
-    :raises vobjects.exceptions.InvalidVersion: a version that is none
+    :raises vobjects.exceptions.DeclarationError: see :func:`retire`; or a name
+        is unknown or given twice
+    :raises vobjects.exceptions.InvalidVersion: a text is not a version
     """
     versions, *settings = text.split() or ['']
     given: dict[str, str] = {}
@@ -186,10 +187,10 @@ def parse(text: str) -> Retirement:
 def check(
     retired: Iterable[Retirement], minimum: Version, maximum: Version
 ) -> None:
-    """Refuse what cannot hold for a service's versions.
+    """Reject retirements that contradict the versions of a service.
 
-    :raises ValueError: a version is retired twice, is not served, or has a
-        successor that is not
+    :raises ValueError: a version is retired twice or is not served, or its
+        successor is above the maximum
     """
     ordered = sorted(retired, key=lambda each: each.first)
     for before, now in pairwise(ordered):
@@ -211,14 +212,14 @@ def check(
 
 
 def of(retired: Iterable[Retirement], version: Version) -> Retirement | None:
-    """Return the retirement of a version; None when it is not retired."""
+    """Return the retirement of a version; None if it is not retired."""
     return next((each for each in retired if each.covers(version)), None)
 
 
 def headers(
     retired: Iterable[Retirement], service_type: str, help_url: str
 ) -> Mapping[Version, Headers]:
-    """Return the headers of each retired version."""
+    """Return version -> headers for all retired versions."""
     return {
         Version(each.first.major, minor): each.headers(service_type, help_url)
         for each in retired

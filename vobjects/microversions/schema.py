@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON schema of a request type at a version, and what breaks it.
+"""JSON schemas of request types by version, and validation messages.
 
-A schema follows from the fields the type had at an object version; nobody
-writes one. It is compiled once for each (type, object version, names). What
-is right is accepted fast (:mod:`vobjects.microversions.acceptance`). A
-refused request is told where, what was expected, and, when a field belongs to
-another API version, which one: the mistake that users ask about most.
+The schema of a type follows from its fields at an object version. It is
+compiled once for each (type, object version, names). Valid input takes a fast
+path (:mod:`vobjects.microversions.acceptance`). For invalid input, the error
+gives the location and the expected value. If a field belongs to another API
+version, the error names that version: this is the mistake that users ask about
+most.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import difflib
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,20 +21,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields, history
+from vobjects import exceptions, fields, history, phrases, suggestions
 from vobjects.microversions import acceptance, availability, errors
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
-    # Whoever has a type has imported it; this module need not.
+    # Needed for annotations only: callers have imported the type themselves.
     from vobjects import base
 
 DIALECT = 'http://json-schema.org/draft-04/schema#'
 
-#: Names listed, at most, when an unknown one is refused.
-_LISTED = 20
-
-#: Characters of somebody else's message that are repeated.
+#: Maximum length of a message taken from another library.
 _LONGEST = 200
 
 RequestType: TypeAlias = 'type[base.Object]'
@@ -45,9 +42,9 @@ def body_schema(
 ) -> dict[str, Any]:
     """Return the schema (draft 4) of a part of a request.
 
-    :param object_version: of ``cls``
-    :param names: the fields in this part; those that the version lacks are
-        left out
+    :param cls: the request type
+    :param object_version: object version of ``cls``
+    :param names: fields of the part; fields that the version lacks are omitted
     """
     known = cls.fields_at(object_version)
     part = {name: known[name] for name in names if name in known}
@@ -59,8 +56,10 @@ def body_schema(
         },
         'additionalProperties': False,
     }
-    required = [name for name, field in part.items() if is_required(field)]
-    if required:  # draft 4 has no empty list here
+    required = [
+        name for name, field in part.items() if fields.is_required(field)
+    ]
+    if required:  # draft 4 does not allow an empty list
         schema['required'] = required
     return schema
 
@@ -73,18 +72,22 @@ def validate(
     where: str = 'body',
     *,
     nulls: bool = True,
+    early: bool = False,
 ) -> None:
-    """Check a part of a request at an API version.
+    """Validate a part of a request at an API version.
 
-    :param names: every field the part had at any version
+    :param cls: the request type
+    :param microversion: version of the request
+    :param names: every field that the part had at any version
     :param values: the part, as JSON values
-    :param where: the part, in error messages
-    :param nulls: whether the part can say null; a query cannot
+    :param where: name of the part, for error messages
+    :param nulls: whether the part can contain null; a query cannot
+    :param early: see :meth:`vobjects.base.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = compiled_at(cls, microversion, names)
+    compiled = compiled_at(cls, microversion, names, early=early)
     if not compiled.accepts(values):
         _check(compiled, cls, microversion, names, values, where, nulls)
     asked = compiled.asked
@@ -102,23 +105,49 @@ def _check(
     where: str,
     nulls: bool,
 ) -> None:
-    """Say what is wrong; nothing is, if the fast way was too strict."""
+    """Raise the first fault; do nothing if the fast path was too strict."""
     if not isinstance(values, dict):
         raise errors.ValidationError(
-            where, f'must be a JSON object, not {_shown(values)}'
+            where, f'must be a JSON object, not {phrases.shown(values)}'
         )
     extra = [name for name in values if name not in compiled.properties]
     if extra:
-        raise unknown(cls, microversion, names, extra, where)
+        raise unknown(cls, microversion, names, extra, where, compiled)
     for name in compiled.required:
         if name not in values:
-            raise _missing(cls, microversion, names, name, where)
+            raise _missing(compiled, cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
         refused = refusal(fault, where, nulls)
         if fault.absolute_path:
-            refused.fault = _fault_of(compiled, fault, values)
-        raise _elsewhere(refused, fault, cls, microversion, names, values)
+            told = _fault_of(compiled, fault, values)
+            if fault.validator == 'pattern':
+                problem = _of_pattern(told.field._type, fault.instance)
+                refused = errors.ValidationError(refused.path, problem)
+            refused.fault = told
+        plain = refusal(fault, where, nulls, suggests=False)
+        raise (
+            _elsewhere(plain, fault, cls, microversion, names, values)
+            or refused
+        )
+
+
+#: Field type -> what its pattern requires.
+_PATTERNS: Mapping[type, str] = {
+    fields.Capacity: 'must be an integer',
+    fields.Name: 'must have only letters, digits and the characters "_.~-"',
+    fields.UUID: 'must be a UUID',
+}
+
+
+def _of_pattern(kind: Any, value: Any) -> str:
+    """Return the problem of a value that does not match a pattern."""
+    if isinstance(kind, fields.Sort):
+        return kind.fault(value)
+    wanted = _PATTERNS.get(
+        type(kind), f'must be a valid {type(kind).__name__}'
+    )
+    return f'{wanted}, not {phrases.shown(value)}'
 
 
 def _fault_of(
@@ -126,7 +155,7 @@ def _fault_of(
     fault: jsonschema.ValidationError,
     values: Mapping[str, Any],
 ) -> errors.FieldFault:
-    """Return what is wrong with the value that the schema refuses."""
+    """Return the fault of a value that the schema rejects, as data."""
     name = str(fault.absolute_path[0])
     is_of_type = fault.validator == 'type'
     return errors.FieldFault(
@@ -146,14 +175,14 @@ def _elsewhere(
     microversion: Version,
     names: Sequence[str],
     values: Mapping[str, Any],
-) -> errors.ValidationError:
-    """Return the refusal, and which version takes the value if one does.
+) -> errors.ValidationError | None:
+    """Return the error with the versions that accept the value, if any.
 
-    A new member of an enum, a wider range, another type: each came, or went,
-    with a version, and only the type's older and newer schemas tell.
+    A value may be accepted only by the schemas of other versions: enums gain
+    and lose members, and ranges and types change.
     """
     if not fault.absolute_path:
-        return refusal
+        return None
     name = str(fault.absolute_path[0])
     hashable: Any = cls
 
@@ -167,8 +196,8 @@ def _elsewhere(
 
     spans = availability.along(cls, accepts)
     if not spans:
-        return refusal
-    shown = _shown(fault.instance)
+        return None
+    shown = phrases.shown(fault.instance)
     also = availability.sentence(shown, spans, microversion)
     better = errors.ValidationError(refusal.path, f'{refusal.problem}; {also}')
     better.is_of(spans, microversion)
@@ -176,13 +205,14 @@ def _elsewhere(
 
 
 def _missing(
+    compiled: Compiled,
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
     name: str,
     where: str,
 ) -> errors.ValidationError:
-    """Return the error for a name that was not given, and had to be."""
+    """Return the error for a required field that is missing."""
     hashable: Any = cls
     spans = availability.along(
         cls,
@@ -200,21 +230,23 @@ def _missing(
     if until or since:
         problem += f'; this request asked for {microversion}'
         return errors.ValidationError(where, problem)
-    known = compiled_at(cls, microversion, names).fields
-    fault = errors.FieldFault('missing', (name,), known[name])
+    fault = errors.FieldFault('missing', (name,), compiled.fields[name])
     return errors.ValidationError(where, problem, fault)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Compiled:
-    """A schema made ready.
+    """A compiled schema.
 
-    :ivar properties: field name to schema
-    :ivar required: names that must be given
-    :ivar accepts: True: valid; False: the validator has to judge
-    :ivar asked: field name to the classes of valid values that the field
-        itself may still refuse
-    :ivar fields: the fields themselves, and an object they can talk of
+    :ivar properties: field name -> schema
+    :ivar required: names of the required fields
+    :ivar validator: validator of jsonschema
+    :ivar accepts: fast validator: True if a value is valid, False if the other
+        validator must decide
+    :ivar asked: field name -> classes of values that pass the schema and that
+        the field may still reject
+    :ivar fields: field name -> field
+    :ivar owner: object passed to the fields when they check a value
     """
 
     properties: Mapping[str, Mapping[str, Any]]
@@ -226,15 +258,16 @@ class Compiled:
     owner: base.Object
 
     def check_value(self, name: str, value: Any, where: str) -> None:
-        """Refuse what only the field itself can tell, such as a date.
+        """Reject values that only the field can check, such as dates.
 
-        :raises vobjects.microversions.errors.ValidationError: it is refused
+        :raises vobjects.microversions.errors.ValidationError: the field
+            rejects the value
         """
         try:
             self.fields[name].coerce(self.owner, name, value)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise errors.ValidationError(
-                path_to(where, [name]),
+                phrases.path_to(where, [name]),
                 str(error)[:_LONGEST].rstrip('.'),
                 errors.FieldFault(
                     'value', (name,), self.fields[name], value, value
@@ -243,22 +276,33 @@ class Compiled:
 
 
 def compiled_at(
-    cls: RequestType, microversion: Version, names: Sequence[str]
+    cls: RequestType,
+    microversion: Version,
+    names: Sequence[str],
+    *,
+    early: bool = False,
 ) -> Compiled:
     """Return the compiled schema of a part at an API version.
 
+    :param cls: the request type
+    :param microversion: version of the request
+    :param names: every field that the part had at any version
+    :param early: see :meth:`vobjects.base.Object.version_at`
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    hashable: Any = cls  # as every class; mypy looks at the instances'
-    return _compiled_at(hashable, microversion, tuple(names))
+    hashable: Any = cls  # mypy checks the instances' __hash__
+    return _compiled_at(hashable, microversion, tuple(names), early)
 
 
 @functools.lru_cache(maxsize=4096)
 def _compiled_at(
-    cls: RequestType, microversion: Version, names: tuple[str, ...]
+    cls: RequestType,
+    microversion: Version,
+    names: tuple[str, ...],
+    early: bool,
 ) -> Compiled:
-    object_version = cls.version_at(microversion)
+    object_version = cls.version_at(microversion, early=early)
     if object_version is None:
         introduced = cls.introduced() or NULL
         raise errors.MethodNotAtVersion(
@@ -287,13 +331,13 @@ def _compiled(
     )
 
 
-#: Field type -> the classes of values that its schema lets pass and it may
-#: refuse; of a type that is not here, all.
+#: Field type -> classes of values that may pass its schema but be rejected by
+#: the field. For any other type, the field checks all values.
 _LEFT_TO: Mapping[type, tuple[type, ...]] = {
     fields.Boolean: (),
-    fields.Capacity: (str,),  # digits, of which it knows the range
+    fields.Capacity: (str,),  # digits: it checks their range
     fields.Enum: (),
-    fields.Float: (int,),  # beyond the range of a float
+    fields.Float: (int,),  # may exceed the range of a float
     fields.IdentityList: (),
     fields.Integer: (),
     fields.Json: (),
@@ -308,7 +352,7 @@ _LEFT_TO: Mapping[type, tuple[type, ...]] = {
 
 
 def _left_to(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
-    """Return which of the values that its schema accepts a field judges."""
+    """Return the classes of values that a field must check itself."""
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
             return (object,)
@@ -321,44 +365,47 @@ def unknown(
     names: Sequence[str],
     extra: Sequence[str],
     where: str,
+    compiled: Compiled,
 ) -> errors.ValidationError:
     """Return the error for names that the version does not have.
 
-    :param extra: these names; the error is about the first
+    :param extra: these names; the error is about the first one
+    :param compiled: schema of the part at the request's version
     """
     name = extra[0]
-    path = path_to(where, [name])
+    path = phrases.path_to(where, [name])
     if name in names:
-        spans = availability.along(
-            cls, lambda version: name in cls.fields_at(version)
-        )
+        spans = _spans(cls, name)
         shown = exceptions.cut(name)
         problem = availability.sentence(shown, spans, microversion)
         problem += _other_name(cls, microversion, name)
         error = errors.ValidationError(path, problem)
         error.is_of(spans, microversion)
         return error
-    known = sorted(compiled_at(cls, microversion, names).properties)
+    known = compiled.properties
+    near = suggestions.nearest(name, (*known, *names))
+    problem = (
+        phrases.unknown(name, known)
+        if near is None or near in known
+        else f'unknown; did you mean {near!r}? '
+        + availability.sentence(repr(near), _spans(cls, near), microversion)
+    )
     return errors.ValidationError(
         path,
-        f'unknown; {_advice(name, known)}',
+        problem,
         errors.FieldFault('unknown', tuple(extra)),
     )
 
 
-def _advice(name: str, known: list[str]) -> str:
-    if not known:
-        return 'nothing is expected here'
-    close = difflib.get_close_matches(name[:64], known, n=1)
-    if close:
-        return f'did you mean {close[0]!r}?'
-    listed = ', '.join(map(repr, known[:_LISTED]))
-    more = ', …' if len(known) > _LISTED else ''
-    return f'known here: {listed}{more}'
+def _spans(cls: RequestType, name: str) -> availability.Spans:
+    """Return the API versions that have a field."""
+    return availability.along(
+        cls, lambda version: name in cls.fields_at(version)
+    )
 
 
 def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
-    """Return what a renamed field is called at a version, as a clause."""
+    """Return a clause with the name that a renamed field has at a version."""
     for newest, field in cls.fields.items():
         called = {newest}
         called |= {change.old_name for change in history.changes_of(field)}
@@ -369,27 +416,20 @@ def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
     return ''
 
 
-def is_required(field: ovo_fields.Field[Any]) -> bool:
-    """Tell whether a field has to be given: it is not null by default."""
-    return not field.nullable and (
-        field.default is ovo_fields.UnspecifiedDefault
-    )
-
-
 def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
-    """Return the schema (draft 4) of a field's values, null included."""
-    # A copy: some types hand out the list they keep.
+    """Return the schema (draft 4) of a field's values, including null."""
+    # Copy it: some types return a list that they keep.
     schema: dict[str, Any] = copy.deepcopy(field.get_schema())
     if field.nullable and None not in schema.get('enum', [None]):
-        schema['enum'] = [*schema['enum'], None]  # it may be a tuple
+        schema['enum'] = [*schema['enum'], None]  # may be a tuple
     return schema
 
 
 def with_python_patterns(schema: Any) -> Any:
-    r"""Return a schema whose patterns mean in Python what they say.
+    r"""Return a schema whose patterns have the same meaning in Python.
 
-    In a JSON schema ``$`` is the end; in Python it also matches before a
-    line feed that ends the text, which ``\Z`` does not.
+    In JSON Schema, ``$`` matches only at the end of the text. In Python it
+    also matches before a final line feed, which ``\Z`` does not.
     """
     if isinstance(schema, list):
         return [with_python_patterns(item) for item in schema]
@@ -403,37 +443,30 @@ def with_python_patterns(schema: Any) -> Any:
 
 
 def refusal(
-    fault: jsonschema.ValidationError, where: str, nulls: bool
+    fault: jsonschema.ValidationError,
+    where: str,
+    nulls: bool,
+    *,
+    suggests: bool = True,
 ) -> errors.ValidationError:
-    """Return the error for a fault, in words for people."""
-    path = path_to(where, fault.absolute_path)
+    """Return a readable error for a fault that jsonschema reports.
+
+    :param fault: the fault
+    :param where: name of the part
+    :param nulls: whether the part can contain null
+    :param suggests: whether to suggest an accepted value that is similar
+    """
+    path = phrases.path_to(where, fault.absolute_path)
     say = _EXPECTED.get(str(fault.validator))
     if say is None:
         return errors.ValidationError(path, fault.message[:_LONGEST])
-    expected = fault.validator_value
+    expected: Any = fault.validator_value
     if isinstance(expected, list) and not nulls:
         expected = [item for item in expected if item not in ('null', None)]
-    return errors.ValidationError(
-        path, f'{say(expected)}, not {_shown(fault.instance)}'
-    )
-
-
-def path_to(where: str, steps: Iterable[str | int]) -> str:
-    """Return where a value is, as error messages say it.
-
-    :param where: the part of the request, as ``body``
-    :param steps: names and indexes, from there on
-    :returns: as in ``body.nodes[0]['a name']``
-    """
-    path = where
-    for step in steps:
-        if isinstance(step, int):
-            path += f'[{step}]'
-        elif step.isidentifier() and len(step) <= exceptions.SHOWN:
-            path += f'.{step}'
-        else:
-            path += f'[{exceptions.cut(step)}]'
-    return path
+    problem = f'{say(expected)}, not {phrases.shown(fault.instance)}'
+    if suggests and fault.validator == 'enum':
+        problem += phrases.did_you_mean(fault.instance, expected)
+    return errors.ValidationError(path, problem)
 
 
 _WORDS: Mapping[str, str] = {
@@ -456,10 +489,10 @@ def _without_z(pattern: str) -> str:
     return re.sub(r'\\Z\Z', '$', pattern)
 
 
-# Schema keyword -> what it expected, in words.
+# Schema keyword -> function that describes the expected value.
 _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'type': _types,
-    'enum': lambda values: 'must be one of ' + ', '.join(map(_shown, values)),
+    'enum': lambda values: f'must be one of {phrases.listed(values)}',
     'pattern': lambda text: f'must match {_without_z(text)}',
     'format': lambda name: f'must have the format {name}',
     'minimum': lambda limit: f'must be at least {limit}',
@@ -470,12 +503,3 @@ _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'maxItems': lambda limit: f'must have at most {limit} items',
     'uniqueItems': lambda _: 'must have each item once',
 }
-
-_LITERALS = {None: 'null', True: 'true', False: 'false'}
-
-
-def _shown(value: Any) -> str:
-    """Return a JSON value for people, cut."""
-    if value is None or isinstance(value, bool):
-        return _LITERALS[value]
-    return exceptions.cut(value)

@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which versions are used, by whom, and how requests go: Prometheus metrics.
+"""Prometheus metrics: requests by version and client, and durations.
 
 ======================================== ===================================
 vobjects_api_uses_total                  requests by version, method, route,
                                          and agent
 vobjects_api_request_duration_seconds    histogram by method, route, status
-vobjects_api_refusals_total              requests refused, by error code
-vobjects_api_downgrades_total            requests sent on in an older form, as
-                                         a live engine is older, by type
-vobjects_api_served_maximum_minor        of the highest version served now;
-                                         -1: no engine is known
-vobjects_api_newest_minor                of the highest one this build has
-vobjects_api_counting_since_seconds      Unix time the counters began at
+vobjects_api_refusals_total              rejected requests by error code
+vobjects_api_downgrades_total            requests downgraded for an older
+                                         engine, by type
+vobjects_api_served_maximum_minor        minor of the highest version served
+                                         now; -1: no engine is known
+vobjects_api_newest_minor                minor of this build's highest version
+vobjects_api_counting_since_seconds      Unix time at which counting began
 ======================================== ===================================
 
-What clients choose cannot make the number of series grow. A route is the
-template that the application names in the environ (:data:`ROUTE`), never a
-path. An agent is the first product of ``User-Agent`` without its version;
-only so many are told apart, the others are :data:`OTHER`; and one is learned
-from an answer that is no error, so that who is not let in cannot use them up.
+The number of series is bounded, whatever clients send. A route is the template
+that the application sets in the environ (:data:`ROUTE`), never a path. An
+agent is the first product of ``User-Agent`` without its version. Only a
+limited number of agents are distinguished, and the others are :data:`OTHER`. A
+new agent counts only after a response without an error, so that
+unauthenticated clients cannot exhaust the limit.
 
-Several processes count together when ``PROMETHEUS_MULTIPROC_DIR`` names a
-directory that they share. It must be there before this module is imported,
-for that is when prometheus_client decides where values live. What a process
-has counted stays there when it dies; no value depends on who is alive.
+If ``PROMETHEUS_MULTIPROC_DIR`` names a shared directory, several processes
+count together. Set the variable and create the directory before this module is
+imported, because prometheus_client chooses at that time where it stores
+values. The counts of a process stay in the directory after it ends, and no
+value depends on which processes are alive.
 """
 
 from __future__ import annotations
@@ -52,17 +54,18 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-#: The environment variable of prometheus_client.
+#: Environment variable of prometheus_client.
 DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
 
-#: Agents told apart, by each process.
+#: Default number of agents that each process distinguishes.
 MAX_AGENTS = 64
 
-#: For an agent that is one too many, a path without a route, and a method
-#: that HTTP does not know; no product and no template look like it.
+#: Label of agents beyond the limit, of requests without a route, and of
+#: methods that HTTP does not define. No product or template has this form.
 OTHER = '(other)'
 
-#: For a request without a ``User-Agent`` that begins as RFC 9110 says.
+#: Label of requests whose ``User-Agent`` is missing or does not follow RFC
+#: 9110.
 UNNAMED = '(none)'
 
 USES = 'vobjects_api_uses'
@@ -72,7 +75,7 @@ _METHODS = frozenset(
     ('DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT')
 )
 
-# A product is a token, perhaps with a version (RFC 9110, 10.1.5).
+# A product is a token with an optional version (RFC 9110, 10.1.5).
 _PRODUCT = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?:[/ \t]|\Z)")
 
 _BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -81,9 +84,9 @@ _BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Usage:
     """The metrics of one process.
 
-    :param policy: of the service
-    :param max_agents: agents told apart
-    :param clock: Unix time in seconds
+    :param policy: version policy of the service
+    :param max_agents: number of agents to distinguish
+    :param clock: function that returns the Unix time in seconds
     """
 
     def __init__(
@@ -136,13 +139,14 @@ class Usage:
             registry,
         )
         newest.set(policy.maximum.minor)
-        # The oldest counts: those who died have counted, too.
+        # The minimum of all processes, because counts of ended processes
+        # remain.
         since = _gauge(
             SINCE, 'Unix time the counters began at.', 'min', registry
         )
         since.set(clock())
-        # prometheus_client looks a series up in a microsecond or two; a
-        # dictionary does in a tenth of it.
+        # A lookup in prometheus_client takes one or two microseconds; in a
+        # dictionary, a tenth of that.
         self._of_use: dict[tuple[str, ...], Any] = {}
         self._of_duration: dict[tuple[str, ...], Any] = {}
 
@@ -151,8 +155,9 @@ class Usage:
     ) -> None:
         """Count a request that has been answered.
 
-        :param status: three digits
-        :param seconds: that it took
+        :param environ: WSGI environ of the request
+        :param status: HTTP status, three digits
+        :param seconds: duration of the request
         """
         method = environ.get('REQUEST_METHOD', '')
         if method not in _METHODS:
@@ -177,7 +182,7 @@ class Usage:
         found.inc()
 
     def downgraded(self, type_name: str) -> None:
-        """Count a request that an older engine had sent in an older form."""
+        """Count a request that was downgraded for an older engine."""
         self._downgrades.labels(type_name).inc()
 
     def _agent(self, header: str, status: str) -> str:
@@ -187,14 +192,14 @@ class Usage:
         name = product[1]
         if name in self._agents:
             return name
-        # The set may grow by one a thread beyond its size.
+        # Concurrent threads may exceed the limit by one agent each.
         if status >= '400' or len(self._agents) >= self._max_agents:
             return OTHER
         self._agents.add(name)
         return name
 
     def text(self, maximum: int) -> tuple[str, bytes]:
-        """Return what Prometheus reads, of all processes together.
+        """Return the metrics of all processes in Prometheus' text format.
 
         :param maximum: minor of the highest version served now, or -1
         :returns: media type and content
@@ -212,9 +217,10 @@ class Usage:
 
 
 class Counting:
-    """WSGI middleware: counts what passes; outermost, to see all of it.
+    """WSGI middleware that counts requests; place it outermost.
 
-    :param app: the application; it names its routes in the environ
+    :param app: the application, which sets the route in the environ
+    :param usage: the metrics
     """
 
     def __init__(self, app: WSGIApplication, usage: Usage) -> None:
@@ -240,7 +246,7 @@ class Counting:
 
         answer = self.app(environ, started)
         returned = True
-        if status:  # else it begins when somebody wants its first part
+        if status:  # otherwise started() records the request later
             self._record(environ, status, began)
         return answer
 

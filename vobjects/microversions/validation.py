@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas for the methods of controllers, by version (seed 002).
+"""Decorators that declare schemas for controller methods, by version.
 
 ::
 
@@ -10,10 +10,11 @@
     @response_body_schema(created)
     def create(self, req, body): ...
 
-Where a kind of schema is declared it must be there for every version of the
-method; that is seen when ``api_version`` reads them, and by the contract's
-meta-test. A schema is of draft 4 unless its ``$schema`` says another. It is
-compiled once; choosing it does not depend on how many there are.
+If a method declares request, query or response schemas, each of its versions
+must have exactly one of that kind. ``api_version`` checks this when it is
+applied, and the contract's tests check it again. Schemas are of draft 4 unless
+``$schema`` names another dialect. Each is compiled once, and its lookup takes
+the same time for any number of schemas.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def schema(
     min_version: str | Version | None = None,
     max_version: str | Version | None = None,
 ) -> facts.Decorator:
-    """Declare what the method's argument ``body`` must be.
+    """Declare the schema of the method's argument ``body``.
 
-    :raises vobjects.exceptions.DeclarationError: it is no schema, or there
-        are two for one version
+    :raises vobjects.exceptions.DeclarationError: the schema is invalid, or a
+        version has two schemas
     """
     return facts.declare(
         'bodies', Checked(definition), min_version, max_version
@@ -50,9 +51,10 @@ def query_schema(
     min_version: str | Version | None = None,
     max_version: str | Version | None = None,
 ) -> facts.Decorator:
-    """Declare the query: an object whose properties are the parameters.
+    """Declare the schema of the query: an object with its parameters.
 
-    Texts are read as the properties' types; a list may be given repeatedly.
+    Texts are converted to the types of the properties. A parameter whose type
+    is a list may be repeated.
     """
     return facts.declare(
         'queries', Checked(definition), min_version, max_version
@@ -64,10 +66,11 @@ def response_body_schema(
     min_version: str | Version | None = None,
     max_version: str | Version | None = None,
 ) -> facts.Decorator:
-    """Declare what the method returns.
+    """Declare the schema of the method's return value.
 
-    It is looked at only where the environ has ``facts.CHECK_ANSWERS``: in
-    tests. A client gains nothing from an error instead of its answer.
+    It is checked only if the environ has ``facts.CHECK_ANSWERS``, as in tests.
+    In production, a client would gain nothing from an error in place of its
+    response.
     """
     return facts.declare(
         'answers', Checked(definition), min_version, max_version
@@ -75,9 +78,9 @@ def response_body_schema(
 
 
 class Checked:
-    """A schema made ready.
+    """A compiled schema.
 
-    :raises vobjects.exceptions.DeclarationError: it is no schema
+    :raises vobjects.exceptions.DeclarationError: the schema is invalid
     """
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
@@ -100,9 +103,13 @@ class Checked:
     def check(
         self, value: Any, where: str, version: Version, all_: Ranges[Checked]
     ) -> None:
-        """Refuse what the schema does not allow.
+        """Raise an error if the schema rejects a value.
 
-        :param all_: the schemas of all versions, to tell which has a property
+        :param value: the value
+        :param where: name of the part, for error messages
+        :param version: version of the request
+        :param all_: schemas of all versions, used to find the one with an
+            unknown property
         :raises vobjects.microversions.errors.ValidationError: the first fault
         """
         if self._accepts is not None and self._accepts(value):
@@ -122,17 +129,17 @@ class Checked:
         raise schemas.refusal(fault, where, nulls=where != 'query')
 
     def fault(self, value: Any) -> str:
-        """Return what is wrong with a value; empty: nothing."""
+        """Return the first fault of a value; empty if it is valid."""
         if self._accepts is not None and self._accepts(value):
             return ''
         fault = next(self._validator.iter_errors(value), None)
         return '' if fault is None else f'{fault.json_path}: {fault.message}'
 
     def read(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-        """Return the values of a query, read by the properties' types.
+        """Return the values of a query, converted to the properties' types.
 
-        :raises vobjects.microversions.errors.ValidationError: one value is
-            given twice
+        :raises vobjects.microversions.errors.ValidationError: a parameter that
+            is not a list occurs twice
         """
         properties = self.definition.get('properties', {})
         values: dict[str, Any] = {}
@@ -144,7 +151,7 @@ class Checked:
 def _later(
     fault: jsonschema.ValidationError, version: Version, all_: Ranges[Checked]
 ) -> tuple[str, Version] | None:
-    """Return a property that a later schema has, and since when."""
+    """Return a property that a later schema has, and its first version."""
     closed: Any = fault.schema
     given: Any = fault.instance
     known = closed.get('properties', {})

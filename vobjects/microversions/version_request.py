@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version of a request, under the name controllers know it by.
+"""The version of a request as OpenStack controllers construct it.
 
 :class:`APIVersionRequest` is a :class:`~vobjects.versions.Version` that is
-made from text, as the controllers of the seeds 000 to 002 make it. It is
-equal to, and ordered with, any other Version.
+constructed from text, as in Nova and other services. It compares with any
+other Version.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from vobjects.versions import Version
 
 
 class APIVersionRequest(Version):
-    """``APIVersionRequest('2.1')``; without text, the null version.
+    """A version constructed from text; without text, the null version.
 
-    :param version_string: ``'X.Y'``, strictly
-    :raises vobjects.exceptions.InvalidVersion: for any other text
+    :param version_string: a text of the form ``'X.Y'``, parsed strictly
+    :raises vobjects.exceptions.InvalidVersion: the text has another form
     """
 
     __slots__ = ()
@@ -30,11 +30,11 @@ class APIVersionRequest(Version):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``'X.Y'``, as the constructor does."""
+        """Parse ``'X.Y'``, as the constructor does."""
         return cls(text)
 
     def __getnewargs__(self) -> tuple[str | None]:
-        # copy and pickle call the constructor with these.
+        # copy and pickle pass these to the constructor.
         return (None if self.is_null() else str(self),)
 
 

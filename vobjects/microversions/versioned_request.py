@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``req.version_request``, for the request class of any framework.
+"""Mix-in that adds ``version_request`` to any framework's request.
 
 ::
 
@@ -13,15 +13,15 @@ from vobjects.microversions.version_request import APIVersionRequest
 
 
 class VersionedRequest:
-    """Mix-in: the negotiated version, under the seeds' name."""
+    """Mix-in for request classes with the negotiated version."""
 
     @property
     def version_request(self) -> APIVersionRequest:
         """The version that the Microversions middleware negotiated.
 
-        :raises LookupError: nothing negotiated it
+        :raises LookupError: the request has no version
         """
-        for name in ('environ', 'env'):  # Falcon calls it env
+        for name in ('environ', 'env'):  # Falcon names it env
             environ = getattr(self, name, None)
             if environ and MICROVERSION in environ:
                 return APIVersionRequest(str(environ[MICROVERSION]))

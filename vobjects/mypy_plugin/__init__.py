@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plug-in for mypy: the attributes of versioned objects have types.
+"""A mypy plug-in that types the attributes of versioned objects.
 
 ::
 
     [tool.mypy]
     plugins = ["vobjects.mypy_plugin"]
 
-It reads ``fields = {...}`` in the body of every class below
-``oslo_versionedobjects.base.VersionedObject``, of ours and of others:
+The plug-in reads ``fields = {...}`` in the body of every class derived from
+``oslo_versionedobjects.base.VersionedObject``, yours included:
 
-* each field is an attribute, of the type that the field coerces to, with
-  ``None`` where it is nullable, also below ``added`` and its like;
-* objects inside have the type of their class, by its name where that is
-  visible: in the module, or in a module that this one imports;
-* the constructor takes the fields, and only them, as keywords;
-* items of a list object have the type of its ``objects``.
+* Each field becomes an attribute with the type that the field coerces to,
+  optional if the field is nullable. Wrappers such as ``added`` are
+  transparent.
+* A nested object has the type of its class, which the plug-in finds by name
+  in the module itself or in a module that it imports.
+* The constructor takes the context, and the fields as keywords. Any other
+  keyword is an error.
+* Items of a list object have the item type of its ``objects`` field.
 
-What cannot be read (a key or a part of the mapping that is computed) makes
-every attribute of that class ``Any``; for our own types it is also reported.
+If a key or a part of the mapping is computed, the plug-in cannot read it.
+Every attribute of that class is then ``Any``; for subclasses of
+:class:`vobjects.base.Object` mypy reports an error as well.
 
-This takes the place of ``oslo_versionedobjects.mypy``, which reads neither
-nested fields, enumerations, lists, constructors nor, of course, histories.
+This plug-in replaces ``oslo_versionedobjects.mypy``, which supports neither
+nested fields, enumerations, lists and constructors nor version histories.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ from mypy.plugin import ClassDefContext, Plugin
 
 from vobjects.mypy_plugin import members
 
-#: mypy forgets what it kept when this changes; of the code it looks at this
-#: file alone.
+#: mypy drops its cache when this value changes. By itself, mypy would notice
+#: changes of this file only.
 __version__ = hashlib.sha256(
     b''.join(
         path.read_bytes()
@@ -45,12 +48,12 @@ __version__ = hashlib.sha256(
 
 
 class VersionedObjects(Plugin):
-    """Types for versioned objects; see the module's docstring."""
+    """Types the fields of versioned objects; see the module's docstring."""
 
     def get_base_class_hook(
         self, fullname: str
     ) -> Callable[[ClassDefContext], None] | None:
-        """Return what looks at each class that has fields."""
+        """Return the hook that handles subclasses of versioned objects."""
         found = self.lookup_fully_qualified(fullname)
         if (
             found is not None
@@ -62,5 +65,5 @@ class VersionedObjects(Plugin):
 
 
 def plugin(version: str) -> type[Plugin]:
-    """Return the plug-in; mypy calls this with its own version."""
+    """Return the plug-in class; mypy passes its own version."""
     return VersionedObjects

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fields = {...}``: what it says, as mypy's own types."""
+"""Read ``fields = {...}`` of a class and return mypy types."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CONTAINERS = {
     f'{OVO}.fields.Dict': 'builtins.dict',
 }
 
-#: Function that says something of a field -> which argument the field is.
+#: Function that wraps a field -> name and position of the field's argument.
 WRAPPERS = {
     'vobjects.sensitive.sensitive': ('field', 0),
     'vobjects.history.added': ('field', 1),
@@ -67,20 +67,20 @@ WRAPPERS = {
 }
 REMOVED = 'vobjects.history.removed'
 
-#: Where a class keeps what was found of it; mypy's cache keeps it too.
+#: Key of the plug-in's data in ``TypeInfo.metadata``, which mypy caches.
 KEY = 'vobjects'
 
 
 class Unready(Exception):
-    """A name is not analyzed yet; mypy will come by again."""
+    """A name is not analyzed yet; mypy must process the class again."""
 
 
 class Declared:
-    """What was read of the fields of one class.
+    """The fields of one class, as far as the plug-in can read them.
 
-    :ivar attributes: name to type
-    :ivar removed: names of fields that the newest version has no more
-    :ivar unseen: what could not be read
+    :ivar attributes: name -> type
+    :ivar removed: names of fields that the newest version lacks
+    :ivar unseen: expressions that the plug-in cannot read
     """
 
     def __init__(self, ctx: ClassDefContext) -> None:
@@ -92,7 +92,7 @@ class Declared:
     def read(self, mapping: Expression) -> None:
         """Read a mapping of names to fields.
 
-        :raises Unready: it has to be read once more
+        :raises Unready: mypy must process the class again
         """
         if not isinstance(mapping, DictExpr):
             self._read_part(mapping)
@@ -106,7 +106,7 @@ class Declared:
                 self.unseen.append(key)
 
     def _read_part(self, value: Expression) -> None:
-        """Read a mapping that stands somewhere else."""
+        """Read a mapping that is defined elsewhere or included with ``**``."""
         if isinstance(value, CallExpr) and _callee(value) == 'builtins.dict':
             for name, part in zip(value.arg_names, value.args, strict=True):
                 if name is None:
@@ -133,7 +133,7 @@ class Declared:
             self.removed.discard(name)
             self.attributes[name] = self._field(value)
 
-    # Fields
+    # Types of fields
 
     def _field(self, value: Expression) -> Type:
         """Return the type of a field's values."""
@@ -158,7 +158,7 @@ class Declared:
         return _optional(held) if self._is_nullable(value, node) else held
 
     def _held(self, info: TypeInfo, call: CallExpr) -> Type:
-        """Return what the fields of a class hold."""
+        """Return the type of the values that fields of a class hold."""
         for parent in info.mro:
             if parent.fullname in OBJECT_FIELDS:
                 held = self._object(call)
@@ -172,7 +172,7 @@ class Declared:
         return self._argument_of(Instance(info, []), FIELD)
 
     def _kind(self, value: Expression) -> Type:
-        """Return what a field type, not a field, coerces to."""
+        """Return the type that a field type (not a field) coerces to."""
         if not isinstance(value, CallExpr):
             return _unknown()
         info = self._node(value.callee)
@@ -196,7 +196,7 @@ class Declared:
         return named(container, [held])
 
     def _argument_of(self, typ: Type | None, owner: str) -> Type:
-        """Return X of a type that is an ``owner[X]``."""
+        """Return ``X`` for a type that is an ``owner[X]``."""
         proper = get_proper_type(typ)
         if isinstance(proper, Instance):
             for parent in proper.type.mro:
@@ -223,10 +223,10 @@ class Declared:
                 position = names.index('nullable') - 1
         return _is_true(_argument(call, 'nullable', position))
 
-    # Names
+    # Resolution of names
 
     def _node(self, value: Expression) -> object:
-        """Return what a name stands for; None: that is not known."""
+        """Return the definition that a name refers to; None if unknown."""
         if isinstance(value, IndexExpr):
             value = value.base
         if not isinstance(value, RefExpr):
@@ -241,7 +241,7 @@ class Declared:
             raise Unready
 
     def _constant(self, value: Expression) -> Expression | None:
-        """Return what a name of this module was set to, once."""
+        """Return the value of a name that this module assigns exactly once."""
         if not isinstance(value, RefExpr):
             return value if isinstance(value, DictExpr) else None
         node = self._node(value)
@@ -270,12 +270,12 @@ class Declared:
                 for parent in symbol.node.mro
             ):
                 return Instance(symbol.node, [])
-        # It may stand further down.
+        # The class may be defined further down.
         self._wait()
         return _unknown()
 
     def _symbols(self, name: str) -> Iterator[SymbolTableNode]:
-        """Yield what a name means here, then in the modules seen here."""
+        """Yield a name's meanings in this module, then in imported modules."""
         here = self._module().names
         if name in here:
             yield here[name]
@@ -316,7 +316,7 @@ def _argument(
 
 
 def _is_true(value: Expression | None) -> bool:
-    """Tell whether an argument is true, or may be: it is not a literal."""
+    """Return whether an argument is true or, if not a literal, may be."""
     if value is None:
         return False
     return not (

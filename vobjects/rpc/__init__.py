@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects between processes of different age, over oslo.messaging.
+"""Exchange versioned objects between releases over oslo.messaging.
 
 In the order of a call::
 
-    fleet        who lives and what they speak: Member, View, the cap; values
-    ledger       where members are recorded; a protocol of four methods
+    fleet        the live members, their manifests and the cap: value classes
+                 Member, View and Limit
+    ledger       where members are recorded; a protocol of five methods
     membership   keeps one process in the ledger and its view of it fresh;
                  the join barrier
-    client       sends a request at a version that every live peer speaks
-    server       receives it, answers in what the caller speaks
-    objects      the types the fleet itself is spoken of in
+    client       sends a request at a version that every live server supports
+    server       receives it and answers in the caller's version
+    objects      the object types of the fleet protocol
     keeper       serves the ledger to processes without a database
-    gate         how many requests are worked on at a time
-    dispatcher   from messages to methods, through the gate
-    notices      "something changed", to every process at once
-    worker       a process that serves: all of the above, assembled
-    caller       a process that calls: likewise
-    transport    oslo.messaging, configured
+    gate         limits the number of requests handled concurrently
+    dispatcher   routes messages to methods, through the gate
+    notices      "something changed", sent to every process at once
+    worker       a server process, assembled from the modules above
+    caller       a client process, likewise
+    transport    configures oslo.messaging
     conf         the options
     drivers/     the embedded driver, for one host without a broker
 """

@@ -1,41 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that calls the servers of a topic, and keeps no ledger itself.
+"""A client process: calls the servers of a topic and has no ledger.
 
-It reports to the ledger through the servers, hears notices on a topic of its
-own, and knows the highest microversion that all servers can serve.
+It reports to the ledger through the servers, receives notices on its own
+topic, and knows the highest microversion that all servers support.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+import oslo_messaging
 from oslo_config import cfg
 
 from vobjects import exceptions, manifest
 from vobjects.microversions.policy import Maximum
+from vobjects.rpc import bounded, notices, redelivery, transport
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import notices, transport
 from vobjects.rpc.client import Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, as_data
 from vobjects.rpc.membership import Membership, RemoteLedger
 from vobjects.versions import Version
 
+LOG = logging.getLogger(__name__)
+
+#: Seconds between attempts to listen for notices.
+LISTEN_EVERY = 5.0
+
+#: Maximum duration of each step of closing, in seconds, while the broker is
+#: unreachable.
+CLOSED_WITHIN = 5.0
+
 
 class Caller:
-    """Calls one topic.
+    """A client of one topic, with its membership in the fleet.
 
-    :param conf: with ``transport_url`` and :mod:`vobjects.rpc.conf`'s options
-    :param exchange: the control exchange of the service
-    :param calls: the topic of the servers
-    :param topic: its own, for notices
-    :param binary: the kind of process, for people
-    :param host: where it runs
-    :param release: of the build
-    :param newest: the highest microversion that this build knows
-    :param error_modules: modules of errors that servers raise here
+    :param conf: configuration with ``transport_url`` and the options of
+        :mod:`vobjects.rpc.conf`
+    :param exchange: control exchange of the service
+    :param calls: topic of the servers
+    :param topic: topic of this process, for notices
+    :param binary: kind of process, shown to operators
+    :param host: name of this host
+    :param release: release of this build
+    :param newest: highest microversion of this build
+    :param error_modules: modules whose errors are raised here when a server
+        raises them
     :param on_view: called with each new view of the fleet
+    :param max_calls: maximum number of calls that wait at the same time
     """
 
     def __init__(
@@ -51,6 +66,7 @@ class Caller:
         newest: Version,
         error_modules: tuple[str, ...] = (),
         on_view: Callable[[View], None] = lambda view: None,
+        max_calls: int = 64,
     ) -> None:
         rpc_conf.register(conf)
         self._calls = calls
@@ -67,6 +83,8 @@ class Caller:
             view=lambda: self.membership.current(),
             refresh=lambda: self.membership.refresh(),
             timeout=conf.fleet.call_timeout,
+            deadline=lambda seconds: self.membership.deadline(seconds),
+            max_calls=max_calls,
         )
         self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS)
         self.membership = Membership(
@@ -77,7 +95,7 @@ class Caller:
                 topic=topic,
                 release=release,
                 manifest=manifest.own(),
-                # It serves nobody, so it has no barrier to pass.
+                # It serves no topic, so there is no join barrier to pass.
                 state='up',
             ),
             self.ledger,
@@ -85,21 +103,20 @@ class Caller:
             pinned=rpc_conf.pin(conf),
             on_view=self._learn,
         )
-        receiver = notices.Receiver({notices.FLEET: self.membership.hear})
-        self._server = transport.build_server(
-            self._transport,
-            topic,
-            self.membership.me.id,
-            [receiver],
-            conf.fleet.calls_at_once,
+        self._places = conf.fleet.calls_at_once
+        self._topic = topic
+        self._server: Any = None
+        self._stopping = threading.Event()
+        self._listener = threading.Thread(
+            target=self._listen_at_last, name='notices', daemon=True
         )
 
     def maximum(self) -> Maximum:
-        """Return the highest microversion that all live servers can serve.
+        """Return the highest microversion that all live servers support.
 
-        While no server lives, what the last ones could.
+        While no server is alive, return the last known maximum.
 
-        :raises vobjects.exceptions.NoLivePeer: none has ever been seen
+        :raises vobjects.exceptions.NoLivePeer: no server has ever been seen
         """
         if self._maximum is None:
             self.membership.current()
@@ -108,14 +125,14 @@ class Caller:
         return self._maximum
 
     def servers(self) -> int:
-        """Return how many servers live, by a view whose lease holds.
+        """Return the number of live servers, from a view with a valid lease.
 
-        :raises vobjects.exceptions.NoLivePeer: none answers
+        :raises vobjects.exceptions.NoLivePeer: no server answers
         """
         return len(self.membership.current().servers(self._calls))
 
     def fleet_data(self) -> dict[str, Any]:
-        """Return what this process knows of the fleet, as JSON data.
+        """Return this process's view of the fleet as JSON data.
 
         :raises vobjects.exceptions.NoLivePeer: no server answers
         """
@@ -123,16 +140,52 @@ class Caller:
         return as_data(view, self._calls, self._newest)
 
     def start(self) -> None:
-        """Listen for notices and report, in the background."""
-        self._server.start()
+        """Listen for notices and send heartbeats, in the background.
+
+        On RabbitMQ this does not wait for the broker.
+        """
+        if redelivery.on_rabbitmq(self._transport):
+            self._listener.start()
+        else:
+            self._listen()
         self.membership.start()
 
     def stop(self) -> None:
         """Leave the fleet and close everything."""
-        self._server.stop()
-        self._server.wait()
+        self._stopping.set()
+        if self._listener.ident is not None:
+            self._listener.join(CLOSED_WITHIN)
+        if self._server is not None:
+            self._server.stop()
+            self._server.wait()
         self.membership.stop()
-        self._transport.cleanup()
+        close(self._transport)
+
+    def _listen(self) -> None:
+        receiver = notices.Receiver({notices.FLEET: self.membership.hear})
+        server = transport.build_server(
+            self._transport,
+            self._topic,
+            self.membership.me.id,
+            [receiver],
+            self._places,
+        )
+        server.start()
+        self._server = server
+
+    def _listen_at_last(self) -> None:
+        """Listen for notices as soon as the broker is reachable.
+
+        Notices are optional: they only make this process react faster.
+        """
+        while not self._stopping.is_set():
+            try:
+                self._listen()
+            except Exception as error:  # noqa: BLE001 - any error of a driver
+                LOG.warning('Cannot listen for notices yet: %s', error)
+                self._stopping.wait(LISTEN_EVERY)
+            else:
+                return
 
     def _learn(self, view: View) -> None:
         if view.cap(self._calls):
@@ -146,12 +199,17 @@ def connect(
     calls: str,
     error_modules: tuple[str, ...] = (),
 ) -> tuple[RemoteLedger, Callable[[], Any]]:
-    """Return the ledger for a command that looks at it and ends.
+    """Return a ledger client for a short-lived command.
 
+    :param calls: topic of the servers
     :returns: the ledger, and a function that closes the connection
+    :raises vobjects.exceptions.OutOfReach: the message bus does not answer
+    :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
+        usable
     """
     rpc_conf.register(conf)
     opened = transport.open_transport(conf, exchange, error_modules)
+    transport.connect_once(conf, opened, calls)
 
     def unknown() -> View:
         raise exceptions.NoLivePeer('this process keeps no view')
@@ -164,4 +222,15 @@ def connect(
         timeout=conf.fleet.call_timeout,
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
-    return RemoteLedger(client, timeout), opened.cleanup
+    return RemoteLedger(client, timeout), lambda: close(opened)
+
+
+def close(opened: Any) -> None:
+    """Close a transport, and stop waiting if the broker does not answer.
+
+    :param opened: an ``oslo_messaging.Transport``
+    """
+    try:
+        bounded.BoundedCalls(1).run(opened.cleanup, CLOSED_WITHIN)
+    except oslo_messaging.MessagingTimeout:
+        LOG.info('The connection to the message bus was not closed in time')

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sends a request at a version that every live server speaks.
+"""Send requests at a version that every live server supports.
 
-A peer may join between our last look at the fleet and the arrival of a
-message. It then refuses the message as one it cannot read; the client looks
-again and sends once more, lower, or reports what would be lost.
+A server may join between the client's last view of the fleet and the arrival
+of a message. It rejects a message that is too new for it. The client then
+renews its view and sends the request once more, in an older version, or
+reports the data that would be lost.
 
-A server may die while it has a message. Where all servers remember what they
-have done, the same call is sent once more, to another one: it is done now, or
-the answer of then comes back. With RabbitMQ the broker does so.
+A call ends within its timeout, whatever the message bus does. If the ledger's
+clock is known, the message carries the deadline, and servers reject messages
+that arrive later.
+
+A server may die while it handles a message. If all live servers record the
+calls they have completed, the client sends the same call to another server:
+that server either performs it or returns the recorded response. With RabbitMQ
+the broker redelivers the message instead.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,32 +30,42 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import base, exceptions, serializer
 from vobjects.manifest import Manifest, own
-from vobjects.rpc import fleet, objects
+from vobjects.rpc import bounded, fleet, objects, redelivery
+from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
 
-#: The one RPC method; which handler it reaches is the request's type.
+#: The only RPC method; the type of the request selects the handler.
 METHOD = 'perform'
 
-#: What a server says that cannot read a message.
+#: Errors of a server that cannot read a message.
 NOT_UNDERSTOOD = (
     ovo_exception.IncompatibleObjectVersion,
     ovo_exception.UnsupportedObjectError,
 )
+
+#: Shortest timeout, and a negligible difference between two, in seconds.
+_SOON = 0.1
+
+#: Default limit of calls that wait at the same time.
+_MAX_CALLS = 64
 
 
 class Client:
     """Calls the servers of one topic.
 
     :param transport: an ``oslo_messaging.Transport``
-    :param topic: what the servers serve
-    :param view: returns a view of the fleet whose lease holds
+    :param topic: topic of the servers
+    :param view: returns a view of the fleet with a valid lease
     :param refresh: renews that view at once
-    :param timeout: seconds a call may take
-    :ivar on_downgrade: called with the name of a request's type whenever a
-        live server keeps it from being sent in our newest form
+    :param timeout: timeout of a call, in seconds
+    :param deadline: converts seconds from now to a time on the ledger's clock;
+        returns None if that is unknown
+    :param max_calls: maximum number of calls that wait at the same time
+    :ivar on_downgrade: called with the name of a request's type whenever the
+        client sends an older version of it because of a live server
     """
 
     def __init__(
@@ -59,16 +76,26 @@ class Client:
         view: Callable[[], fleet.View],
         refresh: Callable[[], fleet.View],
         timeout: float,
+        deadline: Callable[[float], float | None] = lambda seconds: None,
+        max_calls: int = _MAX_CALLS,
     ) -> None:
         self.topic = topic
         self.on_downgrade: Callable[[str], None] = lambda type_name: None
         self._view = view
         self._refresh = refresh
+        self._timeout = timeout
+        self._deadline = deadline
+        self._limit = bounded.CallLimit(max_calls)
         self._own = own()
+        # The embedded driver enforces timeouts itself and can address one
+        # server.
+        self._on_rabbitmq = redelivery.on_rabbitmq(transport)
+        self._calls = bounded.BoundedCalls() if self._on_rabbitmq else None
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
             timeout=timeout,
+            retry=transports.retries(timeout) if self._on_rabbitmq else None,
             serializer=ContextSerializer(),
         )
 
@@ -78,24 +105,38 @@ class Client:
         request: base.Request,
         shown: Manifest | None = None,
     ) -> Any:
-        """Ask one server, and return its answer.
+        """Send a request to one server and return its response.
 
-        :param context: has ``to_dict()``, or is a dict
-        :param shown: what the client's microversion shows; the request is
-            sent no newer than this. None: as new as the servers speak
+        :param context: a dict, or an object with ``to_dict()``
+        :param shown: manifest of the API client's microversion; the request is
+            sent in no newer version. None: the newest version that all live
+            servers support
         :returns: a Resource, a list of them, or None
         :raises vobjects.exceptions.LossyDowngrade: a live server is too old
-            for what the request says
-        :raises vobjects.exceptions.TypeNotSpoken: or does not know it at all
-        :raises vobjects.exceptions.NoLivePeer: no view of the fleet
-        :raises oslo_messaging.MessagingException: the message or the answer
-            was lost, or took too long
-        :raises Exception: what the server's handler raised
+            for the data of the request
+        :raises vobjects.exceptions.TypeNotSpoken: a live server does not know
+            the type of the request
+        :raises vobjects.exceptions.NoLivePeer: there is no valid view of the
+            fleet, or no live server
+        :raises oslo_messaging.MessagingException: the message or the response
+            was lost, or the timeout expired
+        :raises Exception: any error of the server's handler
         """
+        until = time.monotonic() + self._timeout
+        with self._limit.place(self._timeout):
+            return self._call(context, request, shown, until)
+
+    def _call(
+        self,
+        context: Any,
+        request: base.Request,
+        shown: Manifest | None,
+        until: float,
+    ) -> Any:
         view = self._view()
         call = uuid.uuid4().hex
         try:
-            return self._send(context, request, view, shown, call)
+            return self._send(context, request, view, shown, call, until)
         except NOT_UNDERSTOOD:
             view = self._refresh()
         except errors.AnswerLost as error:
@@ -103,9 +144,9 @@ class Client:
                 raise
             LOG.info('Asking once more: %s', error)
         try:
-            return self._send(context, request, view, shown, call)
+            return self._send(context, request, view, shown, call, until)
         except NOT_UNDERSTOOD as error:
-            # Twice: somebody consumes who is not in the ledger.
+            # Rejected twice: a server consumes that is not in the ledger.
             raise exceptions.TypeNotSpoken(
                 request.obj_name(),
                 'a server that is not in the ledger answered'
@@ -115,16 +156,21 @@ class Client:
     def ask(
         self, request: base.Request, timeout: float, server: str = ''
     ) -> Any:
-        """Send a request of :mod:`vobjects.rpc.objects` without a view.
+        """Send a fleet protocol request without a view of the fleet.
 
-        Nothing is known yet of who will read it, so it is said at 1.0.
+        The request is one of :mod:`vobjects.rpc.objects`. The reader's
+        versions are not known yet, so it is sent in version 1.0.
 
-        :param timeout: seconds the call may take
-        :param server: which to ask; empty: any
+        :param timeout: timeout of the call, in seconds
+        :param server: id of the server; empty: any. RabbitMQ ignores it and
+            delivers the request to the next server in turn
         """
         lowest = Manifest(dict.fromkeys(self._own, '1.0'))
-        rpc = self._rpc.prepare(timeout=timeout, server=server or None)
-        return self._exchange({}, request, lowest, rpc)
+        named = None if self._on_rabbitmq else server or None
+        rpc = self._rpc.prepare(timeout=timeout, server=named)
+        until = time.monotonic() + timeout
+        message = serializer.to_bytes(request, lowest).decode()
+        return self._exchange({}, message, rpc, {}, until)
 
     def _send(
         self,
@@ -133,6 +179,7 @@ class Client:
         view: fleet.View,
         shown: Manifest | None,
         call: str,
+        until: float,
     ) -> Any:
         cap = view.cap(self.topic)
         if not cap:
@@ -145,7 +192,16 @@ class Client:
         if said is not None and said == cap[name] != self._own[name]:
             self.on_downgrade(name)
         try:
-            return self._exchange(context, request, spoken, self._rpc, call)
+            # Text, because the RabbitMQ driver would traverse a primitive once
+            # more to encode it, and again to decode it.
+            message = serializer.to_bytes(request, spoken).decode()
+            rpc, left = self._rpc, until - time.monotonic()
+            if left < self._timeout - _SOON:
+                rpc = rpc.prepare(timeout=max(left, _SOON))
+            reader: dict[str, Any] = {'call': call}
+            if (deadline := self._deadline(left)) is not None:
+                reader['deadline'] = deadline
+            return self._exchange(context, message, rpc, reader, until)
         except exceptions.LossyDowngrade as error:
             why = self._why(view, error.type_name, error.from_version)
             raise error.for_peer(error.peer or why) from None
@@ -157,24 +213,31 @@ class Client:
     def _exchange(
         self,
         context: Any,
-        request: base.Request,
-        spoken: Manifest,
+        message: str,
         rpc: Any,
-        call: str = '',
+        reader: dict[str, Any],
+        until: float,
     ) -> Any:
-        # Text, because the driver of RabbitMQ would walk through a primitive
-        # once more to write it, and again to read it.
-        message = serializer.to_bytes(request, spoken).decode()
-        reader: dict[str, Any] = {'digest': self._own.digest, 'call': call}
+        reader['digest'] = self._own.digest
+
+        def send() -> Any:
+            return rpc.call(context, METHOD, request=message, reader=reader)
+
         try:
-            answer = rpc.call(context, METHOD, request=message, reader=reader)
+            answer = self._bounded(send, until)
         except exceptions.UnknownReader:
             reader['manifest'] = dict(self._own)
-            answer = rpc.call(context, METHOD, request=message, reader=reader)
+            answer = self._bounded(send, until)
         return serializer.from_message(answer, context)
 
+    def _bounded(self, send: Callable[[], Any], until: float) -> Any:
+        """Send a message and return the response, up to a monotonic time."""
+        if self._calls is None:
+            return send()
+        return self._calls.run(send, until - time.monotonic())
+
     def _why(self, view: fleet.View, type_name: str, needs: str) -> str:
-        """Return who forces an older version of a type, in words."""
+        """Return a clause about the members that force an older version."""
         cap = view.cap(self.topic)
         limit = fleet.Limit(
             Version(),
@@ -187,7 +250,7 @@ class Client:
 
 
 class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
-    """Sends contexts as dicts; objects are converted before they get here."""
+    """Sends contexts as dicts; objects are already serialized by then."""
 
     def serialize_context(self, context: Any) -> dict[str, Any]:
         """Return the context as JSON data."""
@@ -198,16 +261,16 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 
 
 def _remembers(cap: Manifest) -> bool:
-    """Tell whether every live server knows what it has done already."""
+    """Return whether every live server records completed calls."""
     return objects.Answered.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)
 def _lowest(ours: Manifest, cap: Manifest, shown: Manifest) -> Manifest:
-    """Return what may be said: known to us and to them, shown to the client.
+    """Return the versions that both sides and the microversion allow.
 
-    A type that the microversion does not show stays at the cap; it can only
-    be inside an answer.
+    A type that the microversion does not show stays at the version of the cap;
+    it can only occur in a response.
     """
     spoken = {}
     for name in ours.keys() & cap.keys():

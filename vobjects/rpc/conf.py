@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the RPC layer."""
+"""Configuration options of the RPC layer."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ FLEET_OPTS = [
         default=2.0,
         min=0.2,
         help='Heartbeat period of every process, in seconds. The death of a'
-        ' process is noticed within two periods. Set the same value on all'
+        ' process is detected within two periods. Set the same value on all'
         ' hosts.',
     ),
     cfg.IntOpt(
         'call_timeout',
         default=30,
         min=1,
-        help='Seconds an RPC may take before the caller gives up.',
+        help='Seconds that a caller waits for the response to an RPC.',
     ),
     cfg.IntOpt(
         'calls_at_once',
         default=4,
         min=1,
-        help='RPCs that a process works on at a time. Those that wait for a'
-        ' cloud, or for the identity service, are not counted. More of them'
-        ' compete for the one processor that a Python process can use; fewer'
-        ' may leave it idle while a distant database is waited for: with'
-        ' milliseconds to the database, use 8 or more.',
+        help='Maximum number of RPCs that a process handles at the same time.'
+        ' RPCs that wait for a cloud or for the identity service do not'
+        ' count. A Python process can use only one processor, for which a'
+        ' larger number of RPCs competes; a smaller number may leave it idle'
+        ' while RPCs wait for the database. If the database is milliseconds'
+        ' away, use 8 or more.',
     ),
 ]
 
@@ -44,16 +45,16 @@ UPGRADE_LEVELS_OPTS = [
     cfg.StrOpt(
         'engine',
         default='auto',
-        help='What this process may say to engines: "auto" follows the live'
-        ' engines; a release of the schema lock, such as 0.1.0, or the path'
-        ' of a manifest file (see "vobjects fleet manifest") also limits it'
-        ' to the versions in there.',
+        help='Object versions in requests to engines: "auto" follows the live'
+        ' engines. A release of the schema lock, such as 0.1.0, or the path'
+        ' of a manifest file (see "vobjects fleet manifest") also limits them'
+        ' to the versions of that release or file.',
     ),
 ]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register the options; harmless when done twice."""
+    """Register the options; repeated calls are safe."""
     # By name: a group object would share its values between configurations.
     for name, options in list_opts():
         conf.register_opts(options, name)
@@ -68,11 +69,12 @@ def list_opts() -> list[tuple[str, list[Any]]]:
 
 
 def pin(conf: cfg.ConfigOpts) -> Manifest | None:
-    """Return the pinned manifest, if one is configured.
+    """Return the pinned manifest; None if there is no pin.
 
-    A process that stands in for an older build says no more than that build.
+    A process that emulates an older build is also limited to the versions of
+    that build.
 
-    :raises vobjects.exceptions.VobjectsError: the file holds no manifest, or
+    :raises vobjects.exceptions.VobjectsError: the file is not a manifest, or
         there is neither such a file nor such a release
     """
     limits = [_configured(conf.upgrade_levels.engine), stood_in()]

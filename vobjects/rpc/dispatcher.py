@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hands messages to endpoints, some at a time.
+"""Dispatch messages to endpoint methods, a limited number at a time.
 
-oslo.messaging's own dispatcher looks through the endpoints, and makes a
-thread and an event to send heartbeats with, for each message. Here methods
-are found in a table.
+For each message, oslo.messaging's own dispatcher searches the endpoints and
+creates a thread and an event for heartbeats. This dispatcher looks methods up
+in a table.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _Route = tuple[str | None, str, str]
 class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
     """The dispatcher of an RPC server.
 
-    :param endpoints: objects with a ``target`` that has a version; what of
-        their methods is public can be called
-    :param places: how many messages are handled at a time
+    :param endpoints: objects with a versioned ``target``; their public methods
+        can be called
+    :param places: number of messages handled concurrently
     """
 
     def __init__(self, endpoints: Iterable[Any], places: int) -> None:
@@ -32,12 +32,12 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
         self._routes = dict(_routes(self.endpoints))
 
     def dispatch(self, incoming: Any) -> Any:
-        """Call the method that a message names, and return its answer.
+        """Call the method that a message names, and return its result.
 
         :param incoming: an ``oslo_messaging`` RPC message
-        :raises oslo_messaging.NoSuchMethod: there is no such method
-        :raises oslo_messaging.UnsupportedVersion: none of that version
-        :raises Exception: what the method raises
+        :raises oslo_messaging.NoSuchMethod: no endpoint has such a method
+        :raises oslo_messaging.UnsupportedVersion: no endpoint has that version
+        :raises Exception: any error of the method
         """
         message = incoming.message
         method = self._routes.get(
@@ -49,7 +49,8 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
         )
         with self._gate.place():
             if method is None:
-                # Of another version, or unknown: it knows what to answer.
+                # Another version, or unknown: the base class raises the
+                # matching error.
                 return super().dispatch(incoming)
             return method(incoming.ctxt, **message.get('args', {}))
 

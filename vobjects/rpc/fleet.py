@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The live peers and what they can speak together: pure values.
+"""Value classes for the live members and the versions they share.
 
-A :class:`View` is one process's picture of the ledger. Its *cap* for a topic
-is the minimum, type by type, over the processes that serve the topic: what a
-sender may say without anybody failing to understand it. From the cap follows
-the highest microversion that can be advertised truthfully.
+A :class:`View` is one process's copy of the ledger. Its *cap* for a topic is
+the minimum, type by type, over the manifests of the members that serve the
+topic: the versions that every one of them can read. The cap determines the
+highest microversion that the API can advertise.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from vobjects.manifest import Manifest, minimum
 from vobjects.microversions.policy import Maximum
 from vobjects.versions import NULL, Version
 
-#: A process writes its heartbeat this often a period.
+#: Heartbeats that a process sends per period.
 BEATS_PER_PERIOD = 2
 
-#: Periods without a heartbeat after which a process counts as dead. With a
-#: look every half period, a death is noticed within two periods.
+#: Periods without a heartbeat after which a process counts as dead. Members
+#: check every half period, so a death is detected within two periods.
 DEAD_AFTER_PERIODS = 1.5
 
-#: Periods for which a view may be used without having been renewed. A
-#: sender with an older view renews it before it sends anything.
+#: Lease of a view, in periods. A sender with an older view renews it before it
+#: sends anything.
 LEASE_PERIODS = 2
 
 State = Literal['joining', 'up']
@@ -34,12 +34,12 @@ State = Literal['joining', 'up']
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Member:
-    """One live process, as the ledger has it.
+    """One live process, as recorded in the ledger.
 
-    :ivar id: unique to the process
-    :ivar topic: what it serves; senders cap by topic
-    :ivar state: ``joining`` while it waits for all senders to know of it
-    :ivar seen: the newest ledger generation this process has acted on
+    :ivar id: unique id of the process
+    :ivar topic: topic that the process serves; each topic has its own cap
+    :ivar state: ``joining`` until all senders know the process, then ``up``
+    :ivar seen: newest ledger generation that this process has acted on
     :ivar age: seconds since its last heartbeat, by the ledger's clock
     """
 
@@ -55,19 +55,19 @@ class Member:
 
     @property
     def label(self) -> str:
-        """The process in a few words, for people."""
+        """A short description of the process, for operators."""
         return f'{self.binary} {self.id[:8]} on {self.host}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limit:
-    """Why a microversion cannot be served.
+    """The reason why a microversion cannot be served.
 
-    :ivar microversion: the lowest one that cannot
-    :ivar needs: the object version it shows
-    :ivar speaks: the version that can be spoken; None: the type is unknown
-    :ivar who: the members that force it; none of them when a hold or a pin
-        does
+    :ivar microversion: the lowest microversion affected
+    :ivar needs: object version that the microversion shows
+    :ivar speaks: highest version that the cap allows; None: the type is
+        unknown
+    :ivar who: members that force this limit; empty if a hold or a pin does
     """
 
     microversion: Version
@@ -78,7 +78,7 @@ class Limit:
 
     @property
     def reason(self) -> str:
-        """A clause that can stand after "because"."""
+        """A clause that can follow "because"."""
         if not self.who:
             return (
                 f'{self.type_name} is held at {self.speaks or "nothing"},'
@@ -99,20 +99,24 @@ class Limit:
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """What one process knows of the fleet.
+    """One process's view of the fleet.
 
-    :ivar generation: counts the changes of the ledger
-    :ivar held: the cap may not rise above this; None: nothing is held
-    :ivar pinned: the same, from this process's own configuration
+    :ivar generation: number of changes of the ledger
+    :ivar held: upper limit of the cap set by a hold; None: no hold
+    :ivar pinned: upper limit of the cap from this process's configuration;
+        None: no pin
+    :ivar now: time on the ledger's clock, in seconds since 1970; None: the
+        engine that keeps the ledger does not report it
     """
 
     generation: int
     members: tuple[Member, ...]
     held: Manifest | None = None
     pinned: Manifest | None = None
+    now: float | None = None
 
     def servers(self, topic: str) -> tuple[Member, ...]:
-        """Return the members that serve a topic, joining ones included."""
+        """Return the members that serve a topic, including joining ones."""
         return tuple(m for m in self.members if m.topic == topic)
 
     @functools.cached_property
@@ -120,9 +124,11 @@ class View:
         return {}
 
     def cap(self, topic: str) -> Manifest:
-        """Return what may be said on a topic.
+        """Return the highest versions that every server of a topic can read.
 
-        :returns: an empty manifest when nobody serves the topic
+        A hold or a pin may lower them further.
+
+        :returns: an empty manifest if no member serves the topic
         """
         cap = self._caps.get(topic)
         if cap is None:
@@ -133,7 +139,7 @@ class View:
         return cap
 
     def forced_by(self, topic: str, type_name: str) -> tuple[Member, ...]:
-        """Return the members that speak no more of a type than the cap."""
+        """Return the members that support no more of a type than the cap."""
         allowed = self.cap(topic).version(type_name)
         return tuple(
             member
@@ -142,7 +148,7 @@ class View:
         )
 
     def limits(self, topic: str) -> list[Limit]:
-        """Return what keeps microversions from being served, lowest first."""
+        """Return the limits on microversions, lowest first."""
         cap = self.cap(topic)
         found = []
         for cls in base.registered_types():
@@ -163,25 +169,25 @@ class View:
         return sorted(found, key=lambda limit: limit.microversion)
 
     def maximum(self, topic: str, newest: Version) -> Maximum:
-        """Return the highest microversion that every server can serve.
+        """Return the highest microversion that every server supports.
 
-        :param newest: the highest one this build knows
+        :param newest: highest microversion of this build
         """
         limits = self.limits(topic)
         if not limits or limits[0].microversion > newest:
             return Maximum(newest)
         lowest = limits[0]
         major, minor = lowest.microversion
-        # A microversion is a counter: the one before is one less.
+        # Minor versions are consecutive: the previous one is one less.
         before = Version(major, minor - 1) if minor else NULL
         return Maximum(before, lowest.reason)
 
 
 def as_data(view: View, topic: str, newest: Version) -> dict[str, Any]:
-    """Return what a process knows of the fleet, as JSON data.
+    """Return a view of the fleet as JSON data.
 
-    :param topic: whose servers are capped
-    :param newest: the highest microversion this build knows
+    :param topic: topic whose cap and limits are included
+    :param newest: highest microversion of this build
     """
     maximum = view.maximum(topic, newest)
     return {

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets so many requests at a time through Python.
+"""Limit the number of threads that run Python code at a time.
 
-Threads that compete for the interpreter's lock make each other slower: a
-server that handles 32 requests at once needs more CPU for each than one that
-handles four. So only some have a place; the others wait in line, asleep.
+Threads that compete for the interpreter's lock slow each other down: a server
+that handles 32 requests at once needs more CPU time for each than one that
+handles four. So only a few requests hold a place, and the others wait in a
+queue, asleep.
 
-Who waits for something outside leaves its place meanwhile::
+Give up the place while you wait for an external service::
 
     with gate.waiting():
         cloud.get_server(...)
 
-Nothing depends on that: after :data:`PATIENCE` seconds in line a request goes
-in without a place. What forgets to leave makes others late, and no more.
+Correctness does not depend on it: after :data:`PATIENCE` seconds in the queue,
+a request continues without a place. Code that does not call :func:`waiting`
+delays other requests but never blocks them.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ import contextvars
 import threading
 from collections.abc import Iterator
 
-#: Seconds that a request stands in line at most.
+#: Maximum time that a request waits in the queue, in seconds.
 PATIENCE = 1.0
 
 
 class Gate:
-    """Places for threads that work.
+    """A semaphore with a first-in, first-out queue and a timeout.
 
-    :param places: how many work at a time
+    :param places: number of threads that run at a time
     """
 
     def __init__(self, places: int) -> None:
@@ -40,7 +42,7 @@ class Gate:
 
     @contextlib.contextmanager
     def place(self) -> Iterator[None]:
-        """Run the block at a place; who came first goes first."""
+        """Hold a place while the block runs, in order of arrival."""
         self._enter()
         token = _gate.set(self)
         try:
@@ -50,7 +52,7 @@ class Gate:
             self.leave()
 
     def leave(self) -> None:
-        """Give a place away, to the first in line."""
+        """Give the place to the first thread in the queue."""
         with self._guard:
             self._inside -= 1
             if self._line and self._inside < self._places:
@@ -58,9 +60,10 @@ class Gate:
                 self._line.popleft().release()
 
     def come_back(self) -> None:
-        """Take a place although there may be none.
+        """Take a place even if none is free.
 
-        Whoever was at work already may hold what others in here wait for.
+        A thread that was already running may hold a lock that the threads in
+        the places wait for.
         """
         with self._guard:
             self._inside += 1
@@ -76,7 +79,7 @@ class Gate:
         if turn.acquire(timeout=PATIENCE):
             return
         with self._guard:
-            if turn in self._line:  # else its turn has come just now
+            if turn in self._line:  # otherwise leave() has just granted it
                 self._line.remove(turn)
                 self._inside += 1
 
@@ -88,9 +91,9 @@ _gate: contextvars.ContextVar[Gate | None] = contextvars.ContextVar(
 
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
-    """Leave one's place while the block waits for something outside.
+    """Give up the place while the block waits for an external service.
 
-    Harmless where nobody has a place, and within another such block.
+    Without a place, or inside another such block, it does nothing.
     """
     left = _gate.get()
     if left is None:

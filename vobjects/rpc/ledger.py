@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the live processes are recorded: a protocol of five methods.
+"""The ledger of live processes: a protocol of five methods.
 
-An engine keeps the ledger in its database; an API process, which has none,
-asks an engine (:class:`vobjects.rpc.membership.RemoteLedger`).
+An engine keeps the ledger in its database. An API process has no database and
+uses the ledger of an engine (:class:`vobjects.rpc.membership.RemoteLedger`).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from vobjects.rpc.fleet import Member, View
 
 
 class Ledger(Protocol):
-    """What keeps the record. Every method is safe to repeat."""
+    """A store for the live members. Every method may be repeated."""
 
     def report(self, member: Member) -> View:
         """Record a heartbeat and return the whole ledger.
 
-        A member that is new, or whose manifest, topic or state differs from
-        the record, raises the generation in the same transaction; so a view
-        of that generation or a later one contains the change.
+        If the member is new, or its manifest, topic or state differs from the
+        record, the generation increases in the same transaction. A view of
+        that generation or a later one therefore contains the change.
         """
 
     def get(self) -> View:
-        """Return the whole ledger, and record nothing."""
+        """Return the whole ledger without recording a heartbeat."""
 
     def leave(self, member_id: str) -> None:
-        """Forget a member and raise the generation, if it was there."""
+        """Remove a member, and increase the generation if it was present."""
 
     def hold(self, topic: str) -> View:
-        """Keep the cap of a topic from rising above what it is now."""
+        """Keep the cap of a topic from rising above its current value."""
 
     def finalize(self) -> View:
         """End a hold: the cap follows the live members again."""

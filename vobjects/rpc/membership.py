@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps one process in the ledger, and its view of the fleet fresh.
+"""Keep one process in the ledger, and its view of the fleet current.
 
-**Lease.** A sender uses a view for :data:`vobjects.rpc.fleet.LEASE_PERIODS`
-periods at most; then it renews it before it sends anything more.
+**Lease.** A sender uses a view for at most
+:data:`vobjects.rpc.fleet.LEASE_PERIODS` periods. After that it renews the view
+before it sends anything.
 
 **Join barrier.** A server that would lower the cap first reports itself as
-``joining`` and starts to consume only when every other live process has seen
-the generation that contains it, or the lease of whoever has not is over. So
-nothing is sent above the new cap while it consumes; what was sent just before
-is refused by it and sent again by the caller (:mod:`vobjects.rpc.client`).
+``joining``. It starts to consume when every other live process has seen the
+generation that contains it, or when their leases have expired. While it
+consumes, nothing is therefore sent above the new cap. It rejects messages that
+were sent just before, and their senders send them again
+(:mod:`vobjects.rpc.client`).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import oslo_messaging
+from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions
 from vobjects.manifest import Manifest
@@ -37,23 +40,26 @@ from vobjects.rpc.ledger import Ledger
 
 LOG = logging.getLogger(__name__)
 
-#: Engines that are asked by name when the first to come did not answer.
+#: Maximum number of engines to try by name after the first attempt fails.
 NAMED_TRIES = 3
 
-#: Seconds between looks at the ledger while the join barrier waits.
+#: Seconds for which one reading of the ledger's clock is used.
+CLOCK_EVERY = 10.0
+
+#: Seconds between reads of the ledger during the join barrier.
 BARRIER_LOOK = 0.1
 
 
 class Membership:
-    """One process's place in the fleet.
+    """The membership of one process in the fleet.
 
-    :param me: what this process reports of itself
-    :param ledger: where it reports
+    :param me: the member that this process reports
+    :param ledger: the ledger to report to
     :param period: heartbeat period in seconds
-    :param pinned: what this process may say at most, from configuration
-    :param announce: called after the ledger changed by our doing
-    :param on_view: called with each new view, in the heartbeat's thread or
-        in that of whoever asked for a refresh; it must return soon
+    :param pinned: upper limit of the cap, from the configuration
+    :param announce: called after this process changed the ledger
+    :param on_view: called with each new view, in the thread of the heartbeat
+        or of a refresh; it must return quickly
     """
 
     def __init__(
@@ -76,6 +82,8 @@ class Membership:
         self._view: View | None = None
         self._renewed = float('-inf')
         self._failed: tuple[float, str] | None = None
+        self._clock: tuple[float, float] | None = None
+        self._success = threading.Condition()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -84,7 +92,7 @@ class Membership:
 
     @property
     def view(self) -> View | None:
-        """The newest view there is, however old; None before the first."""
+        """The newest known view, of any age; None before the first."""
         return self._view
 
     @property
@@ -93,19 +101,50 @@ class Membership:
         return time.monotonic() - self._renewed
 
     def current(self) -> View:
-        """Return a view whose lease holds, renewing it where necessary.
+        """Return a view with a valid lease, and renew it if necessary.
+
+        While the ledger does not answer, callers wait up to a period for the
+        next heartbeat to succeed instead of sending their own report.
 
         :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
         if self._view is not None and self.age < self.period * LEASE_PERIODS:
             return self._view
+        failed = self._failed
+        if failed is not None and self._thread.is_alive():
+            with self._success:
+                if not self._success.wait_for(
+                    lambda: self._failed is None, self.period
+                ):
+                    raise exceptions.NoLivePeer(failed[1])
+                if self._view is not None:
+                    return self._view
         return self.refresh(not_before=time.monotonic())
 
-    def known(self) -> View:
-        """Return a view whose lease holds, or what the ledger says now.
+    def deadline(self, seconds: float) -> float | None:
+        """Return the time a number of seconds from now, on the ledger's clock.
 
-        Nothing is reported: whoever is in the middle of a transaction must
-        not wait for another one that waits for theirs to end.
+        The result may be late by up to the duration of a report, but never
+        early.
+
+        :returns: seconds since 1970; None: the ledger has not reported its
+            time
+        """
+        if self._clock is None:
+            return None
+        return self._clock[0] + time.monotonic() + seconds
+
+    def is_over(self, deadline: float) -> bool:
+        """Return whether a result of :meth:`deadline` has certainly passed."""
+        if self._clock is None:
+            return False
+        return self._clock[1] + time.monotonic() > deadline
+
+    def known(self) -> View:
+        """Return a view with a valid lease, or read the ledger.
+
+        This method sends no report: a caller inside a transaction must not
+        wait for a report whose transaction waits for the caller's to end.
 
         :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
@@ -115,12 +154,12 @@ class Membership:
         return dataclasses.replace(self._ledger.get(), pinned=self._pinned)
 
     def refresh(self, not_before: float | None = None) -> View:
-        """Report to the ledger now, and return what it answers.
+        """Report to the ledger now, and return the new view.
 
-        Callers that wait for one another share one report.
+        Concurrent callers share one report.
 
-        :param not_before: a monotonic time; a report that began after it
-            serves as well as a new one
+        :param not_before: a monotonic time; a report that began after it is
+            reused instead of sending a new one
         :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
         asked = time.monotonic() if not_before is None else not_before
@@ -132,36 +171,45 @@ class Membership:
             began = time.monotonic()
             try:
                 view = self._ledger.report(self.me)
-            except exceptions.FleetError as error:
-                # Or everybody who waits for this lock would wait in turn.
-                self._failed = (began, str(error))
+            except (exceptions.FleetError, exceptions.OutOfReach) as error:
+                # Share the failure: otherwise the threads that wait for this
+                # lock would each wait for the ledger, one after the other.
+                self._failed = (began, error.message)
                 raise
             view = dataclasses.replace(view, pinned=self._pinned)
             previous, self._view = self._view, view
-            # The lease counts from before the question: the answer may have
-            # been on its way for long.
+            if view.now is not None:
+                # The ledger read its clock between these two times.
+                self._clock = view.now - began, view.now - time.monotonic()
+            # The lease starts before the report was sent: the response may
+            # have been in transit for long.
             self._renewed = began
             self.me = dataclasses.replace(self.me, seen=view.generation)
+            if self._failed is not None:
+                with self._success:
+                    self._failed = None
+                    self._success.notify_all()
         if previous is None or previous.generation != view.generation:
             self._on_view(view)
-            # Whoever waits at a join barrier should not wait for our beat.
+            # Report the new generation at once: a process may be waiting for
+            # it at the join barrier.
             self._wake.set()
         return view
 
     def start(self) -> None:
-        """Begin to beat, in a thread."""
+        """Start the heartbeat thread."""
         self._thread.start()
 
     def hear(self) -> None:
-        """Act on a notice that the ledger changed."""
+        """Handle a notice that the ledger changed."""
         self._wake.set()
 
     def join(self, wait: Callable[[float], Any] | None = None) -> None:
-        """Become a server that consumes, behind the join barrier.
+        """Pass the join barrier and change the state to ``up``.
 
-        Call it after :meth:`start` and before consuming.
+        Call it after :meth:`start` and before you consume messages.
 
-        :param wait: sleeps for that many seconds; returns true to give up
+        :param wait: sleeps for a number of seconds; a true result aborts
         :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
         wait = wait or self._stopping.wait
@@ -173,16 +221,16 @@ class Membership:
             self._become('up')
 
     def stop(self) -> None:
-        """Leave the ledger and stop to beat."""
+        """Stop the heartbeat and leave the ledger."""
         self._stopping.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
         try:
             self._ledger.leave(self.me.id)
-        except exceptions.FleetError as error:
-            # It will be noticed as dead instead.
-            LOG.warning('Could not leave the fleet: %s', error)
+        except (exceptions.FleetError, exceptions.OutOfReach) as error:
+            # The heartbeats end, so the other members will count it as dead.
+            LOG.warning('Could not leave the fleet: %s', error.message)
         else:
             self._announce()
 
@@ -200,7 +248,7 @@ class Membership:
     def _pass_barrier(
         self, joined: View, wait: Callable[[float], Any]
     ) -> None:
-        """Wait until nobody can be sending above the cap with us in it."""
+        """Wait until no process can send above the new cap."""
         began = time.monotonic()
         lease = self.period * LEASE_PERIODS
         view = joined
@@ -227,13 +275,13 @@ class Membership:
             self._wake.clear()
             try:
                 self.refresh()
-            except exceptions.FleetError as error:
+            except (exceptions.FleetError, exceptions.OutOfReach) as error:
                 if not failing:
-                    LOG.warning('The fleet is out of reach: %s', error)
+                    LOG.warning('The fleet is out of reach: %s', error.message)
                 failing = True
             except Exception:
-                # A heartbeat that ends by surprise would have this process
-                # taken for dead while it works.
+                # Without heartbeats, other members would consider this process
+                # dead although it works.
                 LOG.exception('The heartbeat failed')
                 failing = True
             else:
@@ -244,35 +292,43 @@ class Membership:
 
 
 class Asks(Protocol):
-    """What a remote ledger needs of a client."""
+    """The part of a client that a remote ledger uses."""
 
     topic: str
 
     def ask(self, request: Any, timeout: float, server: str = '') -> Any:
-        """Send a request that needs no view, and return the answer.
+        """Send a request that needs no view, and return the response.
 
-        :param server: which to ask; empty: any
+        :param timeout: timeout in seconds
+        :param server: id of the server; empty: any
         """
 
 
 class RemoteLedger:
-    """The ledger of a process that has no database: an engine keeps it.
+    """The ledger of a process without a database, kept by an engine.
 
-    One that hangs must not cost us our lease while others would answer: so
-    the time is shared by several tries, the later ones with a named engine
-    each of those that we know.
+    An engine that hangs must not cost this process its lease while others
+    would answer. The timeout is therefore divided between several attempts:
+    the first goes to any engine, each later one to a known engine by name.
 
-    :param timeout: seconds to wait for engines; about a lease
+    :param client: sends the requests
+    :param timeout: total time to wait for engines, in seconds; about a lease
     """
 
     def __init__(self, client: Asks, timeout: float) -> None:
         self._client = client
         self._timeout = timeout
         self._known: tuple[str, ...] = ()
+        self._clock: float | None = None  # ledger minus local time
+        self._clock_read = float('-inf')
 
     def report(self, member: Member) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(objects.report_of(member))
+        """See :class:`vobjects.rpc.ledger.Ledger`.
+
+        The view contains the ledger's time if all engines can report it.
+        """
+        view = self._view(objects.report_of(member))
+        return dataclasses.replace(view, now=self._now(view))
 
     def leave(self, member_id: str) -> None:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
@@ -287,8 +343,31 @@ class RemoteLedger:
         return self._view(objects.FleetFinalize())
 
     def get(self) -> View:
-        """Return the ledger without reporting anything."""
+        """Return the ledger without reporting a heartbeat."""
         return self._view(objects.FleetGet())
+
+    def _now(self, view: View) -> float | None:
+        if objects.FleetTime.obj_name() not in view.cap(self._client.topic):
+            return None
+        began = time.monotonic()
+        if began - self._clock_read > CLOCK_EVERY:
+            self._clock_read = began
+            try:
+                told = self._client.ask(
+                    objects.FleetClock(), self._timeout / (1 + NAMED_TRIES)
+                ).now
+            except (
+                oslo_messaging.MessagingException,
+                ovo_exception.UnsupportedObjectError,
+                # From an older server that left the fleet just before.
+                exceptions.TypeNotSpoken,
+            ) as error:
+                LOG.debug('No engine told the time: %s', error)
+            else:
+                self._clock = None if told is None else told - began
+        if self._clock is None:
+            return None
+        return self._clock + time.monotonic()
 
     def _view(self, request: Any) -> View:
         view = objects.view_of(self._ask(request))

@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short notices to every process of a topic: "the fleet changed", "work".
+"""Send short notices, "fleet changed" or "work", to a topic's processes.
 
-A notice only says that something is worth a look; what is true is read from
-the ledger or the database. One that is lost costs a period of waiting, so
-nothing is ever tried twice for one.
+A notice only asks its receivers to check the ledger or the database, which
+hold the state. A lost notice delays that check by one period, so notices are
+never retried.
 """
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import oslo_messaging
 
+from vobjects.rpc import bounded, redelivery
+
 LOG = logging.getLogger(__name__)
 
 FLEET = 'fleet'
 WORK = 'work'
 
+#: A kind that has no listener.
+CONNECTED = 'connected'
+
+#: Maximum duration of sending a notice, in seconds, and maximum number of
+#: threads that may be blocked.
+_WITHIN = 5.0
+_THREADS = 4
+
 _NAMESPACE = 'vobjects.notices'
 
-#: RabbitMQ forgets a fanout exchange with its last consumer, and the driver
-#: calls it an error when nobody is left to hear. Here that is normal.
+#: RabbitMQ deletes a fanout exchange with its last consumer, and the driver
+#: logs an error when it sends to one. For notices this is normal.
 _DRIVER_LOG = logging.getLogger('oslo.messaging._drivers.impl_rabbit')
 
 _sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
@@ -33,9 +44,10 @@ _sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
 
 
 class Receiver:
-    """The endpoint of an RPC server that hears notices.
+    """The endpoint of an RPC server that receives notices.
 
-    :param listeners: kind of notice -> what to call; it must return soon
+    :param listeners: kind of notice -> function to call; it must return
+        quickly
     """
 
     target = oslo_messaging.Target(namespace=_NAMESPACE, version='1.0')
@@ -44,48 +56,77 @@ class Receiver:
         self._listeners = dict(listeners)
 
     def notice(self, context: Any, kind: str) -> None:
-        """Hear a notice; kinds this build does not know are nobody's."""
+        """Handle a notice; ignore kinds that this build does not know."""
         listener = self._listeners.get(kind)
         if listener is not None:
             listener()
 
 
 class Sender:
-    """Tells every process that serves one of the topics.
+    """Sends notices to every process that serves one of the topics.
 
     :param transport: an ``oslo_messaging.Transport``
+    :param topics: topics of the receivers
     """
 
     def __init__(self, transport: Any, topics: tuple[str, ...]) -> None:
         self._clients = {
             topic: oslo_messaging.get_rpc_client(
-                transport,
-                oslo_messaging.Target(
-                    topic=topic,
-                    namespace=_NAMESPACE,
-                    version='1.0',
-                    fanout=True,
-                ),
-                retry=0,
+                transport, _target(topic), retry=0
             )
             for topic in topics
         }
+        # The embedded driver limits the time itself.
+        self._calls = (
+            bounded.BoundedCalls(_THREADS)
+            if redelivery.on_rabbitmq(transport)
+            else None
+        )
 
     def send(self, kind: str) -> None:
-        """Send a notice; a failure is logged, never raised."""
+        """Send a notice; failures are logged, not raised."""
         for topic, client in self._clients.items():
+            cast = functools.partial(_cast, client, kind)
             try:
-                with _unheard_is_normal():
-                    client.cast({}, 'notice', kind=kind)
+                if self._calls is None:
+                    cast()
+                else:
+                    self._calls.run(cast, _WITHIN)
             except oslo_messaging.MessagingException as error:
                 LOG.info(
                     'Nobody of %s heard notice %r: %s', topic, kind, error
                 )
 
 
+def connect(transport: Any, topic: str, retry: int) -> None:
+    """Send the servers of a topic a notice that they ignore.
+
+    :param transport: an ``oslo_messaging.Transport``
+    :param topic: topic of the servers
+    :param retry: number of further attempts, each with the next host
+    :raises Exception: any error of the driver when it cannot connect
+    """
+    client = oslo_messaging.get_rpc_client(
+        transport, _target(topic), retry=retry
+    )
+    with _unheard_is_normal():
+        client.cast({}, 'notice', kind=CONNECTED)
+
+
+def _target(topic: str) -> Any:
+    return oslo_messaging.Target(
+        topic=topic, namespace=_NAMESPACE, version='1.0', fanout=True
+    )
+
+
+def _cast(client: Any, kind: str) -> None:
+    with _unheard_is_normal():
+        client.cast({}, 'notice', kind=kind)
+
+
 @contextlib.contextmanager
 def _unheard_is_normal() -> Iterator[None]:
-    """Keep the driver from logging what :meth:`Sender.send` logs itself."""
+    """Suppress log lines of the driver that :meth:`Sender.send` repeats."""
     token = _sending.set(True)
     try:
         yield

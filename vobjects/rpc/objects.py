@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types in which processes speak of the fleet itself.
+"""Object types of the fleet protocol.
 
-They are what a process says before it knows what its peers speak, so 1.0 of
-each is understood forever (KIP-511 of Kafka has the same rule).
+A process sends its first requests before it knows the versions of its peers,
+so every release must support 1.0 of the types in :data:`ALWAYS` forever
+(Apache Kafka's KIP-511 has the same rule).
 """
 
 from __future__ import annotations
@@ -27,33 +28,33 @@ _MEMBER: dict[str, fields.Field[Any]] = {
 
 @base.register
 class FleetReport(base.Request):
-    """I live; what do you know of the others?"""
+    """Report a heartbeat, and ask for the ledger."""
 
     fields = dict(_MEMBER)
 
 
 @base.register
 class FleetLeave(base.Request):
-    """I stop."""
+    """Leave the fleet."""
 
     fields = {'id': fields.StringField()}
 
 
 @base.register
 class FleetGet(base.Request):
-    """Who lives?"""
+    """Ask for the ledger without reporting a heartbeat."""
 
 
 @base.register
 class FleetHold(base.Request):
-    """Keep the cap of a topic as it is."""
+    """Keep the cap of a topic at its current value."""
 
     fields = {'topic': fields.StringField()}
 
 
 @base.register
 class FleetFinalize(base.Request):
-    """Let the cap follow the live members again."""
+    """End a hold: the cap follows the live members again."""
 
 
 @base.register
@@ -65,7 +66,7 @@ class FleetMember(base.Resource):
 
 @base.register
 class FleetView(base.Resource):
-    """The ledger."""
+    """The ledger: its generation, its members and the current hold."""
 
     fields = {
         'generation': fields.IntegerField(),
@@ -75,17 +76,33 @@ class FleetView(base.Resource):
 
 
 @base.register
-class Answered(base.Resource):
-    """What a call was answered, kept for when the call comes once more.
+class FleetClock(base.Request):
+    """Ask for the time on the ledger's clock."""
 
-    A fleet that speaks it remembers: what may have been done already can be
-    asked for again.
+
+@base.register
+class FleetTime(base.Resource):
+    """The time on the ledger's clock, in seconds since 1970.
+
+    Clients without a database send deadlines once every live server supports
+    this type. Servers reject requests that arrive after their deadline.
+    """
+
+    fields = {'now': fields.FloatField(nullable=True)}
+
+
+@base.register
+class Answered(base.Resource):
+    """The recorded response of a call, for when the call is delivered again.
+
+    Once every live server supports this type, clients may repeat a call that
+    may already have been performed.
     """
 
     fields = {'content': fields.JsonField(nullable=True)}
 
 
-#: Spoken by every release, whatever manifest it emulates.
+#: Types that every release supports, whatever manifest it emulates.
 ALWAYS = (
     FleetReport,
     FleetLeave,
@@ -100,7 +117,7 @@ _SHARED = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
 
 
 def report_of(member: Member) -> FleetReport:
-    """Return a member's report of itself."""
+    """Return the report of a member."""
     return FleetReport(
         manifest=dict(member.manifest),
         **{name: getattr(member, name) for name in _SHARED},
@@ -108,9 +125,9 @@ def report_of(member: Member) -> FleetReport:
 
 
 def member_of(said: FleetReport | FleetMember) -> Member:
-    """Read a report, or a line of the ledger.
+    """Convert a report, or a member of the ledger, to a ``Member``.
 
-    :raises vobjects.exceptions.VobjectsError: its manifest is none
+    :raises vobjects.exceptions.VobjectsError: its manifest is malformed
     """
     return Member(
         manifest=Manifest.parse(dict(said.manifest), f'manifest of {said.id}'),
@@ -120,7 +137,7 @@ def member_of(said: FleetReport | FleetMember) -> Member:
 
 
 def resource_of(view: View) -> FleetView:
-    """Return a view as an answer."""
+    """Convert a view to a response."""
     return FleetView(
         generation=view.generation,
         members=[
@@ -136,9 +153,9 @@ def resource_of(view: View) -> FleetView:
 
 
 def view_of(resource: FleetView) -> View:
-    """Read an answer.
+    """Convert a response to a view.
 
-    :raises vobjects.exceptions.VobjectsError: a manifest in it is none
+    :raises vobjects.exceptions.VobjectsError: it contains a malformed manifest
     """
     held = resource.held
     return View(

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has RabbitMQ keep a call until it is answered.
+"""Acknowledge RabbitMQ calls only after their response has been sent.
 
-oslo.messaging (17.4) acknowledges a call when it arrives, so that the calls
-of a server that is killed are lost, and their callers wait for the timeout.
-Here a call is acknowledged when its answer has been sent: the broker gives
-what a lost server had to another one, at once. A call that comes twice is
-known by its id, see :func:`vobjects.rpc.server.current_call`.
+oslo.messaging (17.4) acknowledges a call when it arrives. If the server is
+killed, its calls are lost, and their callers wait for the timeout. With this
+module, the broker immediately redelivers the calls of a lost server to another
+one. A handler recognizes a repeated call by its id, see
+:func:`vobjects.rpc.server.current_call`.
 
-A call that has come back is acknowledged at once: one that kills servers
-kills two of them, and not all.
+A redelivered call is acknowledged when it arrives: a call that crashes servers
+crashes two of them, and not all.
+
+oslo.messaging waits for a reply queue that does not exist, in the thread that
+handled the call. :class:`Replies` limits the number of threads that do so for
+callers that have received no response yet.
 """
 
 from __future__ import annotations
@@ -16,19 +20,47 @@ from __future__ import annotations
 import functools
 import logging
 import threading
+import time
 from typing import Any
 
 from oslo_messaging.rpc import server
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds that an acknowledgement may take when a server stops: longer than
-#: the thread that sends it sleeps between looks for something to do.
+#: Option group of oslo.messaging's driver, which registers it.
+OPTIONS = 'oslo_messaging_rabbit'
+
+#: Maximum duration of an acknowledgement while a server stops, in seconds;
+#: longer than the longest sleep of the thread that sends it.
 ACKNOWLEDGED_WITHIN = 6.0
 
 
+#: Maximum number of threads that wait for reply queues of new callers.
+NEW_CALLERS = 8
+
+#: Seconds to wait for one of these threads before the response is dropped.
+DROPPED_AFTER = 0.25
+
+#: Seconds between log lines about dropped responses.
+LOG_INTERVAL = 10.0
+
+#: Maximum number of reply queues that are remembered.
+MAX_QUEUES = 4096
+
+
+def on_rabbitmq(transport: Any) -> bool:
+    """Return whether a transport uses oslo.messaging's RabbitMQ driver."""
+    return hasattr(transport.conf, OPTIONS)
+
+
 class Server(server.RPCServer):  # type: ignore[misc]
-    """An RPC server; with a driver other than RabbitMQ's, as it always is."""
+    """An RPC server that acknowledges RabbitMQ calls after their response.
+
+    With other drivers it behaves like its base class.
+
+    :param missing_after: seconds for which oslo.messaging waits for a missing
+        reply queue
+    """
 
     def _create_listener(self) -> Any:
         adapter = super()._create_listener()
@@ -38,7 +70,23 @@ class Server(server.RPCServer):  # type: ignore[misc]
             consumer.callback = functools.partial(_receive, listener)
         return adapter
 
+    def __init__(
+        self,
+        transport: Any,
+        target: Any,
+        dispatcher: Any,
+        missing_after: float = 0.0,
+    ) -> None:
+        super().__init__(transport, target, dispatcher)
+        self._replies = Replies(missing_after)
+
     def _process_incoming(self, incoming: list[Any]) -> None:
+        for one in incoming:
+            queue = getattr(one, 'reply_q', None)
+            if queue and not self._replies.knows(queue):
+                one.reply = functools.partial(
+                    self._replies.send, queue, one.reply
+                )
         try:
             super()._process_incoming(incoming)
         finally:
@@ -50,12 +98,64 @@ class Server(server.RPCServer):  # type: ignore[misc]
         listener = self.listener._poll_style_listener
         listener._message_operations_handler.do(message.release)
         if listener._shutdown.is_set():
-            # The connection is closed when all threads of ours are done.
+            # The connection is closed once all handler threads have finished.
             message.released.wait(ACKNOWLEDGED_WITHIN)
 
 
+class Replies:
+    """Sends responses to callers that have received none yet.
+
+    :param missing_after: a response that took at least this many seconds was
+        abandoned, because its queue does not exist
+    """
+
+    def __init__(self, missing_after: float) -> None:
+        self._missing_after = missing_after
+        self._threads = threading.Semaphore(NEW_CALLERS)
+        self._guard = threading.Lock()
+        #: Reply queue -> whether it existed when it was first used.
+        self._found: dict[str, bool] = {}
+        self._dropped = 0
+        self._logged = float('-inf')
+
+    def knows(self, queue: str) -> bool:
+        """Return whether a reply queue existed when it was first used."""
+        return self._found.get(queue, False)
+
+    def send(self, queue: str, reply: Any, *args: Any, **kwargs: Any) -> None:
+        """Send a response, or drop it if too many threads wait for queues.
+
+        :param queue: name of the reply queue
+        :param reply: sends the response, and waits for the queue if necessary
+        """
+        if not self._threads.acquire(timeout=DROPPED_AFTER):
+            self._drop()
+            return
+        began = time.monotonic()
+        try:
+            reply(*args, **kwargs)
+        finally:
+            self._threads.release()
+            found = time.monotonic() - began < self._missing_after
+            with self._guard:
+                if len(self._found) >= MAX_QUEUES:
+                    del self._found[next(iter(self._found))]
+                self._found.setdefault(queue, found)
+
+    def _drop(self) -> None:
+        with self._guard:
+            self._dropped += 1
+            now = time.monotonic()
+            if now - self._logged < LOG_INTERVAL:
+                return
+            dropped, self._dropped, self._logged = self._dropped, 0, now
+        LOG.warning(
+            'Dropped %s answer(s): too many reply queues do not exist', dropped
+        )
+
+
 class _Held(dict[str, Any]):
-    """A message that is not acknowledged before :meth:`release`.
+    """A message that :meth:`release` acknowledges, not the driver.
 
     :param message: a ``RabbitMessage``
     """
@@ -66,26 +166,29 @@ class _Held(dict[str, Any]):
         self.released = threading.Event()
 
     def acknowledge(self) -> None:
-        """Do nothing yet."""
+        """Do nothing; :meth:`release` acknowledges the message later."""
 
     def release(self) -> None:
-        """Acknowledge it; only in the thread that reads."""
+        """Acknowledge the message; call this in the reading thread only."""
         try:
             self._message.acknowledge()
-        except Exception as error:  # noqa: BLE001 - whatever a connection says
-            # It is gone, and the message with it, to another server.
+        except Exception as error:  # noqa: BLE001 - any connection error
+            # The connection is lost, and the broker redelivers the message to
+            # another server.
             LOG.info('Could not acknowledge a call: %s', error)
         finally:
             self.released.set()
 
 
 def _receive(listener: Any, message: Any) -> None:
-    """Take a message; the driver calls this in the thread that reads.
+    """Receive a message; the driver calls this in the reading thread.
 
     :param listener: a ``RpcAMQPListener``
+    :param message: a ``RabbitMessage``
     """
     if message.get('_unique_id') in listener.msg_id_cache.prev_msgids:
-        # Of a connection that was lost: it is, or was, answered here.
+        # Redelivered after a lost connection: this process has handled it, or
+        # is still handling it.
         message.acknowledge()
     elif message.get('_msg_id') and not _has_come_back(message):
         listener(_Held(message))

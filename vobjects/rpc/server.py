@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receives requests of any age and answers in what the caller speaks.
+"""Receive requests of any version and answer in the caller's version.
 
 ::
 
@@ -10,8 +10,9 @@
 
     server.Endpoint([ClusterHandlers()], speaks=manifest.own(), ...)
 
-The request arrives as an object of our newest form, whatever its age. The
-gates are the sender's: what can be read is done.
+Whatever its version, the request reaches the handler as an object of the
+newest version. Version limits are enforced by the sender: the server handles
+every request that it can read.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from vobjects.rpc import objects
 
 LOG = logging.getLogger(__name__)
 
-#: Manifests of readers that are remembered by digest.
+#: Maximum number of reader manifests that are remembered by digest.
 MAX_READERS = 256
 
 _HANDLES = '_vobjects_handles'
 
 Handler = Callable[[Any, Any], Any]
 
-#: Returns the answer that the call of an id was given, if it was: see
+#: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
 Recall = Callable[[str], 'objects.Answered | None']
 
@@ -56,19 +57,20 @@ _current: contextvars.ContextVar[str] = contextvars.ContextVar(
 def current_call() -> str:
     """Return the id of the call that this thread handles; empty: none.
 
-    The same call may come twice, if an answer was lost or a broker delivers
-    a message once more. A handler that changes something records the id and
-    its answer in the same transaction, where a second record is refused.
+    The same call may arrive twice, if a response was lost or a broker
+    redelivered the message. A handler that changes something records the id
+    and its response in the same transaction, in which a second record with the
+    same id fails.
     """
     return _current.get()
 
 
 @contextlib.contextmanager
 def handling(call: str) -> Iterator[None]:
-    """Have a call be the current one in a block.
+    """Set the current call for a block.
 
-    :param call: its id; empty: what the block does is part of no call, but
-        knows by itself whether it was done before
+    :param call: id of the call; empty: the block belongs to no call, and
+        detects by itself whether it has already run
     """
     token = _current.set(call)
     try:
@@ -81,7 +83,10 @@ Method = TypeVar('Method', bound=Callable[..., Any])
 
 
 def handles(request_type: type[base.Request]) -> Callable[[Method], Method]:
-    """Mark a method ``(self, context, request)`` as a type's handler."""
+    """Mark a method ``(self, context, request)`` as a type's handler.
+
+    :param request_type: type of the requests to handle
+    """
 
     def mark(method: Method) -> Method:
         setattr(method, _HANDLES, request_type)
@@ -93,7 +98,7 @@ def handles(request_type: type[base.Request]) -> Callable[[Method], Method]:
 def handlers_of(services: Iterable[object]) -> dict[str, Handler]:
     """Collect the marked methods of some objects by request type.
 
-    :raises vobjects.exceptions.DeclarationError: two handle one type
+    :raises vobjects.exceptions.DeclarationError: two methods handle one type
     """
     found: dict[str, Handler] = {}
     for service in services:
@@ -116,23 +121,25 @@ def handlers_of(services: Iterable[object]) -> dict[str, Handler]:
 
 
 class Observer(Protocol):
-    """Hears what an endpoint does. Both methods are quick."""
+    """Receives events of an endpoint. Both methods must return quickly."""
 
     def answered(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
-        """Hear of a request that is done.
+        """Handle the end of a request.
 
-        :param request: its type; None: none that is handled here
-        :param error: what it was refused with, or failed by
+        :param request: name of its type; None: a type without a handler here
+        :param error: the error that rejected or failed the request; None:
+            success
+        :param seconds: duration of the request
         """
 
     def downgraded(self, request: str) -> None:
-        """Hear that the caller is older, and is answered in its form."""
+        """Handle a response that was sent in an older version."""
 
 
 class _Nobody:
-    """Listens to nothing."""
+    """An observer that ignores all events."""
 
     def answered(
         self, request: str | None, error: Exception | None, seconds: float
@@ -145,7 +152,7 @@ class _Nobody:
 
 @dataclasses.dataclass(slots=True)
 class _Call:
-    """What is known of a call while it is performed."""
+    """The state of a call while it is performed."""
 
     name: str | None = None
 
@@ -154,20 +161,22 @@ class Endpoint:
     """The endpoint of an RPC server.
 
     :param services: objects with methods marked by :func:`handles`
-    :param speaks: what this process understands; less than what it was
-        built with when it stands in for an older release
-    :param expected: classes of errors that are answers, not faults: they
-        are not logged with a traceback
+    :param speaks: manifest that this process supports; lower than that of its
+        build if it emulates an older release
+    :param expected: error classes that are part of a response; they are not
+        logged with a traceback
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: called with the caller's context before each request is
-        handled; it may refuse
-    :param observer: told of each request
-    :param recall: looks up what a handler has recorded of a call, see
-        :func:`current_call`; asked when a handler raises, because that may
-        be for no other reason than that it has been done already
-    :param known_reader: returns the manifest of a digest, if the fleet has
-        it. A caller can be asked for it, but its answer goes to the next
-        server in turn, which of two is always the other one
+        handled; it may raise to reject the request
+    :param observer: receives an event for each request
+    :param recall: looks up the recorded response of a call, see
+        :func:`current_call`; called when a handler raises, because the call
+        may already have been performed
+    :param is_over: returns whether a time on the ledger's clock has passed
+    :param known_reader: returns the manifest with a digest if a live member
+        has it. Otherwise the caller sends its manifest in a second message,
+        which goes to the next server in turn: with two servers, always to the
+        other one
     """
 
     target = oslo_messaging.Target(version='1.0')
@@ -183,8 +192,10 @@ class Endpoint:
         known_reader: Callable[[str], Manifest | None] = lambda digest: None,
         observer: Observer | None = None,
         recall: Recall = lambda call: None,
+        is_over: Callable[[float], bool] = lambda deadline: False,
     ) -> None:
         self._recall = recall
+        self._is_over = is_over
         self._handlers = handlers_of(services)
         self._speaks = speaks
         self._emulates = speaks != own()
@@ -204,13 +215,15 @@ class Endpoint:
     def perform(
         self, context: dict[str, Any], request: Any, reader: Mapping[str, Any]
     ) -> Any:
-        """Do what a request asks; the one RPC method.
+        """Perform a request; the only RPC method.
 
-        :param request: the primitive of a Request, or its JSON text; the
-            answer is what the request is
-        :param reader: ``digest`` of the caller's manifest; with ``manifest``
-            when we said that we have never seen it; ``call``: an id that
-            this call has for itself, however often it comes
+        :param context: the caller's context as a dict
+        :param request: primitive of a Request, or its JSON text; the response
+            has the same form
+        :param reader: ``digest`` of the caller's manifest; ``manifest``
+            itself, after this server reported an unknown digest; ``call``:
+            unique id of the call, the same for each delivery; ``deadline``:
+            time on the ledger's clock at which the caller's timeout expires
         """
         call = _Call()
         began = time.perf_counter()
@@ -236,6 +249,11 @@ class Endpoint:
         reader: Mapping[str, Any],
         call: _Call,
     ) -> Any:
+        deadline = reader.get('deadline')
+        if isinstance(deadline, float) and self._is_over(deadline):
+            raise exceptions.DeadlinePassed(
+                'the request arrived after its caller had given up'
+            )
         reads = self._reader(reader)
         rebuilt = self._context_from(context)
         asked = serializer.from_message(
@@ -295,9 +313,9 @@ class Endpoint:
 
 
 def _settled(answer: Any) -> Any:
-    """Return an answer as what is: nothing in it is anybody's change.
+    """Clear change tracking before serializing the response.
 
-    Naming each field as changed would be half of what is sent.
+    A list of changes that names every field would be half of the message.
     """
     if isinstance(answer, unread.UnreadObjects):
         objects = unread.made_objects(answer)
@@ -310,12 +328,13 @@ def _settled(answer: Any) -> Any:
 
 
 def emulated(manifest: Manifest) -> Manifest:
-    """Return what a process speaks that stands in for an older release.
+    """Return the manifest of a process that emulates an older release.
 
-    The fleet's own types are always spoken: no release lacks them.
+    It also contains the types in :data:`vobjects.rpc.objects.ALWAYS`, because
+    every release has them.
 
-    :raises vobjects.exceptions.VobjectsError: it names what we are too old
-        for, or what we do not know
+    :raises vobjects.exceptions.VobjectsError: the manifest names a version
+        newer than this build, or an unknown type
     """
     ours = own()
     for name, version in manifest.items():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oslo.messaging, configured the way the rest of this package relies on."""
+"""Configure oslo.messaging as the rest of this package requires."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -10,24 +11,25 @@ from typing import Any
 
 import oslo_messaging
 from oslo_config import cfg
+from oslo_messaging import opts
 from oslo_utils import importutils
 
-from vobjects.rpc import redelivery
+from vobjects import exceptions, sensitive
+from vobjects.rpc import notices, redelivery
 from vobjects.rpc.dispatcher import Dispatcher
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds that cancelling consumption may take when a server stops: longer
-#: than it sleeps between looks for something to do.
+#: Maximum time to cancel consumption when a server stops, in seconds; longer
+#: than the reading thread sleeps between operations.
 CANCEL_WITHIN = 6.0
 
-#: Seconds for which the threads that read from RabbitMQ sleep at first, when
-#: no message comes; then twice as long, and so on up to 5. A message wakes
-#: them at once, whatever this is. An acknowledgement waits for as long, if no
-#: other message comes first.
+#: Initial sleep of the threads that read from RabbitMQ, in seconds, while no
+#: message arrives; it doubles up to 5. A message wakes them immediately, but
+#: an acknowledgement waits for the end of the sleep or for the next message.
 SLEEP_AT_FIRST = 0.1
 
-#: Errors of these modules are raised again, with their class, at the caller.
+#: Modules whose errors the caller raises again, with their class.
 ERROR_MODULES = (
     'oslo_messaging.exceptions',
     'oslo_messaging.rpc.dispatcher',
@@ -36,7 +38,31 @@ ERROR_MODULES = (
     'vobjects.rpc.drivers.errors',
 )
 
-_RABBIT = 'oslo_messaging_rabbit'
+_RABBIT = redelivery.OPTIONS
+
+_RABBIT_SCHEMES = {'rabbit', 'kombu'}
+
+#: Longest interval between attempts to reconnect to RabbitMQ, in seconds.
+RECONNECT_INTERVAL = 4
+
+#: Defaults of this package for [oslo_messaging_rabbit].
+_RABBIT_DEFAULTS = {
+    # A classic queue is lost with the broker that holds it.
+    'rabbit_quorum_queue': True,
+    # Reply queues must exist again soon after the broker restarts, before the
+    # responses to them are dropped.
+    'rabbit_interval_max': RECONNECT_INTERVAL,
+    'kombu_missing_consumer_retry_timeout': 10,
+    # More connections than sending threads: a thread without one waits without
+    # limit, and logs a line each time.
+    'rpc_conn_pool_size': 128,
+}
+
+#: Server name of every process on RabbitMQ. oslo.messaging declares a durable
+#: queue for each name and never deletes it, so unique names would leave a
+#: queue behind at each start.
+SHARED_NAME = 'any'
+
 _DRIVER = 'oslo_messaging._drivers.amqpdriver'
 _SLEEP = 'ACK_REQUEUE_EVERY_SECONDS_MIN'
 
@@ -48,41 +74,106 @@ _GLOBAL_GROUPS = {
 }
 
 
+class BadTransport(exceptions.VobjectsError):
+    """``transport_url`` names no message bus that this process can use."""
+
+
+def configured_url(conf: cfg.ConfigOpts) -> str | None:
+    """Return ``transport_url``, or None if it is not configured.
+
+    The default of oslo.messaging is RabbitMQ on this host, as user guest.
+
+    :param conf: configuration with its files read
+    """
+    with contextlib.suppress(oslo_messaging.InvalidTransportURL, ValueError):
+        # This registers the option; open_transport() reports a malformed URL.
+        oslo_messaging.TransportURL.parse(conf)
+    found = conf.get_location('transport_url')
+    if found is None or found.location is cfg.Locations.opt_default:
+        return None
+    return str(conf.transport_url)
+
+
 def open_transport(
     conf: cfg.ConfigOpts,
     exchange: str,
     error_modules: tuple[str, ...] = (),
     url: str | None = None,
 ) -> Any:
-    """Return the RPC transport that ``transport_url`` names.
+    """Return the RPC transport for ``transport_url``.
 
-    Queues on RabbitMQ are quorum queues unless the configuration says
-    otherwise: a classic queue is lost with the broker that holds it.
+    With RabbitMQ, some options have other defaults than in oslo.messaging: see
+    :data:`_RABBIT_DEFAULTS`.
 
-    :param exchange: the control exchange, one a service
-    :param error_modules: modules whose exceptions may come back
-    :param url: instead of the configured ``transport_url``
+    :param conf: configuration with its files read
+    :param exchange: control exchange of the service
+    :param error_modules: modules whose errors may be raised at the caller
+    :param url: URL to use instead of the configured ``transport_url``
     :returns: an ``oslo_messaging.Transport``
+    :raises BadTransport: the URL is malformed, or its driver is not installed
     """
     oslo_messaging.set_transport_defaults(exchange)
     _register_global_groups(conf)
-    transport = oslo_messaging.get_rpc_transport(
-        conf, url, allowed_remote_exmods=[*ERROR_MODULES, *error_modules]
-    )
-    if _RABBIT in conf:
-        _sleep_longer()
-        # The driver registers its options when it is loaded, and reads this
-        # one when it opens its first connection, which is later.
-        conf.set_default('rabbit_quorum_queue', True, group=_RABBIT)
-    return transport
+    try:
+        if _is_rabbitmq(conf, url):
+            _sleep_longer()
+            _set_rabbit_defaults(conf)
+        return oslo_messaging.get_rpc_transport(
+            conf, url, allowed_remote_exmods=[*ERROR_MODULES, *error_modules]
+        )
+    except (
+        oslo_messaging.InvalidTransportURL,
+        oslo_messaging.DriverLoadFailure,
+        ImportError,
+        ValueError,  # a malformed port, for instance
+    ) as error:
+        raise BadTransport(
+            f'{_shown(conf, url)} is not usable: {_reason(error)}; write'
+            ' rabbit://USER:PASSWORD@HOST:5672/VHOST or'
+            ' embedded:///ABSOLUTE/PATH'
+        ) from error
+
+
+def connect_once(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
+    """Connect to the message bus, and fail quickly if that is impossible.
+
+    Servers and clients of oslo.messaging retry forever instead.
+
+    :param conf: configuration with its files read
+    :param transport: an ``oslo_messaging.Transport``
+    :param topic: topic of the servers; they receive a notice and ignore it
+    :raises vobjects.exceptions.OutOfReach: the message bus does not answer, or
+        rejects the user, the password or the virtual host
+    """
+    hosts = oslo_messaging.TransportURL.parse(conf).hosts
+    try:
+        # Drivers raise the errors of their client libraries.
+        notices.connect(transport, topic, retry=max(len(hosts) - 1, 0))
+    except Exception as error:
+        raise exceptions.OutOfReach(
+            f'the message bus {_shown(conf, None)} cannot be used:'
+            f' {_reason(error)}; start it, or correct transport_url'
+        ) from error
+
+
+def _shown(conf: cfg.ConfigOpts, url: str | None) -> str:
+    configured = url or str(conf.transport_url)
+    return f'[DEFAULT] transport_url = {sensitive.mask_url(configured)}'
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip('.') if lines else type(error).__name__
 
 
 def open_notifications(url: str) -> Any:
-    """Return the transport of somebody else's notifications.
+    """Return the transport for another service's notifications.
 
-    Nothing of our own configuration counts: ``[oslo_messaging_rabbit]`` is
-    about our broker. What is not as by default is in the query of the URL.
+    It ignores this process's configuration, because
+    ``[oslo_messaging_rabbit]`` describes the broker for RPC. Put options in
+    the query of the URL.
 
+    :param url: URL of the message bus
     :returns: an ``oslo_messaging.Transport``
     """
     conf = cfg.ConfigOpts()
@@ -94,15 +185,31 @@ def open_notifications(url: str) -> Any:
 def _register_global_groups(conf: cfg.ConfigOpts) -> None:
     for group, module_name in _GLOBAL_GROUPS.items():
         module = importutils.try_import(module_name)
-        if module is not None:  # older releases lack one of them
+        if module is not None:  # older releases lack one of the two
             conf.register_opts(getattr(module, group), group)
 
 
-def _sleep_longer() -> None:
-    """Have threads that wait for RabbitMQ not wake up for nothing.
+def _is_rabbitmq(conf: cfg.ConfigOpts, url: str | None) -> bool:
+    scheme = oslo_messaging.TransportURL.parse(conf, url).transport
+    return scheme.partition('+')[0] in _RABBIT_SCHEMES
 
-    oslo.messaging (18.3) begins with a millisecond after each message: while
-    a call takes five, the threads on both sides wake up three times.
+
+def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
+    # Register the options before the driver does: it reads some of them when
+    # it is loaded.
+    for group, options in opts.list_opts():
+        if str(group) == _RABBIT:
+            conf.register_opts(options, _RABBIT)
+    for name, value in _RABBIT_DEFAULTS.items():
+        conf.set_default(name, value, group=_RABBIT)
+
+
+def _sleep_longer() -> None:
+    """Reduce needless wakeups of the threads that wait for RabbitMQ.
+
+    After each message, oslo.messaging (18.3) starts with a sleep of one
+    millisecond: during a call of five, the threads on both sides wake up three
+    times.
     """
     driver = importutils.import_module(_DRIVER)
     if hasattr(driver, _SLEEP):
@@ -116,29 +223,50 @@ def build_server(
     endpoints: list[Any],
     places: int,
 ) -> Any:
-    """Return an RPC server; each message is handled in a thread of a pool.
+    """Return an RPC server that handles messages in a thread pool.
 
-    :param name: of the server, unique on its topic
-    :param places: how many messages are handled at a time
-    :returns: an ``oslo_messaging.RPCServer``; ``start``, ``stop`` and
-        ``wait`` it
+    :param transport: an ``oslo_messaging.Transport``
+    :param topic: topic to serve
+    :param name: server name, unique on its topic; unused on RabbitMQ, see
+        :data:`SHARED_NAME`
+    :param endpoints: the RPC endpoints
+    :param places: number of messages handled concurrently
+    :returns: an ``oslo_messaging.RPCServer``; the caller calls its methods
+        ``start``, ``stop`` and ``wait``
     """
+    missing_after = 0.0
+    if redelivery.on_rabbitmq(transport):
+        name = SHARED_NAME
+        rabbit = transport.conf.oslo_messaging_rabbit
+        missing_after = rabbit.kombu_missing_consumer_retry_timeout
     return redelivery.Server(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         Dispatcher(endpoints, places),
+        missing_after,
     )
 
 
+def retries(timeout: float) -> int:
+    """Return the number of RabbitMQ reconnects within a timeout.
+
+    :param timeout: in seconds
+    """
+    return max(1, int(timeout / RECONNECT_INTERVAL))
+
+
 def stop_server(server: Any, nudge: Callable[[], None]) -> None:
-    """Stop an RPC server; what it was sent is handled first.
+    """Stop an RPC server after it has handled the messages it received.
 
-    On RabbitMQ oslo.messaging only stops to read (17.4): the broker goes on
-    sending, and what arrives while the connection is closed is acknowledged
-    and dropped, so that callers wait for their timeout. Here consumption is
-    cancelled first, in the thread that reads, which then handles the rest.
+    On RabbitMQ oslo.messaging only stops reading (17.4): the broker continues
+    to send, and messages that arrive while the connection is closed are
+    acknowledged and dropped, so that their callers wait for the timeout. This
+    function first cancels consumption, in the reading thread, which then
+    handles the remaining messages.
 
-    :param nudge: sends the server something, so that it does not sleep on
+    :param server: an ``oslo_messaging.RPCServer``
+    :param nudge: sends the server a message, so that its reading thread wakes
+        up
     """
     listener = getattr(server.listener, '_poll_style_listener', None)
     operations = getattr(listener, '_message_operations_handler', None)
@@ -150,7 +278,7 @@ def stop_server(server: Any, nudge: Callable[[], None]) -> None:
             try:
                 for consumer, tag in consumers.items():
                     consumer.cancel(tag)
-            except Exception as error:  # noqa: BLE001 - no reason to go on
+            except Exception as error:  # noqa: BLE001 - stop anyway
                 LOG.warning('Could not cancel consumption: %s', error)
             finally:
                 cancelled.set()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that serves requests: server, membership and notices, assembled.
+"""A server process: RPC server, membership and notices, assembled.
 
-Starting, it reports itself, waits behind the join barrier, then consumes.
-Stopping, it stops to consume, finishes what it has begun, then leaves.
+On start it reports itself, waits for the join barrier and consumes. On stop it
+stops consuming, completes the requests in progress and leaves the fleet.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from vobjects.rpc.membership import Membership
 
 
 class Worker:
-    """Serves one topic.
+    """A server of one topic.
 
-    :param conf: with ``transport_url`` and :mod:`vobjects.rpc.conf`'s options
-    :param exchange: the control exchange of the service
-    :param topic: what to serve
-    :param told: topics of processes that must hear of changes besides
-    :param binary: the kind of process, for people
-    :param host: where it runs
-    :param release: of the build that it is, or stands in for
-    :param speaks: what it understands
+    :param conf: configuration with ``transport_url`` and the options of
+        :mod:`vobjects.rpc.conf`
+    :param exchange: control exchange of the service
+    :param topic: topic to serve
+    :param told: further topics whose processes receive notices about the fleet
+    :param binary: kind of process, shown to operators
+    :param host: name of this host
+    :param release: release of this build, or the release that it emulates
+    :param speaks: manifest that this process supports
     :param kept: the ledger
     :param services: objects with handlers, see :mod:`vobjects.rpc.server`
-    :param expected: error classes that are answers
-    :param context_from: rebuilds a caller's context
+    :param expected: see :class:`vobjects.rpc.server.Endpoint`
+    :param context_from: rebuilds the caller's context from a dict
     :param prepare: see :class:`vobjects.rpc.server.Endpoint`
     :param recall: see :class:`vobjects.rpc.server.Endpoint`
-    :param error_modules: modules of errors that may come back from calls
-    :param listeners: kind of notice -> what to call
+    :param error_modules: modules whose errors may be raised at the caller
+    :param listeners: kind of notice -> function to call
     :param on_view: called with each new view of the fleet
-    :param observer: told of each request
+    :param observer: receives an event for each request
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Worker:
             known_reader=self._known_reader,
             observer=observer,
             recall=recall,
+            is_over=self.membership.is_over,
         )
         receiver = notices.Receiver(
             {notices.FLEET: self.membership.hear, **(listeners or {})}
@@ -112,21 +114,21 @@ class Worker:
 
     @property
     def id(self) -> str:
-        """What the ledger calls this process."""
+        """The id of this process in the ledger."""
         return self.membership.me.id
 
     def announce_fleet(self) -> None:
-        """Tell every process that the ledger changed."""
+        """Notify every process that the ledger changed."""
         self._notices.send(notices.FLEET)
 
     def announce_work(self) -> None:
-        """Tell every worker that there is something to do."""
+        """Notify every worker that new work is available."""
         self._workers.send(notices.WORK)
 
     def start(self) -> None:
-        """Report, wait until every sender knows, and consume.
+        """Report to the ledger, pass the join barrier, and consume.
 
-        :raises vobjects.exceptions.NoLivePeer: the ledger is out of reach
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
         self.membership.refresh()
         self.membership.start()
@@ -134,11 +136,11 @@ class Worker:
         self._server.start()
 
     def stop_consuming(self) -> None:
-        """Take no more requests, and finish those that were taken."""
+        """Stop consuming, and complete the requests already received."""
         transport.stop_server(self._server, self.announce_fleet)
 
     def stop(self) -> None:
-        """Leave the fleet; call :meth:`stop_consuming` before."""
+        """Leave the fleet; call :meth:`stop_consuming` first."""
         self.membership.stop()
         self._transport.cleanup()
 

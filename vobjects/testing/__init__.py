@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of versioned types need.
+"""Tools for testing versioned types.
 
 ::
 
-    emulation.py   `emulate`: speak as an older release did
+    emulation.py   `emulate`: use the versions of an older release
     peers.py       an old peer, built from the lock alone
-    laws.py        what must hold of every type at every locked version
+    laws.py        invariants of every type at every locked version
     matrix.py      every microversion with every release
-    versus.py      two installed releases of a service send to each other
-    exchange.py    one side of that, in its own environment
-    page.py        the matrix as a page
-    upgrade/       plans of upgrades, drawn, run and shrunk
+    versus.py      transfers objects between two installed releases
+    exchange.py    one side of a transfer, in its own environment
+    page.py        the matrix as an HTML page
+    upgrade/       upgrade plans: drawn, run and shrunk
     plugin.py      the pytest plugin: the fixture `vobjects_laws`
     plans.py       its fixture `vobjects_upgrade`
-    promises.py    a registry of what is promised at each microversion
+    promises.py    checks responses against the contract
     strategies.py  hypothesis strategies of instances
-    comparing.py   in what an object differs from what was expected
+    comparing.py   the differences between an object and expected values
+    versions.py    `set_version`: the microversion of a test client
     api_sig.py     the documents of the API-SIG guidelines
 """
 
@@ -30,7 +31,8 @@ __all__ = ['emulate']
 
 
 def __getattr__(name: str) -> Any:
-    # Late: pytest loads this package for its plugin, in every project.
+    # Imported late: pytest loads this package for its plugin, in every
+    # project.
     if name == 'emulate':
         from vobjects.testing.emulation import emulate
 

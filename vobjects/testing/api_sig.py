@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents that the API-SIG guidelines ask for, as schemas to test with.
+"""Schemas of the documents that the API-SIG guidelines require.
 
-They state the guidelines' rules (errors; microversion specification; version
-discovery), with two of their faults mended: a microversion there may have
-two digits on each side only and any character between, which Nova's 2.104
-does not match; and ``links`` is there one link instead of a list of them.
+They follow the guidelines on errors, microversions and version discovery, and
+correct two of their mistakes. The guidelines limit a microversion to two
+digits on each side and allow any character between them, so that Nova's 2.104
+does not match. They also define ``links`` as one link instead of a list.
 Unknown keys are allowed: every service has some.
 """
 
@@ -17,7 +17,7 @@ import jsonschema
 
 _DIALECT = 'http://json-schema.org/draft-04/schema#'
 
-#: What the microversion specification says a version looks like.
+#: A version, as the microversion specification defines it.
 MICROVERSION = {
     'type': 'string',
     'pattern': r'^([1-9]\d*)\.([1-9]\d*|0)$',
@@ -64,7 +64,7 @@ ERRORS_SCHEMA: dict[str, Any] = {
 _VERSION = {
     'type': 'object',
     'properties': {
-        # The guideline asks for the v; Senlin has always done without.
+        # The guideline requires the v; Senlin has always omitted it.
         'id': {'type': 'string', 'pattern': r'^v?[1-9]\d*(\.\d+)?$'},
         'status': {
             'type': 'string',
@@ -105,12 +105,12 @@ def assert_error_document(
     status: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> None:
-    """Assert that a body is an error document, whole and without conflict.
+    """Assert that a body is a complete and consistent error document.
 
     :param body: the decoded response body
-    :param status: of the response; each place in the body must agree
-    :param headers: of the response; the request id must agree
-    :raises AssertionError: naming what is wrong
+    :param status: status of the response; each status in the body must match
+    :param headers: headers of the response; the request id must match
+    :raises AssertionError: naming the problem
     """
     _assert(_errors, body)
     item = body['errors'][0]
@@ -140,23 +140,25 @@ def assert_error_document(
 
 
 def assert_versions_document(body: Mapping[str, Any]) -> None:
-    """Assert that a body is what ``/`` should answer.
+    """Assert that a body is the versions document of ``/``.
 
-    :raises AssertionError: naming what is wrong
+    :param body: the decoded response body
+    :raises AssertionError: naming the problem
     """
     _assert(_versions, body)
 
 
 def assert_version_document(body: Mapping[str, Any]) -> None:
-    """Assert that a body is what a major version should answer.
+    """Assert that a body is the document of a major version.
 
-    :raises AssertionError: naming what is wrong
+    :param body: the decoded response body
+    :raises AssertionError: naming the problem
     """
     _assert(_version, body)
 
 
 def _assert_senlin_keys(body: Mapping[str, Any]) -> None:
-    """Senlin's keys, where they are there, must say the same."""
+    """Check that Senlin's keys agree with the error document."""
     status = body['errors'][0]['status']
     error = body['error']
     _demand(body.get('code') == status, "'code' is not the status")
@@ -177,7 +179,7 @@ def _assert(
 
 
 def _demand(holds: bool, message: str) -> None:
-    # Raised by hand: this module is not a test file, whose assert statements
-    # pytest would explain, and must work under python -O too.
+    # Raised explicitly: pytest does not rewrite assert statements outside of
+    # test files, and python -O removes them.
     if not holds:
         raise AssertionError(message)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Say in what an object differs from what was expected.
+"""Compare an object with expected values.
 
-``compare_obj`` of oslo.versionedobjects takes any two times for equal.
+``compare_obj`` of oslo.versionedobjects considers any two times equal.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 
-#: Stands for a field that is not set.
+#: The value of a field that is not set.
 UNSET = '<unset>'
 
 
@@ -21,12 +21,14 @@ def differences(
     expected: Mapping[str, Any] | ovo_base.VersionedObject,
     ignore: Collection[str] = (),
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the fields that differ, with the value and the expected one.
+    """Return the fields that differ, with their actual and expected values.
 
-    :param expected: another object, or field name to value; a field that it
+    :param obj: the object to compare
+    :param expected: another object, or field name -> value; fields that it
         does not name must not be set
-    :param ignore: fields that may differ
-    :returns: empty when they are the same; a time without zone is UTC
+    :param ignore: names of fields that may differ
+    :returns: field name -> (actual, expected); empty if all are equal. Times
+        without a time zone are UTC
     """
     found = {}
     for name in sorted(obj.fields):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Old peers without old code, from the lock."""
+"""Emulate an older release in this process, from the lock."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from vobjects.testing.peers import Peer
 def emulate(
     release: str, lock: Lock | str | os.PathLike[str] = sources.DEFAULT
 ) -> Iterator[Peer]:
-    """Have this process speak exactly what a release spoke.
+    """Make this process use exactly the versions of a release.
 
-    What it says is at the versions of that release, what is newer it
-    refuses as that release would, and it reports itself to a fleet so. That
-    holds for the whole process, at what goes through
-    :mod:`vobjects.serializer` and :mod:`vobjects.rpc`; behaviour besides the
-    wire is today's.
+    It sends the versions of that release, rejects newer ones as that release
+    would, and reports the release's manifest to the fleet. This affects the
+    whole process, for data that passes through :mod:`vobjects.serializer` and
+    :mod:`vobjects.rpc`. Behaviour other than the wire format remains that of
+    this build.
 
+    :param release: name of a release in the lock
     :param lock: a lock, or the path of its file
-    :returns: a peer of the release that is built from the lock alone, to
-        read and write what this process exchanges with it
-    :raises vobjects.lock.model.LockError: no such lock, or release
-    :raises vobjects.exceptions.VobjectsError: the release knows a type at a
+    :returns: a peer of the release, built from the lock alone, which reads and
+        writes the data that this process exchanges with it
+    :raises vobjects.lock.model.LockError: no such lock, or no such release
+    :raises vobjects.exceptions.VobjectsError: the release has a type at a
         version that this code does not have
     """
     if not isinstance(lock, Lock):

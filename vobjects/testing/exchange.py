@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One side of an exchange between two releases of a service (a script).
+"""One side of a transfer between two releases of a service (a script).
 
-It runs in the virtual environment of a release, with what is installed
-there: it may use oslo.versionedobjects and nothing of this package, so that
-the release needs nothing of ours. Requests are lines of JSON on standard
-input, answers lines on standard output::
+The script runs in the virtual environment of a release. It uses
+oslo.versionedobjects and nothing of this package, which need not be
+installed there. Requests are lines of JSON on standard input, responses are
+lines on standard output::
 
     exchange.py REGISTRIES SAMPLES SENDING IMPORT...
 
-The first are the files of :mod:`vobjects.lock.registries`, which knows the
-classes, of :mod:`vobjects.lock.samples`, which fills objects, and of
-:mod:`vobjects.lock.sending`, which knows how services send them.
+The first three arguments are the files of :mod:`vobjects.lock.registries`,
+which finds the classes, of :mod:`vobjects.lock.samples`, which fills objects,
+and of :mod:`vobjects.lock.sending`, which sends them as the services do.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import Any
 
 
 class Side:
-    """Answers requests.
+    """The methods that requests call.
 
-    :param registries: the module that knows the classes
+    :param registries: the module that finds the classes
     :param samples: the module that fills objects
-    :param sending: the module that knows how services send them
-    :param roots: top packages whose types count
+    :param sending: the module that sends objects as the services do
+    :param roots: top-level packages whose types are transferred
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Side:
         }
 
     def types(self) -> dict[str, Any]:
-        """Return each type's version and fields, and if it is ever read."""
+        """Return each type's version and fields, and if it can be read."""
         return {
             name: {
                 'version': cls.VERSION,
@@ -62,10 +62,10 @@ class Side:
         }
 
     def _can_be_read(self, name: str, seen: set[str]) -> bool:
-        """Tell whether oslo.versionedobjects can make the type.
+        """Return whether oslo.versionedobjects can instantiate the type.
 
-        Ironic's notifications hold objects whose class wants arguments:
-        they are only ever sent.
+        Ironic's notifications contain objects whose class requires arguments:
+        the service only sends them.
         """
         if name in seen or name not in self._classes:
             return True
@@ -82,10 +82,11 @@ class Side:
     def send(
         self, name: str, version: str, manifest: dict[str, str]
     ) -> dict[str, Any]:
-        """Return a filled object for a peer.
+        """Return a filled object as a primitive for a peer.
 
-        :param version: that the peer has of the type
-        :param manifest: that it has of all types
+        :param name: name of the type
+        :param version: the peer's version of the type
+        :param manifest: the peer's versions of all types
         """
         obj = self._samples.fill(self._classes[name], 'full', self._all.get)
         filled = {}
@@ -101,7 +102,7 @@ class Side:
     def _primitive(
         self, obj: Any, version: str, manifest: dict[str, str]
     ) -> Any:
-        """Return what the service itself would send."""
+        """Return the primitive that the service itself would send."""
         name = obj.obj_name()
         known = {
             inner: self._all[inner].VERSION
@@ -109,15 +110,15 @@ class Side:
         }
         spoken = {inner: manifest.get(inner, known[inner]) for inner in known}
         spoken[name] = version
-        # Nobody converts to what is the same.
+        # A service does not convert between equal versions.
         return self._sending.primitive(
             obj, version, None if spoken == known else spoken
         )
 
     def _below(self, name: str, seen: set[str]) -> set[str]:
-        """Return a type and those inside of it.
+        """Return the names of a type and of the types nested in it.
 
-        As ``obj_tree_get_versions``, which knows the shared registry only.
+        Like ``obj_tree_get_versions``, which only knows the shared registry.
         """
         if name in self._all and name not in seen:
             seen.add(name)
@@ -126,8 +127,8 @@ class Side:
         return seen
 
     def receive(self, primitive: dict[str, Any]) -> dict[str, Any]:
-        """Return what an object has that a peer has sent."""
-        # By its own class: services have namespaces of their own.
+        """Read a primitive from a peer, and return the fields that are set."""
+        # Read it with its class: services use their own namespaces.
         name = next(
             value for key, value in primitive.items() if key.endswith('.name')
         )
@@ -146,18 +147,18 @@ class Side:
 
 
 def answers(side: Side, lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """Yield an answer for each request; an error is one, too."""
+    """Yield a response to each request; errors are responses, too."""
     for line in lines:
         asked = json.loads(line)
         method = asked.pop('do')
         try:
             yield {'answer': getattr(side, method)(**asked)}
-        except Exception as error:  # noqa: BLE001 - it is what is looked for
+        except Exception as error:  # noqa: BLE001 - any error is a result
             yield {'error': f'{type(error).__name__}: {error}'}
 
 
 def _load(name: str, path: str) -> Any:
-    """Return the module that is in a file."""
+    """Import a module from a file."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -168,10 +169,13 @@ def _load(name: str, path: str) -> Any:
 
 
 def main(argv: list[str]) -> int:
-    """Serve until standard input ends."""
+    """Handle requests until the end of standard input.
+
+    :param argv: the arguments, see the module docstring
+    """
     warnings.simplefilter('ignore')
     told = sys.stdout
-    # What a service prints at import must not be taken for an answer.
+    # Standard output is for responses; a service may print during import.
     with contextlib.redirect_stdout(sys.stderr):
         registries = _load('registries', argv[0])
         samples = _load('samples', argv[1])

@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of every type at every version in the lock.
+"""Laws: invariants of every type at every version in the lock.
 
-A :class:`Case` is one type at one locked version. Its laws are tried on
-filled instances and on whatever hypothesis draws:
+A :class:`Case` is one type at one locked version. Its laws are checked with
+filled instances and with instances drawn by hypothesis:
 
 ``downgraded``
-    What is sent to a peer of that version is valid there, by the lock alone.
+    A primitive for a peer of that version is valid there, according to the
+    lock alone.
 ``returned``
-    Down, up and down again is the same; what both versions have is kept.
+    Converting down, up and down again gives the same result; data that both
+    versions have is kept.
 ``jumped``
-    One jump equals the chain of steps.
+    One conversion equals the chain of single steps.
 ``wire``
     A primitive survives JSON.
 ``accepted``
-    What a peer of that version writes is read, and all of it.
+    A primitive written by a peer of that version is read completely.
 ``exercised``
-    Each declared change between that version and the newest really happened
-    to an instance: a law that tried nothing proves nothing.
+    Each declared change between that version and the newest was applied to
+    an instance: a law that was never exercised proves nothing.
 ``golden``
-    What a release once wrote is read, and written the same for its peers.
+    A primitive recorded from a release is read, and written in the same form
+    for peers of that release.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ Data = Mapping[str, Any]
 
 
 class LawBroken(AssertionError):
-    """A type breaks a law; the message names both."""
+    """A type violates a law; the message names both."""
 
     def __init__(self, law: str, shape: TypeShape, problem: str) -> None:
         self.law, self.shape = law, shape
@@ -65,10 +68,11 @@ class LawBroken(AssertionError):
 class Case:
     """One type at one locked version.
 
-    :ivar lock: all of it
-    :ivar shape: what is locked
-    :ivar cls: the registered class that speaks to peers of that version
-    :ivar fired: the declared changes that happened to an instance
+    :ivar lock: the complete lock
+    :ivar shape: the locked version
+    :ivar cls: the registered class that exchanges objects with peers of that
+        version
+    :ivar fired: the declared changes that were applied to an instance
     """
 
     lock: Lock
@@ -79,11 +83,11 @@ class Case:
     def __str__(self) -> str:
         return f'{self.shape.name}-{self.shape.version}'
 
-    # What is known
+    # Facts about the version
 
     @functools.cached_property
     def peer(self) -> Peer:
-        """Return a peer of the version: of its release, if there is one."""
+        """A peer of that version, from its release if it has one."""
         return Peer(self._then())
 
     def _then(self) -> Lock:
@@ -92,7 +96,7 @@ class Case:
             if self.shape.release
             else self.lock
         )
-        # Without what came after: one release may freeze several versions.
+        # Drop other versions of the type: one release may freeze several.
         return dataclasses.replace(
             lock,
             shapes=tuple(
@@ -104,7 +108,7 @@ class Case:
 
     @functools.cached_property
     def spoken(self) -> dict[str, str]:
-        """Return what may be said to a peer of the version."""
+        """The versions that a peer of that version can read."""
         known = dict(manifest.own()) | {
             name: shapes[-1].version
             for name, shapes in self.lock.types.items()
@@ -113,7 +117,7 @@ class Case:
 
     @functools.cached_property
     def changes(self) -> frozenset[Conversion]:
-        """Return what was declared since the version."""
+        """The changes declared after that version."""
         newer = [
             shape
             for shape in self.lock.types[self.shape.name]
@@ -122,26 +126,27 @@ class Case:
         ]
         declared = {one for shape in newer for one in shape.conversions}
         if sending.method_of(self.cls) not in vars(self.cls):
-            # What a parent converts need not concern this class.
+            # A conversion in a parent class need not concern this class.
             declared.discard(BY_HAND)
         return frozenset(declared)
 
     @property
     def declared(self) -> bool:
-        """Whether the class says what it was at each version."""
+        """Whether the class declares its fields at each version."""
         return issubclass(self.cls, base.Object)
 
     def fail(self, law: str, problem: str) -> LawBroken:
-        """Return the error that says that a law is broken."""
+        """Return an error for a violated law."""
         return LawBroken(law, self.shape, problem)
 
-    # Trying it
+    # Checks
 
     def check(self, examples: int = 5) -> None:
-        """Try all laws.
+        """Check all laws.
 
-        :param examples: how many instances hypothesis draws
-        :raises LawBroken: naming law, type, version and field
+        :param examples: number of instances that hypothesis draws
+        :raises LawBroken: a law is violated; the message names law, type,
+            version and field
         """
         for filling in ('full', 'least'):
             self.one(samples.fill(self.cls, filling, registries.newest))
@@ -159,7 +164,7 @@ class Case:
         try:
             drawn = strategies.instances(self.cls)
         except LookupError:
-            return  # a field type of somebody's own; samples were tried
+            return  # a field type of the service; samples were checked
 
         @hypothesis.settings(
             max_examples=examples,
@@ -174,7 +179,7 @@ class Case:
         try_drawn()
 
     def one(self, obj: Any) -> None:
-        """Try the laws that are about one instance."""
+        """Check the laws for one instance."""
         primitive = self._wire(self._down(obj))
         self._valid(obj, primitive)
         self._returned(obj, primitive)
@@ -189,8 +194,7 @@ class Case:
     def _down(self, obj: Any) -> Any:
         """Return the primitive for a peer of the version.
 
-        A refused loss is what was declared: the field is set back to what
-        loses nothing, and the rest is tried.
+        If a loss is refused as declared, unset the field and try the rest.
         """
         for _attempt in range(len(self.cls.fields) + 1):
             try:
@@ -210,7 +214,7 @@ class Case:
     def _refused(self, obj: Any, error: exceptions.LossyDowngrade) -> None:
         name = error.field
         if error.type_name != self.shape.name:
-            # Inside: leave out what holds it.
+            # A nested object: unset the field that contains it.
             for holder, field in self.cls.fields.items():
                 if obj.obj_attr_is_set(holder) and error.type_name in (
                     registries.types_of(field._type)
@@ -272,7 +276,7 @@ class Case:
                     )
 
     def _kept(self, name: str) -> bool:
-        """Tell whether a field of today has a place at the version."""
+        """Return whether a current field exists at the version."""
         if self.declared:
             version = Version.parse(self.shape.version)
             return any(
@@ -318,7 +322,7 @@ class Case:
         return carried
 
     def _watch(self, obj: Any, primitive: Any) -> None:
-        """Note which declared changes happened."""
+        """Record the declared changes that were applied."""
         for conversion in self.changes:
             name = conversion.field
             if conversion.verb == 'added' and self._has(obj, name):
@@ -334,9 +338,9 @@ class Case:
         return bool(now) and obj.obj_attr_is_set(now)
 
     def _now(self, name: str) -> str:
-        """Return what a field of an older version is called now.
+        """Return the current name of a field of an older version.
 
-        :returns: empty when it is gone
+        :returns: empty if the field no longer exists
         """
         if not self.declared:
             return name if self._kept(name) else ''
@@ -346,9 +350,10 @@ class Case:
         return ''
 
     def accepted(self, filling: samples.Filling) -> None:
-        """Try what a peer of the version writes.
+        """Check a primitive that a peer of the version writes.
 
-        :raises LawBroken: it is refused, or a field of it is lost
+        :param filling: how to fill the object
+        :raises LawBroken: it is refused, or a field is lost
         """
         peer = self.peer
         made: Any = samples.fill(
@@ -386,13 +391,14 @@ class Case:
         return f'{self.shape.namespace[0]}.{word}'
 
     def _content(self, primitive: Any) -> dict[str, Any]:
-        # Sorted: which fields changed stands in any order, also inside.
+        # Sorted: lists of changed fields have any order, also in nested
+        # objects.
         found: dict[str, Any] = samples.ordered(primitive[self._key('data')])
         return found
 
 
 def cases(lock: Lock) -> Iterator[Case]:
-    """Yield a case for each locked version that a registered class serves."""
+    """Yield a case for each locked version that a class supports."""
     classes = registries.registered()
     for shape in lock.shapes:
         if shape.until:
@@ -405,10 +411,11 @@ def cases(lock: Lock) -> Iterator[Case]:
 
 
 def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
-    """Try what a release once wrote.
+    """Check a primitive recorded from a release.
 
+    :param primitive: the primitive of an object
     :param spoken: the manifest of that release
-    :raises AssertionError: it cannot be read, or comes out otherwise for a
+    :raises AssertionError: it cannot be read, or is written differently for a
         peer of that release
     """
     space = next(key[:-5] for key in primitive if key.endswith('.name'))
@@ -436,5 +443,5 @@ def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
 
 
 def _unset(obj: Any, name: str) -> None:
-    """Have a field say nothing."""
+    """Unset a field."""
     delattr(obj, name)

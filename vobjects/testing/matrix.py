@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every microversion with every release: who may talk to whom, at what loss.
+"""Try every microversion with every release.
 
-For a release an engine is emulated from the lock alone
-(:class:`vobjects.testing.peers.Peer`); the API is this build. What the API
-would offer beside that engine is computed as it does it; then each request
-type is filled as the microversion shows it, sent, and read by that engine,
-and what the engine writes is read and shown by the API.
+The API is this build. For each release, an engine is emulated from the lock
+alone (:class:`vobjects.testing.peers.Peer`). The matrix computes the
+microversions that the API would offer with that engine. For each of them,
+every request type is filled with the fields of the microversion, sent, and
+read by the engine. Every response type is written by the engine, and read and
+rendered by the API.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from vobjects.rpc import fleet
 from vobjects.testing.peers import Peer
 from vobjects.versions import Version
 
-#: ``served``: everything can be said. ``refused``: the API does not offer
-#: the microversion. ``broken``: it does, and something does not arrive.
+#: ``served``: all data arrives. ``refused``: the API does not offer the
+#: microversion. ``broken``: the API offers it, but some data does not arrive.
 Outcome = Literal['served', 'refused', 'broken']
 
 _TOPIC = 'engine'
@@ -34,10 +35,10 @@ _TOPIC = 'engine'
 class Cell:
     """One microversion with one release.
 
-    :ivar requests: how many types of requests were sent
-    :ivar answers: how many types of answers were read
-    :ivar notes: why it is refused, or what is broken
-    :ivar losses: what answers leave out, though the microversion shows it
+    :ivar requests: number of request types sent
+    :ivar answers: number of response types read
+    :ivar notes: the reason for ``refused``, or the problems of ``broken``
+    :ivar losses: fields that the microversion shows but responses omit
     """
 
     release: str
@@ -52,9 +53,10 @@ class Cell:
 def matrix(lock: Lock, microversions: Sequence[Version]) -> Iterator[Cell]:
     """Yield a cell for each release and microversion.
 
-    The types of the lock have to be imported.
+    Import the types of the lock first.
 
-    :param microversions: of the API, oldest first
+    :param lock: the lock with the releases
+    :param microversions: microversions of the API, oldest first
     """
     for release in lock.releases:
         then = lock.at(release)
@@ -82,7 +84,7 @@ class _Column:
         self._maximum = fleet.View(1, (member,)).maximum(_TOPIC, newest)
 
     def cell(self, microversion: Version) -> Cell:
-        """Try one microversion."""
+        """Try one microversion with the release."""
         if microversion > self._maximum.version:
             return Cell(
                 self._release,
@@ -129,7 +131,7 @@ class _Column:
         ]
 
     def _spoken(self, microversion: Version) -> Manifest:
-        """Return what the API says: known to both, shown to the client."""
+        """Return the versions that the API sends for a microversion."""
         shown = manifest.at_microversion(microversion)
         own = manifest.own()
         return Manifest(
@@ -183,7 +185,10 @@ class _Column:
 
 
 def as_text(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield a table, then what is behind each cell that is not served."""
+    """Yield a table, then the details of the cells.
+
+    :param cells: the cells of the matrix
+    """
     table = _table(cells)
     width = max(7, *map(len, table)) if table else 7
     yield ' '.join(['microversion', *(f'{r:>{width}}' for r in table)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A matrix as one page of HTML, which needs nothing else."""
+"""Render a matrix as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _MEANING = {
 
 
 def page(title: str, cells: Sequence[Cell]) -> str:
-    """Return the page: a row for each microversion, a column a release."""
+    """Return a page with a row per microversion and a column per release.
+
+    :param title: title and heading of the page
+    :param cells: the cells of the matrix
+    """
     return '\n'.join(
         [
             '<!doctype html>',

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A locked version as a class: what an old peer itself would read and write.
+"""An old peer, built from the lock alone.
 
-The classes come from the lock alone, not from today's code. They have no
-conversions: an old peer knows nothing of what came after it. They are not
-registered; a :class:`Peer` finds them by name.
+The classes of a :class:`Peer` come from the lock, not from today's code. They
+contain no conversions, because an old peer knows no later versions. They are
+not registered; the peer finds them by name.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from vobjects.lock.model import FieldShape, Kind, Lock, TypeShape, order
 
 
 class Anything(ovo_fields.FieldType[Any]):
-    """A field type that is nowhere registered any more."""
+    """A field type that is no longer registered."""
 
 
 class Peer:
-    """A process of an older age, which reads and writes by the lock.
+    """A process of an older release, which reads and writes by the lock.
 
-    :param lock: of that age: see :meth:`vobjects.lock.model.Lock.at`
+    :param lock: the lock of that release: see
+        :meth:`vobjects.lock.model.Lock.at`
     """
 
     def __init__(self, lock: Lock) -> None:
@@ -39,10 +40,10 @@ class Peer:
         self._kinds = _kinds()
 
     def class_of(self, name: str) -> type[ovo_base.VersionedObject]:
-        """Return what the peer has for a type.
+        """Return the peer's class for a type.
 
-        :raises oslo_versionedobjects.exception.UnsupportedObjectError: it
-            has no such type
+        :raises oslo_versionedobjects.exception.UnsupportedObjectError: the
+            peer has no such type
         """
         if name not in self._classes:
             shape = self.lock.newest(name)
@@ -52,19 +53,19 @@ class Peer:
         return self._classes[name]
 
     def find(self, name: str) -> type[ovo_base.VersionedObject] | None:
-        """Return what the peer has for a type; None: nothing."""
+        """Return the peer's class for a type; None if it has no such type."""
         return self.class_of(name) if name in self.manifest else None
 
     def read(self, primitive: Mapping[str, Any]) -> ovo_base.VersionedObject:
-        """Read a primitive as the peer would, down to the last field.
+        """Read a primitive as the peer would, including nested objects.
 
-        :raises oslo_versionedobjects.exception.UnsupportedObjectError: it
-            has no such type
-        :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: it
-            is newer than the peer
-        :raises vobjects.exceptions.UnknownField: it has a field that its
-            version lacks
-        :raises ValueError: it has a value that its version does not allow
+        :raises oslo_versionedobjects.exception.UnsupportedObjectError: the
+            peer has no such type
+        :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: the
+            primitive is newer than the peer's type, or of another major
+            version
+        :raises vobjects.exceptions.UnknownField: the peer's type lacks a field
+        :raises ValueError: the peer's type does not allow a value
         """
         space = _space(primitive)
         cls = self.class_of(primitive[f'{space}.name'])
@@ -81,7 +82,8 @@ class Peer:
                 raise exceptions.UnknownField(cls.__name__, name, version)
             field = cls.fields[name]
             loaded = field.from_primitive(made, name, value)
-            # from_primitive checks little; what is set is checked again.
+            # from_primitive() checks little, so set the attribute, which
+            # validates.
             setattr(made, name, loaded)
         read: ovo_base.VersionedObject = made
         return read
@@ -129,7 +131,7 @@ class Peer:
 
 
 class _Nested(ovo_fields.Object):
-    """An object inside, read by the same peer."""
+    """A nested object, read by the same peer."""
 
     def __init__(self, peer: Peer, name: str, subclasses: bool) -> None:
         super().__init__(name, subclasses=subclasses)
@@ -166,7 +168,7 @@ def _simple(known: type, kind: Kind) -> Any:
 
 
 def _compound(known: type) -> type:
-    """Return o.vo's own class for a list, dict or set of a service's own."""
+    """Return o.vo's base class for a service's list, dict or set type."""
     for plain in (ovo_fields.List, ovo_fields.Dict, ovo_fields.Set):
         if issubclass(known, plain):
             return plain
@@ -174,7 +176,7 @@ def _compound(known: type) -> type:
 
 
 def _kinds() -> Mapping[str, type]:
-    """Return field types by name: o.vo's, ours, and those of services."""
+    """Return field types by name: of o.vo, this package and the services."""
     found: dict[str, type] = {}
     for versions in registries.registered().values():
         for cls in versions:

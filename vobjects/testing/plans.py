@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    # The plugin is loaded by everybody's pytest, and has to be quick.
+    # Every project's pytest loads the plugin, so it must import quickly.
     from vobjects.testing.upgrade.planner import Plan
     from vobjects.testing.upgrade.running import Opens, Report
     from vobjects.testing.upgrade.steps import Terms
 
 FIXTURE = 'vobjects_upgrade'
 
-#: What a test tells the summary: a line.
+#: User property with a line for the summary.
 PROPERTY = 'vobjects_upgrade'
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options of ``pytest`` and of the ini file."""
+    """Add the command-line and ini options."""
     parser.addini(
         'vobjects_upgrade_seed', 'seed of upgrade plans', default='1'
     )
@@ -62,7 +62,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each seed."""
+    """Parametrize the tests that use the fixture, one per seed."""
     if FIXTURE not in metafunc.fixturenames:
         return
     config = metafunc.config
@@ -78,7 +78,7 @@ def generate_tests(metafunc: pytest.Metafunc) -> None:
 def vobjects_upgrade(
     request: pytest.FixtureRequest,
 ) -> Callable[[Terms, Opens], Report]:
-    """Return what draws an upgrade plan, runs it, and shows it as a tree.
+    """Return a function that draws an upgrade plan, runs and prints it.
 
     See :func:`vobjects.testing.upgrade.check`.
     """
@@ -120,7 +120,7 @@ def vobjects_upgrade(
 
 
 def summarize(terminalreporter: Any) -> None:
-    """Say which plans went well."""
+    """Report the plans that passed."""
     for report in terminalreporter.stats.get('passed', ()):
         for name, value in getattr(report, 'user_properties', ()):
             if name == PROPERTY:

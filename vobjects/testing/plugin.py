@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: the laws of every type, and plans of upgrades.
+"""The pytest plugin: laws of every type, and upgrade plans.
 
 ::
 
     def test_laws(vobjects_laws):
         vobjects_laws()
 
-It becomes a test for each type at each version in the lock, and one for what
-each release once wrote. The lock is ``vobjects.lock`` in pytest's root
-directory, or what ``vobjects_lock`` in the ini file says;
-``vobjects_laws_examples`` is how many instances hypothesis draws for each.
+The plugin turns this into one test per type and locked version, and one per
+release for its golden primitives. The lock is ``vobjects.lock`` in pytest's
+root directory; ``vobjects_lock`` in the ini file names another.
+``vobjects_laws_examples`` is the number of instances that hypothesis draws for
+each test.
 
 ::
 
     def test_upgrade(vobjects_upgrade):
         vobjects_upgrade(TERMS, opens)
 
-It becomes a test for each seed; see :mod:`vobjects.testing.upgrade`, and
-``pytest --help`` for the options.
+The plugin turns this into one test per seed; see
+:mod:`vobjects.testing.upgrade`, and ``pytest --help`` for the options.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ vobjects_upgrade = plans.vobjects_upgrade
 
 FIXTURE = 'vobjects_laws'
 
-#: What a test tells the summary: declared changes that happened.
+#: User property with the numbers of exercised and declared changes.
 PROPERTY = 'vobjects_laws'
 
 Tested = Callable[[], tuple[int, int]]
@@ -51,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each case."""
+    """Parametrize the tests that use the fixtures."""
     if FIXTURE in metafunc.fixturenames:
         found = dict(_cases(metafunc.config))
         metafunc.parametrize(
@@ -62,7 +63,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def vobjects_laws(request: pytest.FixtureRequest) -> Callable[[], None]:
-    """Return what tries the laws of one case."""
+    """Return a function that checks the laws for one case."""
     tested: Tested = request.param
 
     def check() -> None:
@@ -75,7 +76,7 @@ def vobjects_laws(request: pytest.FixtureRequest) -> Callable[[], None]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter,
 ) -> None:
-    """Say how much the laws have covered."""
+    """Report how much the laws have covered."""
     counted = [
         value
         for report in terminalreporter.stats.get('passed', ())
@@ -93,7 +94,7 @@ def pytest_terminal_summary(
 
 
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
-    # Imported here: the plugin is loaded by everybody's pytest.
+    # Imported here: pytest loads the plugin in every project.
     from vobjects import exceptions
     from vobjects.lock import golden, parse, sources
     from vobjects.testing import laws

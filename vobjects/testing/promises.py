@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold every answer of a service against its contract.
+"""Check every response of a service against its contract.
 
-A test's HTTP client calls :meth:`Promises.check` with each answer it gets;
-then every test of the suite also tests the contract.
+If a test suite's HTTP client calls :meth:`Promises.check` with each response,
+every test also tests the contract.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ import jsonschema_rs
 from vobjects.contract.registry import Contract, Operation
 from vobjects.versions import Version
 
-#: Answers that are about no operation: the path, the method, the version.
+#: Statuses that concern the path, the method or the version, not an operation.
 _BEFORE_ANY = frozenset((404, 405, 406, 400, 401, 403))
+
+#: Statuses that concern the transfer of a request, whatever the operation.
+_TRANSFER = frozenset((408, 421))
 
 
 class Promises:
-    """The contract, ready to be held against answers."""
+    """A contract, prepared for checking responses.
+
+    :param contract: the contract of the service
+    """
 
     def __init__(self, contract: Contract) -> None:
-        self.contract = contract
+        self.contract = contract.accepted
         self._paths = [(_pattern(one), one) for one in contract.operations]
         self._validators = functools.cache(self._validator)
 
@@ -38,14 +44,19 @@ class Promises:
         body: Any = None,
         key: str = '',
     ) -> None:
-        """Assert that an answer was promised.
+        """Assert that a response conforms to the contract.
 
-        :param path: decoded, without the query
-        :param version: of the response's header, ``X.Y``
-        :param body: decoded JSON; None: the answer has no body
-        :param key: of the action that was asked for; empty: unknown or none
-        :raises AssertionError: naming what was not promised
+        :param method: HTTP method of the request
+        :param path: path of the request, decoded, without the query
+        :param version: microversion from the response's header, ``X.Y``
+        :param status: status of the response
+        :param body: decoded JSON; None: the response has no body
+        :param key: key of the requested action; empty: unknown or none
+        :raises AssertionError: the response violates the contract
         """
+        if status in _TRANSFER or method == 'OPTIONS':
+            return
+        path = self.contract.policy.canonical_path(path)
         at = Version.parse(version)
         if at not in self.contract.versions:
             if status != self.contract.policy.unsupported_status:
@@ -100,7 +111,7 @@ class Promises:
         )
 
     def _found(self, method: str, path: str) -> Iterator[Operation]:
-        """Yield the operations of the most literal path that fits."""
+        """Yield the operations of the most literal matching path."""
         fits = [
             one
             for pattern, one in self._paths
@@ -114,6 +125,6 @@ class Promises:
 
 def _pattern(one: Operation) -> re.Pattern[str]:
     if one.tag == 'discovery':
-        # It links to the major version with a slash at its end.
+        # Its link to the major version has a slash at the end.
         return re.compile(re.escape(one.path.rstrip('/')) + '/?')
     return re.compile(re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path)))

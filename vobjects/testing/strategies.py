@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis strategies that draw populated instances of versioned types.
+"""Hypothesis strategies that draw instances of versioned types.
 
-Values come from each field's own type, so that what is drawn can really be
-set. Optional fields are sometimes unset and sometimes null.
+Values are drawn for each field's type, so that every drawn value is valid.
+Optional fields are sometimes unset and sometimes null.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from vobjects import base, fields
 
-#: What JSON can carry unchanged.
+#: Values that survive JSON unchanged.
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none()
     | st.booleans()
@@ -82,7 +82,7 @@ def _always(
     return lambda kind: strategy
 
 
-#: Field type -> strategy; the first that the type is an instance of serves.
+#: Field type -> strategy; the first entry whose type matches is used.
 TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
     (fields.Enum, _enums),
     (fields.UUID, _always(st.uuids().map(str))),
@@ -114,7 +114,8 @@ TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
 def of_type(kind: Any) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of a field type.
 
-    :raises LookupError: for a type that :data:`TABLE` does not have
+    :param kind: the field type, not the field
+    :raises LookupError: :data:`TABLE` has no entry for the type
     """
     for known, strategy in TABLE:
         if isinstance(kind, known):
@@ -129,8 +130,9 @@ def instances(
 ) -> st.SearchStrategy[base.Object]:
     """Return a strategy for instances of a type.
 
-    :param given: fields that must be set to a value; None: those that are
-        neither nullable nor have a default
+    :param cls: the type
+    :param given: names of fields that are always set to a value; None: those
+        that are not nullable and have no default
     """
     required, optional = {}, {}
     for name, field in cls.fields.items():

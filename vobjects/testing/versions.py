@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Have a test's client ask at an API version.
+"""Set the microversion that a test client requests.
 
-:func:`set_version` is that of seed 004, but it sets the header: what is
-tested is what a client does, reading and negotiation included.
+:func:`set_version` sets the header of the requests, so that a test covers the
+code that real requests run, including parsing and negotiation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vobjects.microversions.policy import HEADER
 
 _KEY = 'HTTP_' + HEADER.upper().replace('-', '_')
 
-#: Where a client keeps what it sends with each request, and under which name.
+#: Attributes in which a client keeps its headers, and the name of the key.
 _KEPT = (
     ('extra_environ', _KEY),  # WebTest
     ('environ_base', _KEY),  # Werkzeug, Flask
@@ -25,7 +25,7 @@ _KEPT = (
 
 
 def set_version(app: Any, version: str | None, service_type: str = '') -> None:
-    """Have every later request of a client ask for a version.
+    """Set the microversion of all later requests of a client.
 
     ::
 
@@ -34,11 +34,11 @@ def set_version(app: Any, version: str | None, service_type: str = '') -> None:
 
     :param app: a test client of WebTest, Flask or Werkzeug; or a session of
         requests or httpx
-    :param version: ``X.Y`` or ``latest``; None: ask for none
-    :param service_type: as the header names it; may be left out where the
-        client calls an application with the ``Microversions`` middleware
+    :param version: ``X.Y`` or ``latest``; None: send no version
+    :param service_type: service type in the header; optional if the client
+        calls an application with the ``Microversions`` middleware
     :raises TypeError: the client keeps no headers
-    :raises LookupError: no service type was given, and none can be found
+    :raises LookupError: ``service_type`` is empty and no middleware was found
     """
     kept, key = _kept_by(app)
     if version is None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two releases of a service, each in its environment, send to each other.
+"""Transfer objects between two installed releases of a service.
 
-For any service on oslo.versionedobjects: every type that both have is filled
-and sent across in both directions, through the real code of each side.
+This works for any service that uses oslo.versionedobjects. Every type that
+exists in both releases is filled and sent in both directions, through the real
+code of each side.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from vobjects.lock import registries, samples, sending
 from vobjects.lock.model import order
 from vobjects.testing import exchange
 
-#: ``lost``: something that was said did not arrive, and nobody complained.
-#: ``mislabelled``: a field arrived that the stated version does not have.
-#: ``refused``: the receiver raised. ``crashed``: the sender did.
+#: ``lost``: a value did not arrive, and no error was raised. ``mislabelled``:
+#: a field arrived that the stated version does not have. ``refused``: the
+#: receiver raised. ``crashed``: the sender raised.
 Outcome = Literal['fine', 'lost', 'mislabelled', 'refused', 'crashed']
 
 Direction = Literal['new to old', 'old to new']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Passage:
-    """One type, sent in one direction.
+class Transfer:
+    """The transfer of one type in one direction.
 
-    :ivar sender: the version that the sender has
-    :ivar receiver: the version that the receiver has
-    :ivar detail: the fields, or what was raised
+    :ivar sender: version of the type at the sender
+    :ivar receiver: version of the type at the receiver
+    :ivar detail: the affected fields, or the error
     """
 
     type_name: str
@@ -46,11 +47,11 @@ class Passage:
 
 
 class Environment:
-    """A release in a virtual environment, as a process.
+    """A process in the virtual environment of a release.
 
-    :param directory: of the environment
-    :param imports: what registers the types
-    :raises vobjects.exceptions.VobjectsError: it cannot be used
+    :param directory: the virtual environment
+    :param imports: modules or functions that register the types
+    :raises vobjects.exceptions.VobjectsError: the environment cannot be used
     """
 
     def __init__(
@@ -81,9 +82,11 @@ class Environment:
         self.types: Mapping[str, Any] = self.ask('types')
 
     def ask(self, method: str, **arguments: Any) -> Any:
-        """Return what the side answers.
+        """Call a method of the process and return its result.
 
-        :raises Raised: the service's code raised
+        :param method: name of a method of
+            :class:`vobjects.testing.exchange.Side`
+        :raises Raised: the service's code raised an error
         :raises vobjects.exceptions.VobjectsError: the process ended
         """
         assert self._process.stdin is not None
@@ -115,31 +118,34 @@ class Environment:
 
 
 class Raised(Exception):
-    """What the code of a service raised, as text."""
+    """An error of a service's code, as text."""
 
 
 def versus(
     old: pathlib.Path, new: pathlib.Path, imports: Sequence[str]
-) -> list[Passage]:
-    """Return how every type fares between two environments.
+) -> list[Transfer]:
+    """Transfer every type between two environments, in both directions.
 
-    Types that the service cannot read itself are left out.
+    Types that the service itself never reads are left out.
 
-    :raises vobjects.exceptions.VobjectsError: one of them cannot be used
+    :param old: virtual environment of the older release
+    :param new: virtual environment of the newer release
+    :param imports: modules or functions that register the types in both
+    :raises vobjects.exceptions.VobjectsError: an environment cannot be used
     """
     with contextlib.ExitStack() as stack:
         sides = []
         for directory in (old, new):
             sides.append(Environment(directory, imports))
             stack.callback(sides[-1].close)
-        return list(_passages(*sides))
+        return list(_transfers(*sides))
 
 
-def _passages(old: Environment, new: Environment) -> Iterator[Passage]:
+def _transfers(old: Environment, new: Environment) -> Iterator[Transfer]:
     for name in sorted(old.types.keys() & new.types.keys()):
         before, after = old.types[name], new.types[name]
         if not (before['read'] and after['read']):
-            continue  # only ever sent, to somebody else
+            continue  # the service only sends it, to other services
         if order(before['version'])[0] == order(after['version'])[0]:
             yield _send(name, 'new to old', new, old)
             yield _send(name, 'old to new', old, new)
@@ -147,13 +153,13 @@ def _passages(old: Environment, new: Environment) -> Iterator[Passage]:
 
 def _send(
     name: str, direction: Direction, sender: Environment, other: Environment
-) -> Passage:
+) -> Transfer:
     ours, theirs = sender.types[name], other.types[name]
-    # A sender cannot say more than it has; a receiver reads what is older.
+    # A sender cannot exceed its own version; a receiver reads older ones.
     target = min(ours['version'], theirs['version'], key=order)
 
-    def passage(outcome: Outcome, detail: str = '') -> Passage:
-        return Passage(
+    def transfer(outcome: Outcome, detail: str = '') -> Transfer:
+        return Transfer(
             name,
             direction,
             ours['version'],
@@ -170,11 +176,11 @@ def _send(
     try:
         sent = sender.ask('send', name=name, version=target, manifest=spoken)
     except Raised as error:
-        return passage('crashed', str(error))
+        return transfer('crashed', str(error))
     try:
         read = other.ask('receive', primitive=sent['primitive'])
     except Raised as error:
-        return passage('refused', str(error))
+        return transfer('refused', str(error))
     if target == theirs['version']:
         data = next(
             value
@@ -183,22 +189,22 @@ def _send(
         )
         odd = sorted(set(data) - set(theirs['fields']))
         if odd:
-            return passage('mislabelled', ', '.join(odd))
+            return transfer('mislabelled', ', '.join(odd))
     lost = sorted(
         field
         for field, value in sent['filled'].items()
         if value != 'None' and field not in read['has']
     )
-    return passage('lost', ', '.join(lost)) if lost else passage('fine')
+    return transfer('lost', ', '.join(lost)) if lost else transfer('fine')
 
 
-def as_text(passages: Sequence[Passage]) -> Iterator[str]:
-    """Yield a line for each passage that is not fine, and a sum."""
-    for one in passages:
+def as_text(transfers: Sequence[Transfer]) -> Iterator[str]:
+    """Yield a line for each transfer that is not fine, and a total."""
+    for one in transfers:
         if one.outcome != 'fine':
             yield (
                 f'{one.outcome:<11} {one.type_name} {one.sender} ->'
                 f' {one.receiver} ({one.direction}): {one.detail}'
             )
-    fine = sum(one.outcome == 'fine' for one in passages)
-    yield f'{len(passages)} passages, {fine} fine'
+    fine = sum(one.outcome == 'fine' for one in transfers)
+    yield f'{len(transfers)} transfers, {fine} without problems'

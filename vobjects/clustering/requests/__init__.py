@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client may ask of an engine, one module a resource.
+"""Requests to an engine, one module per resource.
 
-A request is flat: ``identity`` comes from the path, the rest from the body
-or the query. ``api.routes`` says which; nothing here knows HTTP.
+A request is flat: ``identity`` comes from the path, the other fields from the
+body or the query. ``api.routes`` defines this mapping; the types themselves do
+not depend on HTTP.
 """

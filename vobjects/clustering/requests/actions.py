@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of actions."""
+"""Requests about actions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class ActionListRequest(common.ListRequest):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.14': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'name': fields.ListOfStringsField(nullable=True),
@@ -40,7 +41,7 @@ class ActionGetRequest(base.Request):
 
 @base.register
 class ActionUpdateRequest(base.Request):
-    """Cancel an action, and those that it waits for."""
+    """Cancel an action and the actions that it depends on."""
 
     VERSION_MAP = {'1.12': '1.0'}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of clusters."""
+"""Requests about clusters."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class ClusterCreateRequest(base.Request):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.7': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'name': fields.NameField(),
@@ -52,10 +53,11 @@ class ClusterGetRequest(base.Request):
 
 @base.register
 class ClusterUpdateRequest(base.Request):
-    """Change a cluster; what is not given stays."""
+    """Update a cluster; omitted fields keep their values."""
 
     VERSION = '1.2'
     VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
+    EARLY_VERSION_MAP = {'1.0': '1.2'}
 
     fields = {
         'identity': fields.StringField(),
@@ -76,6 +78,7 @@ class ClusterDeleteRequest(base.Request):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.8': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
@@ -85,7 +88,7 @@ class ClusterDeleteRequest(base.Request):
 
 @base.register
 class ClusterResizeRequest(base.Request):
-    """Change a cluster's size, or the bounds of it."""
+    """Change the size of a cluster or its limits."""
 
     fields = {
         'identity': fields.StringField(),
@@ -102,9 +105,10 @@ class ClusterResizeRequest(base.Request):
 
 @base.register
 class ClusterScaleInRequest(base.Request):
-    """Remove nodes; one, when no count is given.
+    """Remove nodes from a cluster, by default one.
 
-    Before 1.11 one that comes while another action is on its way waits.
+    Rejected while another action works on the cluster. Older engines reject it
+    only if ``refuse_conflict`` is set.
     """
 
     VERSION = '1.1'
@@ -121,9 +125,10 @@ class ClusterScaleInRequest(base.Request):
 
 @base.register
 class ClusterScaleOutRequest(base.Request):
-    """Add nodes; one, when no count is given.
+    """Add nodes to a cluster, by default one.
 
-    Before 1.11 one that comes while another action is on its way waits.
+    Rejected while another action works on the cluster. Older engines reject it
+    only if ``refuse_conflict`` is set.
     """
 
     VERSION = '1.1'
@@ -140,7 +145,7 @@ class ClusterScaleOutRequest(base.Request):
 
 @base.register
 class ClusterAddNodesRequest(base.Request):
-    """Make nodes that belong to no cluster members."""
+    """Add existing nodes that belong to no cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -150,10 +155,11 @@ class ClusterAddNodesRequest(base.Request):
 
 @base.register
 class ClusterDelNodesRequest(base.Request):
-    """Have members leave their cluster, or delete them."""
+    """Remove nodes from a cluster, and optionally delete them."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.4': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
@@ -166,9 +172,9 @@ class ClusterDelNodesRequest(base.Request):
 
 @base.register
 class ClusterReplaceNodesRequest(base.Request):
-    """Put nodes that belong to no cluster in the place of members.
+    """Replace members of a cluster with nodes that belong to no cluster.
 
-    ``nodes`` has a member as key and what replaces it as value.
+    ``nodes`` maps each member to its replacement.
     """
 
     VERSION_MAP = {'1.3': '1.0'}
@@ -181,10 +187,10 @@ class ClusterReplaceNodesRequest(base.Request):
 
 @base.register
 class ClusterCheckRequest(base.Request):
-    """Look whether the nodes of a cluster are alive.
+    """Check the health of a cluster's nodes.
 
-    With ``delete_check_action`` among the parameters, what is recorded of
-    earlier checks goes.
+    The parameter ``delete_check_action`` deletes the records of earlier
+    checks.
     """
 
     fields = {
@@ -195,10 +201,11 @@ class ClusterCheckRequest(base.Request):
 
 @base.register
 class ClusterRecoverRequest(base.Request):
-    """Bring the nodes of a cluster back to health."""
+    """Recover the unhealthy nodes of a cluster."""
 
     VERSION = '1.2'
     VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
+    EARLY_VERSION_MAP = {'1.0': '1.2'}
 
     fields = {
         'identity': fields.StringField(),
@@ -217,10 +224,11 @@ class ClusterRecoverRequest(base.Request):
 
 @base.register
 class ClusterOperationRequest(base.Request):
-    """Do something that the profile type offers to some or all nodes.
+    """Run an operation of the profile type on some or all nodes.
 
-    :data:`vobjects.clustering.consts.OPERATION_FILTERS` are the keys of
-    ``filters``; the value of each is what the node has, or a list of it.
+    The keys of ``filters`` are those in
+    :data:`vobjects.clustering.consts.OPERATION_FILTERS`. Each value is the
+    attribute of the node, or a list of accepted values.
     """
 
     VERSION_MAP = {'1.4': '1.0'}
@@ -235,7 +243,7 @@ class ClusterOperationRequest(base.Request):
 
 @base.register
 class ClusterCollectRequest(base.Request):
-    """Collect one attribute of each node, named by a JSON path."""
+    """Collect one attribute of each node, selected by a JSON path."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -247,7 +255,7 @@ class ClusterCollectRequest(base.Request):
 
 @base.register
 class ClusterCompleteLifecycleRequest(base.Request):
-    """Let a node go that a lifecycle hook was told of.
+    """Complete the lifecycle hook of a node that is being removed.
 
     The token is the ID of the action that removes the node.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the requests of several resources have alike."""
+"""Base types that several requests share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from vobjects import base, fields
 
 
 class ListRequest(base.Request):
-    """The fields every list request has (api-ref, "pagination").
+    """Base of all list requests: pagination and project scope.
 
-    Each adds ``sort``, with the keys that it can sort by.
+    The field names are those of Senlin's API reference. Each subclass adds
+    ``sort`` with its own sort keys.
     """
 
     fields = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of events."""
+"""Requests about events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vobjects.clustering.requests import common
 
 @base.register
 class EventListRequest(common.ListRequest):
-    """List events; a level is a name or its number."""
+    """List events; a level is given by name or number."""
 
     fields = {
         'oid': fields.ListOfStringsField(nullable=True),

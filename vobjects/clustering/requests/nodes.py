@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of nodes."""
+"""Requests about nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NodeListRequest(common.ListRequest):
 
 @base.register
 class NodeCreateRequest(base.Request):
-    """Create a node, in a cluster or alone."""
+    """Create a node, optionally in a cluster."""
 
     fields = {
         'name': fields.NameField(),
@@ -38,7 +38,7 @@ class NodeCreateRequest(base.Request):
 
 @base.register
 class NodeGetRequest(base.Request):
-    """Show a node, with what its provider says of it if asked."""
+    """Show a node, optionally with details from the cloud."""
 
     fields = {
         'identity': fields.StringField(),
@@ -50,10 +50,11 @@ class NodeGetRequest(base.Request):
 
 @base.register
 class NodeUpdateRequest(base.Request):
-    """Change a node; what is not given stays."""
+    """Update a node; omitted fields keep their values."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.13': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
@@ -71,6 +72,7 @@ class NodeDeleteRequest(base.Request):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.8': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
@@ -80,7 +82,7 @@ class NodeDeleteRequest(base.Request):
 
 @base.register
 class NodeCheckRequest(base.Request):
-    """Look whether a node is alive."""
+    """Check the health of a node."""
 
     fields = {
         'identity': fields.StringField(),
@@ -90,15 +92,17 @@ class NodeCheckRequest(base.Request):
 
 @base.register
 class NodeRecoverRequest(base.Request):
-    """Bring a node back to health.
+    """Recover a node.
 
-    With RECREATE, ``delete_timeout`` says in how many seconds the old object
-    has to be gone, and ``force_recreate`` that a new one is made even if the
-    old one cannot be removed. Senlin takes both at every microversion.
+    For the operation RECREATE, ``delete_timeout`` is the time in seconds
+    within which the old cloud resource must be gone. ``force_recreate``
+    creates the new one even if the old one cannot be deleted. Like Senlin, the
+    API accepts both fields at every microversion.
     """
 
     VERSION = '1.1'
     VERSION_MAP = {'1.6': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'identity': fields.StringField(),
@@ -118,7 +122,7 @@ class NodeRecoverRequest(base.Request):
 
 @base.register
 class NodeOperationRequest(base.Request):
-    """Do something to a node that its profile type offers."""
+    """Run an operation of the profile type on a node."""
 
     VERSION_MAP = {'1.4': '1.0'}
 
@@ -130,7 +134,7 @@ class NodeOperationRequest(base.Request):
 
 
 class _Adoption(base.Request):
-    """What is adopted, and as what."""
+    """Base of the adoption requests: the resource and its profile type."""
 
     fields = {
         'identity': fields.StringField(),
@@ -142,14 +146,14 @@ class _Adoption(base.Request):
 
 @base.register
 class NodeAdoptPreviewRequest(_Adoption):
-    """Show the spec that an object of the cloud would have as a node."""
+    """Show the spec that an existing cloud resource would have as a node."""
 
     VERSION_MAP = {'1.7': '1.0'}
 
 
 @base.register
 class NodeAdoptRequest(_Adoption):
-    """Make a node of an object that the cloud has already."""
+    """Create a node from an existing cloud resource."""
 
     VERSION_MAP = {'1.7': '1.0'}
 
@@ -162,7 +166,7 @@ class NodeAdoptRequest(_Adoption):
 
 @base.register
 class NodeJoinRequest(base.Request):
-    """Make a node a member; asked by an action on its cluster."""
+    """Add a node to a cluster; sent by an action on that cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -172,6 +176,6 @@ class NodeJoinRequest(base.Request):
 
 @base.register
 class NodeLeaveRequest(base.Request):
-    """Make a node no member any more; asked by an action on its cluster."""
+    """Remove a node from its cluster; sent by an action on that cluster."""
 
     fields = {'identity': fields.StringField()}

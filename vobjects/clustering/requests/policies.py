@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of policies, their types, and those of a cluster."""
+"""Requests about policies, policy types and attached policies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vobjects.clustering.requests import common
 
 @base.register
 class PolicyTypeListRequest(base.Request):
-    """List the policy types that an engine has."""
+    """List the policy types that an engine supports."""
 
 
 @base.register
@@ -43,7 +43,7 @@ class PolicyCreateRequest(base.Request):
 
 @base.register
 class PolicyValidateRequest(base.Request):
-    """Check a spec without creating a policy."""
+    """Validate a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -59,7 +59,7 @@ class PolicyGetRequest(base.Request):
 
 @base.register
 class PolicyUpdateRequest(base.Request):
-    """Give a policy another name."""
+    """Rename a policy."""
 
     fields = {
         'identity': fields.StringField(),
@@ -69,14 +69,14 @@ class PolicyUpdateRequest(base.Request):
 
 @base.register
 class PolicyDeleteRequest(base.Request):
-    """Delete a policy that no cluster has."""
+    """Delete a policy that is not attached to a cluster."""
 
     fields = {'identity': fields.StringField()}
 
 
 @base.register
 class ClusterPolicyListRequest(base.Request):
-    """List the policies of a cluster."""
+    """List the policies attached to a cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -91,7 +91,7 @@ class ClusterPolicyListRequest(base.Request):
 
 @base.register
 class ClusterPolicyGetRequest(base.Request):
-    """Show a policy of a cluster."""
+    """Show a policy attached to a cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -101,7 +101,7 @@ class ClusterPolicyGetRequest(base.Request):
 
 @base.register
 class ClusterAttachPolicyRequest(base.Request):
-    """Have a policy look after a cluster."""
+    """Attach a policy to a cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -112,7 +112,7 @@ class ClusterAttachPolicyRequest(base.Request):
 
 @base.register
 class ClusterDetachPolicyRequest(base.Request):
-    """Have a policy look after a cluster no more."""
+    """Detach a policy from a cluster."""
 
     fields = {
         'identity': fields.StringField(),
@@ -122,7 +122,7 @@ class ClusterDetachPolicyRequest(base.Request):
 
 @base.register
 class ClusterUpdatePolicyRequest(base.Request):
-    """Enable or disable a policy of a cluster."""
+    """Enable or disable a policy attached to a cluster."""
 
     fields = {
         'identity': fields.StringField(),

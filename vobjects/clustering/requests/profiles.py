@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of profiles and of their types."""
+"""Requests about profiles and profile types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vobjects.clustering.requests import common
 
 @base.register
 class ProfileTypeListRequest(base.Request):
-    """List the profile types that an engine has."""
+    """List the profile types that an engine supports."""
 
 
 @base.register
@@ -22,7 +22,7 @@ class ProfileTypeGetRequest(base.Request):
 
 @base.register
 class ProfileTypeOpsRequest(base.Request):
-    """List the operations that nodes of a profile type offer."""
+    """List the operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
 
@@ -53,7 +53,7 @@ class ProfileCreateRequest(base.Request):
 
 @base.register
 class ProfileValidateRequest(base.Request):
-    """Check a spec without creating a profile."""
+    """Validate a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
@@ -69,7 +69,7 @@ class ProfileGetRequest(base.Request):
 
 @base.register
 class ProfileUpdateRequest(base.Request):
-    """Change a profile; what is not given stays."""
+    """Update a profile; omitted fields keep their values."""
 
     fields = {
         'identity': fields.StringField(),
@@ -80,6 +80,6 @@ class ProfileUpdateRequest(base.Request):
 
 @base.register
 class ProfileDeleteRequest(base.Request):
-    """Delete a profile that nothing uses."""
+    """Delete a profile that no cluster or node uses."""
 
     fields = {'identity': fields.StringField()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of receivers, and what calls a webhook."""
+"""Requests about receivers, and webhook calls."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class ReceiverListRequest(common.ListRequest):
 
     VERSION = '1.1'
     VERSION_MAP = {'1.4': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
         'name': fields.ListOfStringsField(nullable=True),
@@ -32,10 +33,10 @@ class ReceiverListRequest(common.ListRequest):
 
 @base.register
 class ReceiverCreateRequest(base.Request):
-    """Create a receiver, by which something outside starts an action.
+    """Create a receiver, through which external systems start actions.
 
-    It acts as who creates it: ``actor`` is not looked at. ``endpoint`` is
-    what clients call the root of the API.
+    The receiver acts with the permissions of its creator; ``actor`` is
+    ignored. ``endpoint`` is the API's root URL as clients see it.
     """
 
     fields = {
@@ -60,9 +61,10 @@ class ReceiverGetRequest(base.Request):
 
 @base.register
 class ReceiverUpdateRequest(base.Request):
-    """Change a receiver; what is not given stays."""
+    """Update a receiver; omitted fields keep their values."""
 
     VERSION_MAP = {'1.7': '1.0'}
+    EARLY_VERSION_MAP = {'1.0': '1.0'}
 
     fields = {
         'identity': fields.StringField(),
@@ -83,7 +85,7 @@ class ReceiverDeleteRequest(base.Request):
 
 @base.register
 class ReceiverNotifyRequest(base.Request):
-    """Have a receiver look for its messages."""
+    """Make a receiver fetch its messages."""
 
     fields = {'identity': fields.StringField()}
 
@@ -92,9 +94,10 @@ class ReceiverNotifyRequest(base.Request):
 class WebhookTriggerRequest(base.Request):
     """Start the action of a receiver.
 
-    ``params`` have to be parameters of the action. Of ``body``, which may be
-    the report of an alarm service, only those that are count. Since 1.10
-    nothing is read from the query (``only_body``).
+    Every key of ``params`` must be a parameter of the action. ``body`` may be
+    the report of an alarm service: keys that are not parameters are ignored.
+    From microversion 1.10 on, the API ignores the query and sets
+    ``only_body``.
     """
 
     VERSION = '1.1'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of the service itself."""
+"""Requests about the service itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ class ServiceListRequest(base.Request):
     """List the engine processes."""
 
     VERSION_MAP = {'1.7': '1.0'}
+    EARLY_VERSION_MAP = {'1.0': '1.0'}
 
 
 @base.register
 class BuildInfoRequest(base.Request):
-    """Ask which build serves."""
+    """Show the build of the service."""

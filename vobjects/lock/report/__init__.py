@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings as people and machines read them.
+"""Formats of reports, for people and machines.
 
 Each format is a function ``(result, placed) -> str``.
 """
@@ -12,7 +12,7 @@ from vobjects.lock.check import Finding, Result
 from vobjects.lock.place import Place
 from vobjects.lock.report import machines, people
 
-#: Where a finding is in the source; None: unknown.
+#: Returns the location of a finding in the source; None: unknown.
 Placed = Callable[[Finding], Place | None]
 
 FORMATS: Mapping[str, Callable[[Result, Placed], str]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings for machines: JSON, SARIF 2.1.0, JUnit, GitHub annotations."""
+"""Report findings as JSON, SARIF 2.1.0, JUnit and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Placed = Callable[[Finding], Place | None]
 
 
 def as_json(result: Result, placed: Placed) -> str:
-    """Return one JSON document."""
+    """Return findings as a JSON document."""
     document = {
         'types': result.types,
         'versions': result.versions,
@@ -60,7 +60,7 @@ def _place(place: Place | None) -> dict[str, Any] | None:
 
 
 def sarif(result: Result, placed: Placed) -> str:
-    """Return a SARIF log; what is accepted is suppressed there."""
+    """Return a SARIF log, in which accepted findings are suppressed."""
     run = {
         'tool': {
             'driver': {
@@ -121,7 +121,7 @@ def _message(one: Finding) -> str:
 
 
 def github(result: Result, placed: Placed) -> str:
-    """Return workflow commands, which GitHub shows beside the line."""
+    """Return workflow commands, which GitHub shows next to the line."""
     lines = []
     for one in result.failing:
         place = placed(one)
@@ -147,7 +147,7 @@ def _property(text: str) -> str:
 
 
 def junit(result: Result, placed: Placed) -> str:
-    """Return a test suite with a case for each rule."""
+    """Return a JUnit test suite with a test case for each rule."""
     cases = []
     for rule in RULES:
         failed = [one for one in result.failing if one.rule is rule]

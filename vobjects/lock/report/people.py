@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings for people, in the manner of rustc."""
+"""Report findings as text, in the style of rustc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vobjects.lock.rules import ORDERS
 
 
 def text(result: Result, placed: Callable[[Finding], Place | None]) -> str:
-    """Return all findings, and a line that sums them up."""
+    """Return all findings, and a summary."""
     blocks = [
         '\n'.join(_block(one, placed(one)))
         for one in sorted(result.findings, key=_weight)
@@ -21,7 +21,7 @@ def text(result: Result, placed: Callable[[Finding], Place | None]) -> str:
 
 
 def summary(result: Result) -> str:
-    """Return what was looked at and what was found."""
+    """Return the numbers of types, versions and findings."""
     counts = [
         _count(len(result.failing), 'finding'),
         _count(sum(bool(o.covered) for o in result.findings), 'change')
@@ -44,7 +44,7 @@ def covered(result: Result) -> Iterator[str]:
 
 
 def title(finding: Finding) -> str:
-    """Return what a finding says, in a line."""
+    """Return a finding as one line."""
     if finding.rule.scope == 'lock':
         return finding.what
     versions = ' and '.join(finding.versions)

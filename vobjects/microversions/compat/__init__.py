@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the library microversion-parse, for who calls them today.
+"""Drop-in replacement for the functions of microversion-parse.
 
 Names, arguments and results are those of ``microversion_parse``, whose own
-tests pass here; so it can be replaced where it is imported::
+tests pass with this module. To replace it, change the import::
 
     from vobjects.microversions import compat as microversion_parse
 
-Two things are different. A version is read strictly: ``1.03``, ``+1.3`` and
-``1.1_0``, which ``int()`` takes, are refused. And the middleware puts its
-headers on every response, and answers with the errors of the API-SIG
-guideline; see :mod:`vobjects.microversions.compat.middleware`.
+There are two differences. Versions are parsed strictly: ``1.03``, ``+1.3`` and
+``1.1_0``, which ``int()`` accepts, are rejected. And the middleware adds its
+headers to every response, and formats errors as in the API-SIG guideline; see
+:mod:`vobjects.microversions.compat.middleware`.
 
-New code has :class:`~vobjects.microversions.header.Negotiator` and
+In new code, use :class:`~vobjects.microversions.header.Negotiator` and
 :class:`~vobjects.microversions.middleware.Microversions`.
 """
 
@@ -26,18 +26,18 @@ from vobjects import exceptions, versions
 STANDARD_HEADER = 'openstack-api-version'
 ENVIRON_HTTP_HEADER_FMT = 'http_{}'
 
-#: A header by name; or pairs, in which a name may repeat.
+#: Headers by name; or pairs, in which a name may repeat.
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NEVER = (-1, 0)
 
 
 class Version(namedtuple('Version', 'major minor')):
-    """A pair of numbers that knows the range it was accepted in.
+    """A version together with the range of the service.
 
     :ivar min_version: lowest version of the service
-    :ivar max_version: highest; a version made by hand has no range, and
-        matches none unless told one
+    :ivar max_version: highest version of the service; a version created
+        directly has no range, and matches only an explicit one
     """
 
     min_version: tuple[int, int]
@@ -56,7 +56,7 @@ class Version(namedtuple('Version', 'major minor')):
         min_version: tuple[int, int] | None = None,
         max_version: tuple[int, int] | None = None,
     ) -> bool:
-        """Tell whether it lies in a range, or in the one it knows."""
+        """Return whether the version lies in a range, by default its own."""
         lowest = self.min_version if min_version is None else min_version
         highest = self.max_version if max_version is None else max_version
         return lowest <= self <= highest
@@ -67,10 +67,11 @@ def get_version(
     service_type: str,
     legacy_headers: Iterable[str] | None = None,
 ) -> str | None:
-    """Return the text asked of a service; the last one, if several are.
+    """Return the requested version of a service; the last one counts.
 
-    :param legacy_headers: with a bare version; the first that is there counts
-    :returns: what stands there, not judged; None: nothing does
+    :param legacy_headers: names of headers with a bare version; the first one
+        present counts
+    :returns: the text, which is not validated; None if there is none
     """
     folded = fold_headers(headers)
     found = check_standard_header(folded, service_type)
@@ -84,10 +85,10 @@ def extract_version(
 ) -> Version:
     """Return the version to serve.
 
-    :param versions_list: every version served, oldest first; one that is
-        missing between two is not served
-    :raises TypeError: what is asked is no version
-    :raises ValueError: it is not in the list
+    :param versions_list: every version served, oldest first; the list may have
+        gaps
+    :raises TypeError: the requested text is not a version
+    :raises ValueError: the version is not in the list
     """
     lowest = parse_version_string(versions_list[0])
     highest = parse_version_string(versions_list[-1])
@@ -101,9 +102,9 @@ def extract_version(
 
 
 def parse_version_string(version_string: str) -> Version:
-    """Read ``'X.Y'``, strictly but for spaces around it.
+    """Parse ``'X.Y'`` strictly, except for spaces around it.
 
-    :raises TypeError: it is not of that form
+    :raises TypeError: the text does not have this form
     """
     try:
         return Version(*versions.Version.parse(version_string.strip()))
@@ -115,9 +116,9 @@ def parse_version_string(version_string: str) -> Version:
 
 
 def fold_headers(headers: Any) -> dict[str, str]:
-    """Return lower-case name to value; values of one name joined by commas.
+    """Return lower-case name -> value, joining repeated headers with commas.
 
-    :raises ValueError: these are neither pairs nor a mapping
+    :raises ValueError: ``headers`` is neither a mapping nor pairs
     """
     if hasattr(headers, 'items'):
         return {name.lower(): value for name, value in headers.items()}
@@ -128,7 +129,7 @@ def fold_headers(headers: Any) -> dict[str, str]:
 
 
 def headers_from_wsgi_environ(environ: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the headers of a WSGI environ, by their names there."""
+    """Return the headers of a WSGI environ, under their environ keys."""
     return {
         name: value
         for name, value in environ.items()
@@ -139,7 +140,7 @@ def headers_from_wsgi_environ(environ: Mapping[str, Any]) -> dict[str, Any]:
 def check_standard_header(
     headers: Mapping[str, str], service_type: str
 ) -> str | None:
-    """Return what the standard header asks of a service; the last counts."""
+    """Return a service's version in the standard header; the last counts."""
     value = _value(headers, STANDARD_HEADER) or ''
     for item in reversed(value.split(',')):
         name, *rest = item.split(None, 1) or ('',)
@@ -151,7 +152,7 @@ def check_standard_header(
 def check_legacy_headers(
     headers: Mapping[str, str], legacy_headers: Iterable[str]
 ) -> str | None:
-    """Return the last value of the first of these headers that is there."""
+    """Return the last value of the first of these headers that is present."""
     for name in legacy_headers:
         value = _value(headers, name.lower())
         if value is not None:
@@ -160,7 +161,7 @@ def check_legacy_headers(
 
 
 def _value(headers: Mapping[str, str], name: str) -> str | None:
-    """Return a header by its name, or by that of a WSGI environ."""
+    """Return a header by its name or by its WSGI environ key."""
     if name in headers:
         return headers[name]
     key = ENVIRON_HTTP_HEADER_FMT.format(name.replace('-', '_'))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The middleware of microversion-parse, with no web framework under it.
+"""The middleware of microversion-parse, without a web framework.
 
-It takes a list of versions, which may have gaps and several majors, where
-:class:`~vobjects.microversions.middleware.Microversions` takes a policy.
-Version and Vary are on every response, also on what the application raises
-when that is a WSGI application itself, as the exceptions of WebOb and
-Werkzeug are.
+It takes a list of versions, which may have gaps and several major versions,
+where :class:`~vobjects.microversions.middleware.Microversions` takes a policy.
+Every response has the version and Vary. That includes errors that the
+application raises as WSGI applications, such as the exceptions of WebOb and
+Werkzeug.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-#: Linked from the errors.
+#: Help link of the errors.
 HELP_URL = (
     'https://specs.openstack.org/openstack/api-sig/guidelines/'
     'microversion_specification.html'
@@ -34,11 +34,14 @@ Formatter = Callable[..., Any]
 
 
 class MicroversionMiddleware:
-    """Negotiates; the application finds ``SERVICE_TYPE.microversion``.
+    """WSGI middleware that sets ``SERVICE_TYPE.microversion`` in the environ.
 
+    :param application: the WSGI application
+    :param service_type: name of the service in the header
     :param versions: every version served, oldest first
-    :param json_error_formatter: makes the body of an error of ``body``,
-        ``status``, ``title`` and ``environ``, as WebOb's formatters do
+    :param json_error_formatter: function that returns the body of an error
+        from ``body``, ``status``, ``title`` and ``environ``, like WebOb's
+        formatters
     """
 
     def __init__(

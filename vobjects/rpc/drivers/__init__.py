@@ -3,17 +3,17 @@
 
 ::
 
-    embedded     what oslo.messaging loads: URL, options, send and listen
-    directory    who listens where: sockets in directories, stale ones too
-    routing      which server gets a message, and what if it does not take it
-    servers      who serves a topic, and idle connections to them
-    connection   the sender's end: one message at a time, how long to wait
+    embedded     the driver class and its options, loaded by oslo.messaging
+    directory    the directories of listening sockets, and their cleanup
+    routing      selects a server for each message, and tries the next one
+    servers      the servers of a topic, and idle connections to them
+    connection   the sender's end: one message at a time, with a timeout
     listener     the receiver's end: queue, back-pressure, graceful stop
-    peer         one connection as the receiver sees it; a message from it
-    framing      bytes on a socket: frames with JSON in them
-    errors       everything that may go wrong
+    peer         a connection on the receiver's side, and its messages
+    framing      the wire format: frames that contain JSON
+    errors       the exceptions
 
-A message travels in one frame; its sender keeps the connection until the
-answer. What happened to a message whose connection breaks follows from how
-it broke, see :mod:`~vobjects.rpc.drivers.connection`.
+A message is one frame; its sender keeps the connection until the response. If
+a connection breaks, the way it broke determines whether the message was
+handled, see :mod:`~vobjects.rpc.drivers.connection`.
 """

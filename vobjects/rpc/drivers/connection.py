@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sender's end of a connection, which carries one message at a time.
 
-Because a connection is not shared, how it breaks says what became of the
+A connection is not shared, so the way it breaks shows what happened to the
 message (unix(7) and the kernel's ``net/unix/af_unix.c``):
 
 ===============================  ===========================================
-it breaks                        the server
+failure                          state of the message
 ===============================  ===========================================
-while we write (EPIPE)           has not got all of it: not begun
-by a reset (ECONNRESET)          went with bytes of it unread: not begun
-at an orderly end of the stream  had read all of it: a call may have begun;
-                                 a cast had not, or it were ACCEPTED
+error while writing (EPIPE)      the server did not read all of it and has
+                                 not handled it
+reset (ECONNRESET)               the server left without reading all of it
+                                 and has not handled it
+regular end of the stream        the server read all of it: a call may have
+                                 been handled; a cast was not, or an ACCEPTED
+                                 frame would have arrived
 ===============================  ===========================================
 """
 
@@ -29,10 +32,10 @@ CHUNK = 65536
 
 
 class Patience:
-    """How long a sender still waits.
+    """The deadline of a sender.
 
-    :param timeout: seconds altogether; None: for ever
-    :param monitor: seconds without a sign of life
+    :param timeout: total time in seconds; None: unlimited
+    :param monitor: maximum time without a heartbeat, in seconds
     """
 
     def __init__(
@@ -45,9 +48,9 @@ class Patience:
         self._silence = now + monitor if monitor else None
 
     def left(self) -> float | None:
-        """Return the seconds left; None: no end.
+        """Return the remaining seconds; None: unlimited.
 
-        :raises TimeoutError: none
+        :raises TimeoutError: no time remains
         """
         ends = [end for end in (self._end, self._silence) if end is not None]
         if not ends:
@@ -58,7 +61,7 @@ class Patience:
         return left
 
     def renew(self) -> None:
-        """Count the silence from now."""
+        """Restart the time without a heartbeat."""
         if self.monitor:
             self._silence = time.monotonic() + self.monitor
 
@@ -74,7 +77,7 @@ class Connection:
     """A connection to one listener.
 
     :param connected: the socket
-    :param limit: bytes that the payload of a frame may have
+    :param limit: maximum length of the payload of a frame, in bytes
     """
 
     def __init__(self, connected: socket.socket, limit: int) -> None:
@@ -85,9 +88,11 @@ class Connection:
     def send(self, data: bytes, patience: Patience) -> None:
         """Write a frame.
 
-        :raises TimeoutError: it did not go out in time
-        :raises vobjects.rpc.drivers.errors.NotTaken: the server has closed
-        :raises vobjects.rpc.drivers.errors.FrameTooLarge: for the server
+        :raises TimeoutError: the timeout expired
+        :raises vobjects.rpc.drivers.errors.NotTaken: the server has closed the
+            connection
+        :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
+            the length of the frame
         """
         self._socket.settimeout(patience.left())
         try:
@@ -105,14 +110,15 @@ class Connection:
     def receive(self, number: int, patience: Patience) -> Frame:
         """Return the next frame that answers a message.
 
-        :param number: of the message
-        :raises TimeoutError: nothing came in time
-        :raises vobjects.rpc.drivers.errors.NotTaken: the server has closed,
-            or will, and has not begun with the message
-        :raises vobjects.rpc.drivers.errors.FrameTooLarge: for the server
-        :raises vobjects.rpc.drivers.errors.MalformedFrame: what came is no
-            answer, or too large for us
-        :raises EOFError: the server has closed
+        :param number: number of the message
+        :raises TimeoutError: the timeout expired
+        :raises vobjects.rpc.drivers.errors.NotTaken: the server has not
+            handled the message and will not: it rejected it or has closed
+        :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
+            the length of the message
+        :raises vobjects.rpc.drivers.errors.MalformedFrame: the received frame
+            is not a valid answer, or too long
+        :raises EOFError: the server has closed the connection
         """
         while not self._frames:
             self._socket.settimeout(patience.left())
@@ -131,7 +137,7 @@ class Connection:
         return frame
 
     def close(self) -> None:
-        """Close the connection; the server drops what it has not begun."""
+        """Close the connection; the server drops calls it has not begun."""
         self._socket.close()
 
     def _read(self) -> None:
@@ -150,11 +156,13 @@ def _check_refusal(frame: Frame) -> None:
 def open_connection(path: str, limit: int, patience: Patience) -> Connection:
     """Connect to a listener.
 
-    :raises vobjects.rpc.drivers.errors.NotTaken: nobody listens there, or
-        too many wait there already
-    :raises TimeoutError: there is no time left
-    :raises oslo_messaging.MessageDeliveryFailure: what else the system says,
-        no file descriptors for example
+    :param path: path of its socket
+    :param limit: maximum length of the payload of a frame, in bytes
+    :raises vobjects.rpc.drivers.errors.NotTaken: no process listens there, or
+        its backlog is full
+    :raises TimeoutError: no time remains
+    :raises oslo_messaging.MessageDeliveryFailure: any other system error, for
+        example no free file descriptors
     """
     try:
         connected = directory.connect(path, patience.left())

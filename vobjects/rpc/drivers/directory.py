@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who listens where.
+"""The directories in which servers publish their listening sockets.
 
 ::
 
-    ROOT/                               0700, ours
+    ROOT/                               0700, owned by this user
         TOPIC.HASH/                     one per exchange and topic
             SERVER.HASH.INSTANCE        a listening socket, 0600
 
-The names are for people; the hashes tell topics and servers apart. An
-instance is unique: no listener ever takes a name that another one had. A
-socket gets its name after it began to listen. So who is refused by a socket
-may remove it: its listener is dead, and the name will not return.
+The names are readable, and the hashes make topics and servers unique. INSTANCE
+is unique: no listener reuses the name of another. A socket is renamed to its
+final name after it began to listen. A sender whose connection is refused can
+therefore remove the socket: its listener is dead, and the name will not be
+used again.
 """
 
 from __future__ import annotations
@@ -30,18 +31,19 @@ from typing import NamedTuple
 
 from vobjects.rpc.drivers import errors
 
-#: Bytes in the path of a socket, unix(7): 108 with the NUL at the end.
+#: Maximum length of a socket's path in bytes; unix(7): 108 with the final NUL.
 MAX_PATH = 107
 
-#: Seconds for which a changed directory is read anew at every look: a
-#: second change may leave the same time stamp, whose grain some file
-#: systems keep at a second.
+#: Seconds after a change during which the directory is always read again: some
+#: file systems store time stamps in whole seconds, so that a second change may
+#: not alter the time stamp.
 GRAIN = 2.0
 
-#: Seconds after which a socket that never got its name is left from a death.
+#: Age in seconds at which a socket without its final name counts as left by a
+#: dead process.
 UNNAMED_FOR = 60.0
 
-#: Connections that may wait to be accepted.
+#: Maximum number of connections that wait to be accepted.
 BACKLOG = 1024
 
 _UNNAMED = '.'
@@ -49,7 +51,7 @@ _ODD = re.compile(r'[^A-Za-z0-9_-]')
 
 
 class Address(NamedTuple):
-    """Where a message goes; ``server`` None: to any server."""
+    """The destination of a message; without ``server``, any server."""
 
     exchange: str
     topic: str
@@ -67,16 +69,16 @@ class Door(NamedTuple):
     path: str
 
     def unlink(self) -> None:
-        """Let nobody else find it."""
+        """Remove the path, so that no new sender connects."""
         remove(self.path)
 
 
 class Directory:
-    """The directory of all sockets, made if it is not there.
+    """The root directory of all sockets, created if it does not exist.
 
     :param root: an absolute path
-    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: others have access
-        to it, or it cannot be made
+    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: other users have
+        access to it, or it cannot be created
     """
 
     def __init__(self, root: str) -> None:
@@ -91,9 +93,9 @@ class Directory:
         self.check()
 
     def check(self) -> None:
-        """Make sure that the directory is ours alone.
+        """Check that only this user has access to the directory.
 
-        :raises vobjects.rpc.drivers.errors.UnsafeDirectory: it is not
+        :raises vobjects.rpc.drivers.errors.UnsafeDirectory: others have access
         """
         found = os.stat(self.root)
         mode = stat.S_IMODE(found.st_mode)
@@ -111,16 +113,17 @@ class Directory:
             )
 
     def topic(self, address: Address) -> str:
-        """Return the path of the directory of a topic's listeners."""
+        """Return the path of the directory with a topic's sockets."""
         key = json.dumps([address.exchange, address.topic])
         return os.path.join(self.root, f'{_slug(address.topic)}.{_hash(key)}')
 
     def open(self, address: Address) -> Door:
-        """Begin to listen at an address; it must name a server.
+        """Start to listen at an address.
 
-        :raises vobjects.rpc.drivers.errors.UnsafeDirectory: others have
-            access to the root by now
-        :raises OSError: what the system says
+        :param address: address of a server
+        :raises vobjects.rpc.drivers.errors.UnsafeDirectory: other users now
+            have access to the root
+        :raises OSError: any other system error
         """
         os.makedirs(self.root, mode=0o700, exist_ok=True)
         self.check()
@@ -146,9 +149,9 @@ class Directory:
 
 
 class Listing:
-    """The names in the directory of a topic, read again when it changed.
+    """The socket names of a topic, read again when they change.
 
-    :param path: the directory; it need not be there
+    :param path: the directory; it may not exist yet
     """
 
     def __init__(self, path: str) -> None:
@@ -179,17 +182,18 @@ class Listing:
 
 @functools.lru_cache(maxsize=1024)
 def server_prefix(server: str) -> str:
-    """Return how the names of a server's sockets begin."""
+    """Return the common prefix of the names of a server's sockets."""
     return f'{_slug(server)}.{_hash(server)}.'
 
 
 def connect(path: str, timeout: float | None) -> socket.socket | None:
     """Connect to a listener.
 
-    :param timeout: seconds it may take
-    :returns: None if there is none any more; what it left is removed
-    :raises BlockingIOError: too many wait there already
-    :raises OSError: what else the system says
+    :param path: path of its socket
+    :param timeout: timeout in seconds; None: unlimited
+    :returns: None if the listener no longer exists; its socket is removed
+    :raises BlockingIOError: the listener's backlog is full
+    :raises OSError: any other system error
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -213,9 +217,9 @@ def connect(path: str, timeout: float | None) -> socket.socket | None:
 def reachable(path: str) -> Iterator[str]:
     """Yield a path to the same file that is short enough for a socket.
 
-    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: there is no such
-        path on this system
-    :raises FileNotFoundError: the directory is not there
+    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: this system has no
+        ``/proc`` to shorten the path with
+    :raises FileNotFoundError: the directory does not exist
     """
     if len(os.fsencode(path)) <= MAX_PATH:
         yield path
@@ -236,13 +240,13 @@ def reachable(path: str) -> Iterator[str]:
 
 
 def remove(path: str) -> None:
-    """Remove a socket, if it is still there."""
+    """Remove a socket, if it still exists."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
 
 def _sweep(topic: str) -> None:
-    """Remove what listeners left that died before they had a name."""
+    """Remove sockets of listeners that died before the final rename."""
     with os.scandir(topic) as entries:
         for entry in entries:
             if not entry.name.startswith(_UNNAMED):

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver ``embedded:///an/absolute/directory`` of oslo.messaging.
+"""The oslo.messaging driver for ``embedded:///an/absolute/directory``.
 
-Processes of one user on one host call each other through Unix domain
-sockets below the directory; there is no broker. The differences to one:
+Processes of one user on one host call each other through Unix domain sockets
+below the directory, without a broker. It differs from a broker as follows:
 
-- a message lives in its sender or in one server, nowhere else: without a
-  server a call waits until its timeout, and a cast raises
-  MessageDeliveryFailure after ``delivery_timeout``;
-- the death of a server that has a call is told to the caller at once;
-- there are no notifications: they have to be kept for who is not there.
+- A message is held by its sender or by one server. Without a server, a call
+  waits until its timeout, and a cast raises MessageDeliveryFailure after
+  ``delivery_timeout``.
+- If a server dies during a call, the caller gets an error immediately.
+- Notifications are not supported: nothing could store them while their
+  receivers are down.
 """
 
 from __future__ import annotations
@@ -35,38 +36,37 @@ OPTS = [
         'queue_size',
         default=256,
         min=1,
-        help='Messages that a server keeps waiting for a thread. When there'
-        ' are as many, senders have to wait.',
+        help='Maximum number of messages that wait for a thread of a server.'
+        ' While the queue is full, senders wait.',
     ),
     cfg.IntOpt(
         'max_frame_size',
         default=64 * 1024 * 1024,
         min=1024,
         max=framing.LARGEST,
-        help='Bytes that a message or an answer may have as JSON. Set the'
-        ' same value for all processes.',
+        help='Maximum size of a message or response as JSON, in bytes. Set'
+        ' the same value for all processes.',
     ),
     cfg.FloatOpt(
         'delivery_timeout',
         default=5.0,
         min=0.0,
-        help='Seconds that a message nobody answers (a cast) may take to'
-        ' reach a server. After that its sender is told that it was not'
-        ' delivered.',
+        help='Seconds within which a cast (a message without a response) must'
+        ' reach a server. After that, the sender gets a delivery error.',
     ),
     cfg.FloatOpt(
         'poll_interval',
         default=0.25,
         min=0.01,
-        help='Seconds between two looks for a server while there is none,'
-        ' at most; the first looks follow each other faster.',
+        help='Maximum number of seconds between searches for a server while'
+        ' none is running. The first searches follow each other faster.',
     ),
     cfg.IntOpt(
         'idle_connections',
         default=16,
         min=0,
-        help='Connections that a process keeps open to each server. As many'
-        ' calls at a time do not need a new one.',
+        help='Maximum number of idle connections that a process keeps open to'
+        ' each server. That many concurrent calls need no new connection.',
     ),
 ]
 
@@ -76,21 +76,23 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     return [(GROUP.name, list(OPTS))]
 
 
-# BaseDriver and its companions are declared private, and nothing checks for
-# them. They are the base all the same: a method that a later release calls
-# comes with its default, and an abstract one that we lack is an error when a
+# BaseDriver and its companions are declared private, and oslo.messaging does
+# not check for them. Inheriting from them is still safer: methods that a later
+# release adds have a default, and a missing abstract method is an error when a
 # transport is opened, not in the middle of a call.
 class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
-    """One transport; loaded and called by oslo.messaging.
+    """One transport; oslo.messaging loads and calls it.
 
-    :param conf: gets the options of this module; the query of the URL
-        overrides them: ``embedded:///run/me?queue_size=10``
+    :param conf: configuration, where the options of this module are
+        registered; the query of the URL overrides them:
+        ``embedded:///run/me?queue_size=10``
     :param url: a ``TransportURL``
-    :param default_exchange: of targets without one
-    :param allowed_remote_exmods: modules whose exceptions may come back
-    :raises oslo_messaging.InvalidTransportURL: it names no directory
-    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: others have access
-        to the directory
+    :param default_exchange: exchange of targets that name none
+    :param allowed_remote_exmods: modules whose exceptions may be raised again
+        at the caller
+    :raises oslo_messaging.InvalidTransportURL: the URL names no directory
+    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: other users have
+        access to the directory
     """
 
     def __init__(
@@ -130,20 +132,23 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
     ) -> Any:
         """Send a message.
 
-        :param target: where to; ``fanout``: to every server of the topic
-        :param ctxt: the context, a mapping or something with ``to_dict()``
+        :param target: the destination; with ``fanout``, every server of the
+            topic
+        :param ctxt: the context, a mapping or an object with ``to_dict()``
         :param message: JSON data
-        :param wait_for_reply: a call: return the answer
-        :param timeout: seconds; None: for ever, or ``delivery_timeout``
-        :param call_monitor_timeout: seconds that a call may go without a
-            sign of life from the server
-        :param retry: how often to look for a server again when none takes
-            the message; None or -1: until the time is over
-        :param transport_options: of other drivers; not used
-        :raises oslo_messaging.MessagingTimeout: no answer in time, or, as
-            AnswerLost, surely none to come
+        :param wait_for_reply: whether the message is a call with a response
+        :param timeout: timeout in seconds; None: unlimited for a call. A cast
+            never takes longer than ``delivery_timeout``
+        :param call_monitor_timeout: maximum time without a heartbeat from the
+            server, in seconds
+        :param retry: number of further searches for a server if none accepts
+            the message; None or -1: until the timeout
+        :param transport_options: options of other drivers; not used
+        :returns: the response to a call; None otherwise
+        :raises oslo_messaging.MessagingTimeout: no response in time; its
+            subclass AnswerLost: no response will follow
         :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
-        :raises Exception: what the server raised
+        :raises Exception: any error of the server
         """
         address = self._address(target)
         context = ctxt if isinstance(ctxt, Mapping) else ctxt.to_dict()
@@ -179,7 +184,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         version: float,
         retry: int | None = None,
     ) -> NoReturn:
-        """Refuse.
+        """Raise an error: notifications are not supported.
 
         :raises NotImplementedError: always
         """
@@ -190,7 +195,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
     ) -> listener.Listener:
         """Listen as ``target.server`` on ``target.topic``.
 
-        :param batch_size: one message at a time is what servers ask for
+        :param batch_size: not used; servers request batches of one message
         :param batch_timeout: not used
         """
         made = listener.Listener(
@@ -209,7 +214,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         batch_size: int,
         batch_timeout: float | None,
     ) -> NoReturn:
-        """Refuse.
+        """Raise an error: notifications are not supported.
 
         :raises NotImplementedError: always
         """
@@ -222,7 +227,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
             made.cleanup()
 
     def abandon(self) -> None:
-        """Begin afresh in a child process; the parent's stays the parent's."""
+        """Close everything inherited from the parent in a child process."""
         self._router.abandon()
         for made in self._listeners:
             made.abandon()
@@ -235,7 +240,8 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
 def root_of(url: Any) -> str:
     """Return the directory that a URL names.
 
-    :raises oslo_messaging.InvalidTransportURL: it names none
+    :param url: a ``TransportURL``
+    :raises oslo_messaging.InvalidTransportURL: it names no directory
     """
     if url.hosts or not url.virtual_host:
         raise oslo_messaging.InvalidTransportURL(

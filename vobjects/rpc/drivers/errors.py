@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the embedded driver raises.
+"""Exceptions of the embedded driver.
 
 ::
 
     oslo_messaging.MessagingException
-    ├── UnsafeDirectory                 others could read or send messages
+    ├── UnsafeDirectory                 other users could read or send messages
     ├── oslo_messaging.MessagingTimeout
-    │   └── AnswerLost                  the server may or may not have done it
+    │   └── AnswerLost                  the call may have been performed
     └── oslo_messaging.MessageDeliveryFailure
         └── FrameTooLarge               longer than one side allows
-    Exception, never seen by a caller
-    ├── MalformedFrame                  the other side speaks nonsense
-    └── NotTaken                        surely not begun: try another server
+    Exception, never raised at a caller
+    ├── MalformedFrame                  the other side violates the protocol
+    └── NotTaken                        not handled: try another server
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ import oslo_messaging
 
 
 class UnsafeDirectory(oslo_messaging.MessagingException):  # type: ignore[misc]
-    """The directory of the sockets is open to other users, or unusable."""
+    """The socket directory is unusable, or accessible to other users."""
 
 
 class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
-    """A server had read a call, and no answer will come: it died, mostly.
+    """A server read a call and will not respond, usually because it died.
 
-    A kind of timeout, because it means the same: nobody knows how far the
-    call came; what handles that handles this. A broker gives the call to
-    another server instead, see :mod:`vobjects.rpc.redelivery`.
-    MessageDeliveryFailure would say that it is safe to send again.
+    This is a kind of timeout because the consequence is the same: the call may
+    have been performed. Code that handles timeouts handles it, too. A broker
+    redelivers the call to another server instead, see
+    :mod:`vobjects.rpc.redelivery`. MessageDeliveryFailure would mean that the
+    caller can safely repeat the call.
     """
 
 
 class FrameTooLarge(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc]
-    """A message is longer than a side allows; it was not delivered."""
+    """A message is longer than one side allows; it was not delivered."""
 
     def __init__(self, size: int, limit: int) -> None:
         self.size = size
@@ -46,8 +47,8 @@ class FrameTooLarge(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc
 
 
 class MalformedFrame(Exception):
-    """Bytes that no release of this driver sends."""
+    """The received bytes do not follow the protocol."""
 
 
 class NotTaken(Exception):
-    """The server surely did not begin to handle the message."""
+    """The server certainly did not begin to handle the message."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes on a socket: frames with JSON in them.
+"""Encode and decode frames that contain JSON.
 
 ::
 
     length of payload   4 bytes, big-endian
     kind                1 byte, see Kind
-    number              8 bytes: the same in a message and its answer
-    payload             JSON in UTF-8, or nothing
+    number              8 bytes: the same in a message and its response
+    payload             JSON in UTF-8, or empty
 
-Values arrive as through any other driver, which encodes them by
-``oslo_serialization.jsonutils``: :mod:`vobjects.codec.text` says the same as
-JSON does, only faster, and what it refuses goes to jsonutils.
+Other drivers encode values with ``oslo_serialization.jsonutils``, and this
+module gives the same result: :mod:`vobjects.codec.text` is a faster encoder,
+and jsonutils encodes the values that it rejects.
 """
 
 from __future__ import annotations
@@ -27,47 +27,48 @@ from vobjects.rpc.drivers import errors
 
 HEADER = struct.Struct('>IBQ')
 
-#: The length field could say 4 GiB; a Python buffer of that is no message.
+#: Maximum length of a payload in bytes. The length field allows 4 GiB, but no
+#: message is that long.
 LARGEST = 2**31 - 1
 
 
 class Kind(enum.IntEnum):
-    """What a frame is."""
+    """The kind of a frame."""
 
     # from the sender
     CALL = 1  # [context, message, call monitor timeout or null]
     CAST = 2  # the same
-    FANOUT = 3  # the same; nothing comes back
+    FANOUT = 3  # the same; without a response
     # from the server
-    REPLY = 16  # the answer
+    REPLY = 16  # the response
     FAILURE = 17  # oslo.messaging's description of an exception
-    HEARTBEAT = 18  # the call is still being worked on
+    HEARTBEAT = 18  # the call is still in progress
     ACCEPTED = 19  # the cast is in the queue
-    REJECTED = 20  # the message was not begun and will not be
-    REFUSED = 21  # why it can be sent to no server; then the end
+    REJECTED = 20  # the message was not handled and will not be
+    REFUSED = 21  # [size, limit] of a frame too large; then the end
 
 
 _KINDS = {int(kind): kind for kind in Kind}
 
 
 class Frame(NamedTuple):
-    """One frame as it was read."""
+    """A frame read from a socket."""
 
     kind: Kind
     number: int
     payload: bytes
 
 
-# What jsonutils.dumps does, without building an encoder for every message.
+# The same as jsonutils.dumps, without a new encoder for each message.
 _encoder = json.JSONEncoder(
     default=jsonutils.to_primitive, separators=(',', ':')
 )
 
 
 def encode(value: Any) -> bytes:
-    """Return a value as JSON.
+    """Encode a value as JSON.
 
-    :raises ValueError: a value refers to itself
+    :raises ValueError: a value contains itself
     :raises TypeError: a key of a dict is neither text nor a number
     """
     try:
@@ -77,7 +78,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(payload: bytes) -> Any:
-    """Return the value of a payload.
+    """Decode a payload.
 
     :raises vobjects.rpc.drivers.errors.MalformedFrame: it is not JSON
     """
@@ -88,10 +89,10 @@ def decode(payload: bytes) -> Any:
 
 
 def pack(kind: Kind, number: int, payload: bytes, limit: int) -> bytes:
-    """Return a frame.
+    """Build a frame.
 
-    :param limit: bytes that a payload may have
-    :raises vobjects.rpc.drivers.errors.FrameTooLarge: it has more
+    :param limit: maximum length of a payload, in bytes
+    :raises vobjects.rpc.drivers.errors.FrameTooLarge: the payload is longer
     """
     if len(payload) > limit:
         raise errors.FrameTooLarge(len(payload), limit)
@@ -99,9 +100,9 @@ def pack(kind: Kind, number: int, payload: bytes, limit: int) -> bytes:
 
 
 class Reader:
-    """Cuts a stream of bytes into frames.
+    """Splits a stream of bytes into frames.
 
-    :param limit: bytes that a payload may have
+    :param limit: maximum length of a payload, in bytes
     """
 
     def __init__(self, limit: int) -> None:
@@ -109,12 +110,12 @@ class Reader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that are complete with some more bytes.
+        """Add bytes to the stream, and return the frames they complete.
 
-        :raises vobjects.rpc.drivers.errors.FrameTooLarge: one would be
-            longer than allowed; the stream is of no more use
-        :raises vobjects.rpc.drivers.errors.MalformedFrame: likewise, one is
-            of no known kind
+        :raises vobjects.rpc.drivers.errors.FrameTooLarge: a payload is longer
+            than the limit; the stream cannot be used any further
+        :raises vobjects.rpc.drivers.errors.MalformedFrame: a frame has an
+            unknown kind; the stream cannot be used any further
         """
         buffer = self._buffer
         buffer += data

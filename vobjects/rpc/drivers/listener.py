@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The receiver's end: one thread reads, oslo.messaging's threads work.
 
-A message is handed to the server's executor at once while fewer than
-:data:`AHEAD` wait there for a thread; the executor's own queue has no bound.
-Others wait in our queue. When that is full the thread stops reading, and
-senders wait.
+The reading thread hands messages to the server's executor while fewer than
+:data:`AHEAD` messages wait there for a thread, because the executor's own
+queue is unbounded. Further messages wait in the listener's queue. When that is
+full, the thread stops reading, and senders wait.
 
-Stopping, in this order: the socket loses its name, so that nobody new comes;
-connections are shut for reading, so that senders know what did not arrive;
-calls that arrived but were not begun are given back; casts, which were
-accepted, are handed to the executor; calls in progress are answered, and
-each connection is closed after its last answer.
+The listener stops in this order. It removes the name of the socket, so that no
+sender connects. It shuts its connections down for reading, so that senders
+know which messages did not arrive. It rejects calls that have arrived but not
+begun, and hands casts, which it has accepted, to the executor. Calls in
+progress are answered, and each connection closes after its last response.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ from vobjects.rpc.drivers.peer import Incoming, Peer
 
 LOG = logging.getLogger(__name__)
 
-#: Messages that wait in the executor for a thread.
+#: Maximum number of messages that wait in the executor for a thread.
 AHEAD = 2
 
-#: Seconds of rest when a connection cannot be accepted.
+#: Pause after a connection could not be accepted, in seconds.
 ACCEPT_PAUSE = 0.05
 
 Deliver = Callable[[list[Incoming]], None]
 
 
 class Listener(base.Listener):  # type: ignore[misc]
-    """Listens at one address; senders find it as soon as it is made.
+    """Listens at one address; senders find it once it is constructed.
 
     :param directory: of the sockets
-    :param address: names a server
-    :param limit: bytes that the payload of a frame may have
-    :param queue_size: messages that wait here
+    :param address: address of a server
+    :param limit: maximum length of the payload of a frame, in bytes
+    :param queue_size: number of messages in the queue at which it stops
+        reading
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._ahead = 0
         self._peers: set[Peer] = set()
         self._stopping = False
-        # Re-entrant, for an executor that works in the thread that submits.
+        # Re-entrant, for executors that run the task in the submitting thread.
         self._lock = threading.RLock()
         self._room = threading.Condition(self._lock)
         self._door = directory.open(address)
@@ -74,9 +75,10 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._thread: threading.Thread | None = None
 
     def start(self, on_incoming_callback: Deliver) -> None:
-        """Begin to read, in a thread of its own.
+        """Start the reading thread.
 
-        :param on_incoming_callback: gets each message in a list of one
+        :param on_incoming_callback: receives each message, in a list of length
+            one
         """
         super().start(on_incoming_callback)
         self._thread = threading.Thread(
@@ -87,12 +89,13 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more messages; calls in progress go on."""
+        """Stop receiving messages; calls in progress continue."""
         with self._lock:
             if self._stopping:
                 return
             self._door.unlink()
-            # First: the thread closes the other end when it sees the flag.
+            # Before the flag is set: when it sees the flag, the thread closes
+            # the other end.
             self._waker.send(b'!')
             self._stopping = True
             self._room.notify_all()
@@ -103,19 +106,20 @@ class Listener(base.Listener):  # type: ignore[misc]
         super().stop()
 
     def cleanup(self) -> None:
-        """Close every connection; callers still waiting are told by that."""
+        """Close every connection; waiting callers get an error."""
         self.stop()
         for peer in self._peers:
             peer.hang_up()
         self._peers.clear()
 
     def abandon(self) -> None:
-        """Leave everything to the parent of this, a child process.
+        """Close the inherited sockets in a child process.
 
-        Its sockets are closed here: they would seem alive after its death.
+        The parent continues to use them. If the child kept them open, they
+        would seem alive after the parent's death.
         """
         self._stopping = True
-        # A thread that is not here may have held the old one.
+        # A thread that exists only in the parent may have held the old lock.
         self._lock = threading.RLock()
         self._close_door()
         for peer in self._peers:
@@ -131,7 +135,8 @@ class Listener(base.Listener):  # type: ignore[misc]
                 try:
                     key.data()
                 except Exception:
-                    # Whatever it was: the others are still to be served.
+                    # One failure must not end the service for other
+                    # connections.
                     LOG.exception('%s: a connection failed', self._address)
             with self._room:
                 self._room.wait_for(self._has_room)
@@ -145,7 +150,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         try:
             accepted, _ = self._door.socket.accept()
         except OSError as error:
-            # No file descriptors left, or the sender has gone already.
+            # No free file descriptors, or the sender has already left.
             LOG.warning('%s: accept: %s', self._address, error)
             time.sleep(ACCEPT_PAUSE)
             return
@@ -156,7 +161,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         )
 
     def _read(self, peer: Peer) -> None:
-        """Take what a peer sends; hang up when it ends or is nonsense."""
+        """Read from a peer; close the connection at its end or an error."""
         try:
             frames = peer.read()
             for frame in frames or ():
@@ -177,7 +182,7 @@ class Listener(base.Listener):  # type: ignore[misc]
     def _take(self, peer: Peer, frame: Frame) -> None:
         """Deliver or queue a message.
 
-        :raises vobjects.rpc.drivers.errors.MalformedFrame: it is none
+        :raises vobjects.rpc.drivers.errors.MalformedFrame: not a message
         """
         if frame.kind not in (Kind.CALL, Kind.CAST, Kind.FANOUT):
             raise errors.MalformedFrame(f'{frame.kind.name} from a sender')
@@ -185,7 +190,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         if frame.kind is Kind.CAST:
             accepted = framing.pack(Kind.ACCEPTED, frame.number, b'', 0)
             if not peer.write(accepted):
-                return  # its sender has given up, and said so to its caller
+                return  # the sender has reported a failure to its caller
         with self._lock:
             if self._ahead < AHEAD and not self._queue:
                 self._hand_over(incoming)
@@ -193,12 +198,12 @@ class Listener(base.Listener):  # type: ignore[misc]
                 self._queue.append(incoming)
 
     def _hand_over(self, incoming: Incoming) -> None:
-        # Under the lock: the executor takes nothing more once stop() is over.
+        # Called with the lock held: after stop() the executor accepts nothing.
         self._ahead += 1
         self.on_incoming_callback([incoming])
 
     def _started(self) -> None:
-        """Hand over the next message: a thread began with one."""
+        """Hand over the next message, because a thread has begun with one."""
         with self._lock:
             self._ahead -= 1
             while self._queue and not self._stopping:
@@ -213,7 +218,7 @@ class Listener(base.Listener):  # type: ignore[misc]
             self._room.notify()
 
     def _drain(self) -> None:
-        """Give back what was not begun, as described above."""
+        """Reject or hand over the remaining messages, as on every stop."""
         for peer in self._peers:
             for frame in peer.rest():
                 _give_back(peer, frame)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One connection as the receiver sees it, and a message from it.
+"""A connection on the receiver's side, and the messages from it.
 
-The listener's thread reads; any thread may write. Only the listener closes
-a socket that its selector watches, so that a file descriptor is never used
-again behind the selector's back.
+The listener's thread reads; any thread may write. A socket that the listener's
+selector watches is closed by the listener only, so that its file descriptor is
+never reused while the selector still watches it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ LOG = logging.getLogger(__name__)
 
 CHUNK = 65536
 
-#: Seconds that a sender may take to read a part of its answer. It has
-#: nothing else to do, so it has been stopped, or is about to die.
+#: Maximum time for a sender to read a part of its response, in seconds. A
+#: sender has nothing else to do, so a longer delay means that it is suspended
+#: or about to die.
 READS_WITHIN = 30.0
 
 
@@ -35,7 +36,7 @@ class Peer:
     """A connection from a sender.
 
     :param accepted: the socket
-    :param limit: bytes that the payload of a frame may have
+    :param limit: maximum length of the payload of a frame, in bytes
     """
 
     def __init__(self, accepted: socket.socket, limit: int) -> None:
@@ -49,10 +50,12 @@ class Peer:
         self._leaving = False
 
     def read(self) -> list[Frame] | None:
-        """Return the frames that have come; None when there will be no more.
+        """Return the frames received since the last call; None at the end.
 
-        :raises vobjects.rpc.drivers.errors.FrameTooLarge: to be refused
-        :raises vobjects.rpc.drivers.errors.MalformedFrame: to be hung up on
+        :raises vobjects.rpc.drivers.errors.FrameTooLarge: the caller should
+            refuse it and hang up
+        :raises vobjects.rpc.drivers.errors.MalformedFrame: the caller should
+            hang up
         """
         try:
             data = self.socket.recv(CHUNK)
@@ -63,7 +66,7 @@ class Peer:
         return self._reader.feed(data) if data else None
 
     def is_there(self) -> bool:
-        """Tell whether the sender still waits."""
+        """Return whether the sender still waits."""
         if self._gone:
             return False
         try:
@@ -76,8 +79,8 @@ class Peer:
     def write(self, data: bytes, seconds: float = 0) -> bool:
         """Send a frame.
 
-        :param seconds: to wait when the sender does not read
-        :returns: whether it went out; if not, the connection is useless
+        :param seconds: timeout while the sender does not read
+        :returns: whether it was sent; otherwise the connection is unusable
         """
         with self._lock:
             done = not self._gone and _write(self.socket, data, seconds)
@@ -87,12 +90,12 @@ class Peer:
         return done
 
     def called(self) -> None:
-        """Count a call that needs an answer."""
+        """Count a call that needs a response."""
         with self._lock:
             self._calls += 1
 
     def answer(self, data: bytes) -> bool:
-        """Send the answer to a call; see :meth:`write`."""
+        """Send the response to a call; see :meth:`write`."""
         done = self.write(data, READS_WITHIN)
         with self._lock:
             self._calls -= 1
@@ -101,9 +104,9 @@ class Peer:
         return done
 
     def rest(self) -> list[Frame]:
-        """Read no more: the sender's writes fail from now on.
+        """Stop reading: the sender's writes fail from now on.
 
-        :returns: what it wrote before
+        :returns: the frames written before
         """
         _shut(self.socket, socket.SHUT_RD)
         frames = []
@@ -115,9 +118,9 @@ class Peer:
         return frames
 
     def leave(self) -> None:
-        """Close the connection when all calls are answered.
+        """Close the connection after the last pending response.
 
-        To be called when no selector watches it any more.
+        Call it only when no selector watches the socket any more.
         """
         with self._lock:
             self._leaving = True
@@ -125,23 +128,24 @@ class Peer:
                 self.socket.close()
 
     def hang_up(self) -> None:
-        """Close the connection now; answers that come later are dropped.
+        """Close the connection now, and drop later responses.
 
-        To be called when no selector watches it any more.
+        Call it only when no selector watches the socket any more.
         """
         self._gone = True
-        # A thread that waits for the sender to read gives up then.
+        # This ends the wait of a thread that writes to the sender.
         _shut(self.socket, socket.SHUT_RDWR)
         with self._lock:
             self.socket.close()
 
 
 class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
-    """A message as oslo.messaging's server wants it.
+    """A message, in the form that oslo.messaging's server expects.
 
-    :param frame: as it was read
-    :param on_start: called when a thread begins with it
-    :raises vobjects.rpc.drivers.errors.MalformedFrame: it is no message
+    :param peer: the connection it came from
+    :param frame: the frame as read
+    :param on_start: called when a thread begins to handle the message
+    :raises vobjects.rpc.drivers.errors.MalformedFrame: it is not a message
     """
 
     def __init__(
@@ -162,25 +166,25 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
             peer.called()
 
     def acknowledge(self) -> None:
-        """Make room for the next message: a thread has begun with this."""
+        """Make room for the next message: a thread has begun with this one."""
         self._on_start()
 
     def requeue(self) -> None:
-        """Refuse; see ``require_features``.
+        """Raise an error: the driver cannot requeue, see ``require_features``.
 
         :raises NotImplementedError: always
         """
         raise NotImplementedError('the embedded transport cannot requeue')
 
     def reject(self) -> None:
-        """Give a call back that was not begun."""
+        """Reject a call that was not begun; another server gets it."""
         self._finish(Kind.REJECTED, b'')
 
     def reply(self, reply: Any = None, failure: Any = None) -> None:
-        """Answer a call; nothing is sent for a cast.
+        """Send the response to a call; casts have none.
 
         :param reply: JSON data
-        :param failure: as of ``sys.exc_info()``
+        :param failure: an error as returned by ``sys.exc_info()``
         """
         if self._answered:
             return
@@ -193,7 +197,8 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
             if len(payload) > self.peer.limit:
                 raise errors.FrameTooLarge(len(payload), self.peer.limit)
         except Exception as error:
-            # The caller should know at once, instead of wait in vain.
+            # Report the error now, so that the caller does not wait for its
+            # timeout.
             LOG.exception(
                 'The answer to %s cannot be sent', self.message.get('method')
             )
@@ -201,10 +206,10 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
         self._finish(kind, payload)
 
     def heartbeat(self) -> None:
-        """Tell the caller that we are still at it.
+        """Inform the caller that the call is still in progress.
 
-        :raises oslo_messaging.MessageDeliveryFailure: it has gone; it makes
-            the watchdog of oslo.messaging's dispatcher end
+        :raises oslo_messaging.MessageDeliveryFailure: the caller has left;
+            this error ends the watchdog of oslo.messaging's dispatcher
         """
         data = framing.pack(Kind.HEARTBEAT, self._number, b'', 0)
         if not self._answered and not self.peer.write(data):
@@ -232,7 +237,7 @@ def _is_message(content: Any) -> bool:
 
 
 def _described(error: Exception) -> bytes:
-    """Return a failure that says why an answer could not be sent."""
+    """Return a failure that explains why a response could not be sent."""
     wrapped = errors.AnswerLost(f'the answer cannot be sent: {error}'[:1000])
     described: str = common.serialize_remote_exception(
         (type(wrapped), wrapped, None)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which server gets a message, and what if it does not take it.
+"""Select a server for each message, and try another if it fails.
 
-A message goes to the servers of its topic in turn. One that was not begun
-(:class:`~vobjects.rpc.drivers.errors.NotTaken`) goes to the next; when all
-have been asked, or there is none, we look again after a short pause, until
-the time is over. A message that may have been begun is never sent again.
+Messages go to the servers of their topic in turn. A message that was not
+handled (:class:`~vobjects.rpc.drivers.errors.NotTaken`) goes to the next
+server. After all servers have been tried, or if there is none, the router
+searches again after a short pause, until the timeout. A message that may have
+been handled is never sent again.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ from vobjects.rpc.drivers.servers import Server, Topic
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds before we look for a server again; doubles up to the option.
+#: First pause before another search, in seconds; it doubles up to the option.
 FIRST_PAUSE = 0.005
 
 
 class Search:
-    """Yields the servers to try, with pauses, until the time is over.
+    """Yields the servers to try, with pauses, until the timeout.
 
-    :param retry: how often to look again; None or -1: without end
+    :param topic: the servers
+    :param address: destination of the message
+    :param patience: the timeout
+    :param retry: number of further searches; None or -1: unlimited
     :param interval: the longest pause, in seconds
     """
 
@@ -55,7 +59,7 @@ class Search:
     def __iter__(self) -> Iterator[Server]:
         """Yield servers.
 
-        :raises TimeoutError: the time is over
+        :raises TimeoutError: the timeout has expired
         """
         pause = FIRST_PAUSE
         for look in itertools.count():
@@ -78,12 +82,12 @@ class Search:
 
 
 class Router:
-    """Sends messages; one a process and driver.
+    """Sends the messages of one driver instance.
 
     :param directory: of the sockets
-    :param limit: bytes that the payload of a frame may have
-    :param keep: idle connections kept to each server
-    :param interval: seconds between looks for a server, at most
+    :param limit: maximum length of the payload of a frame, in bytes
+    :param keep: number of idle connections to keep to each server
+    :param interval: longest pause between searches for a server, in seconds
     """
 
     def __init__(
@@ -96,7 +100,7 @@ class Router:
         self._topics: dict[tuple[str, str], Topic] = {}
         self._lock = threading.Lock()
         self._closed = False
-        # From anywhere, so that two processes' numbers differ in a log.
+        # A random start, so that the numbers of two processes differ in a log.
         self._numbers = itertools.count(secrets.randbits(62))
 
     def call(
@@ -106,13 +110,14 @@ class Router:
         patience: Patience,
         retry: int | None,
     ) -> Frame:
-        """Have one server handle a message; return its REPLY or FAILURE.
+        """Send a call to one server and return its REPLY or FAILURE.
 
-        :raises oslo_messaging.MessagingTimeout: nobody listened, or answered,
-            in time
-        :raises vobjects.rpc.drivers.errors.AnswerLost: the server went while
-            it may have been at it
-        :raises oslo_messaging.MessageDeliveryFailure: it was not sent
+        :raises oslo_messaging.MessagingTimeout: no server received or answered
+            the call in time
+        :raises vobjects.rpc.drivers.errors.AnswerLost: the connection was lost
+            after the server may have begun
+        :raises oslo_messaging.MessageDeliveryFailure: the call was not
+            delivered
         """
         try:
             return self._deliver(Kind.CALL, address, payload, patience, retry)
@@ -130,7 +135,7 @@ class Router:
     ) -> None:
         """Put a message into the queue of one server.
 
-        :raises oslo_messaging.MessageDeliveryFailure: nobody took it
+        :raises oslo_messaging.MessageDeliveryFailure: no server accepted it
         """
         try:
             self._deliver(Kind.CAST, address, payload, patience, retry)
@@ -142,10 +147,10 @@ class Router:
     def fanout(self, address: Address, payload: bytes, seconds: float) -> None:
         """Send a message to every server of a topic.
 
-        Those that go meanwhile do without; one that reads too slowly is
-        logged.
+        Servers that leave meanwhile are skipped; a server that reads too
+        slowly is logged.
 
-        :param seconds: that each server may take to let it in
+        :param seconds: timeout for each server, in seconds
         """
         number = next(self._numbers)
         data = framing.pack(Kind.FANOUT, number, payload, self._limit)
@@ -163,7 +168,7 @@ class Router:
                 LOG.debug('A server of %s has left', address)
 
     def close(self) -> None:
-        """Close all connections; those in use after their use."""
+        """Close all connections; busy ones after their use."""
         with self._lock:
             self._closed = True
             topics = list(self._topics.values())
@@ -171,7 +176,7 @@ class Router:
             topic.close()
 
     def abandon(self) -> None:
-        """Begin afresh in a child process."""
+        """Discard the inherited connections in a child process."""
         for topic in self._topics.values():
             topic.abandon()
         self._topics = {}
@@ -214,7 +219,7 @@ class Router:
         data: bytes,
         patience: Patience,
     ) -> Frame:
-        """Send a message to one server and return the answer."""
+        """Send a message to one server and return its response."""
         used = server.acquire(patience)
         done = False
         try:
@@ -276,7 +281,7 @@ class Router:
 def _after_heartbeat(
     used: Connection, number: int, patience: Patience
 ) -> Frame:
-    """Return the next frame; whatever breaks now, the call had begun."""
+    """Return the next frame; any failure now means that the call had begun."""
     try:
         return used.receive(number, patience)
     except errors.NotTaken:

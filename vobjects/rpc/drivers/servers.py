@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of a topic, and the connections to them, as a sender has them.
+"""A sender's view of the servers of a topic, and connections to them.
 
-A connection is used by one thread at a time and kept for the next. It is
-closed when its listener has left, when there are many, and in a forked
-child, whose parent goes on with it.
+One thread uses a connection at a time; then it is kept for the next. It is
+closed when its listener has left, when too many are idle, and in a forked
+child process, because the parent continues to use it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from vobjects.rpc.drivers.directory import Listing, server_prefix
 
 
 class Server:
-    """One listener, and our idle connections to it.
+    """A listener, and the idle connections to it.
 
-    :param path: of its socket
-    :param limit: bytes that the payload of a frame may have
-    :param keep: how many idle connections are kept
+    :param path: path of its socket
+    :param limit: maximum length of the payload of a frame, in bytes
+    :param keep: number of idle connections to keep
     """
 
     def __init__(self, path: str, limit: int, keep: int) -> None:
@@ -37,10 +37,10 @@ class Server:
         self._retired = False
 
     def acquire(self, patience: Patience) -> Connection:
-        """Return a connection that is the caller's alone.
+        """Return a connection for the exclusive use of the caller.
 
-        :raises vobjects.rpc.drivers.errors.NotTaken: nobody listens
-        :raises TimeoutError: there is no time left
+        :raises vobjects.rpc.drivers.errors.NotTaken: no process listens
+        :raises TimeoutError: no time remains
         """
         try:
             return self._idle.pop()
@@ -56,12 +56,12 @@ class Server:
             self._close_idle(0 if self._retired else self._keep)
 
     def retire(self) -> None:
-        """Keep no connections from now on: the listener has left."""
+        """Stop keeping idle connections: the listener has left."""
         self._retired = True
         self._close_idle(0)
 
     def abandon(self) -> None:
-        """Close all connections in a child process: they are its parent's."""
+        """Close all connections in a child process: the parent uses them."""
         for inherited in self._open:
             inherited.close()
 
@@ -74,7 +74,7 @@ class Server:
 
 
 class Topic:
-    """The servers of a topic as this process knows them.
+    """The servers of a topic that this process knows.
 
     :param path: directory of their sockets
     :param limit: see :class:`Server`
@@ -87,14 +87,14 @@ class Topic:
         self._keep = keep
         self._lock = threading.Lock()
         self._servers: dict[str, Server] = {}
-        # Not all processes begin with the same server.
+        # A random start distributes the processes over the servers.
         self._turns = itertools.count(secrets.randbelow(2**16))
 
     def servers(self, name: str | None) -> list[Server]:
         """Return the servers to try, in order.
 
-        :param name: of a server; None: all of them, another one first at
-            each call
+        :param name: name of one server; None: all servers, starting with the
+            next one at each call
         """
         with self._lock:
             names = self._listing.names()
@@ -112,7 +112,7 @@ class Topic:
         return found[first:] + found[:first]
 
     def close(self) -> None:
-        """Close all idle connections, and those in use after their use."""
+        """Close all connections; busy ones after their use."""
         with self._lock:
             self._update([])
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Upgrade plans: what operators do to a fleet, drawn from a seed and tried.
+"""Upgrade plans: operators' actions on a fleet, drawn from a seed and run.
 
 ::
 
-    steps.py      what can be done to a fleet, and when it may be
-    planner.py    a seed becomes a plan
-    fleet.py      what the author of a test gives
-    running.py    a plan is run, step by step, until something fails
-    shrinking.py  a plan that fails becomes a smaller one that fails alike
-    tree.py       a plan as text, each step with its state
-    checking.py   all of that: what the fixture `vobjects_upgrade` calls
-    revisions.py  an older revision of a repository, installed by itself
+    steps.py      the steps of a plan, and when they are possible
+    planner.py    draws a plan from a seed
+    fleet.py      the interface that the author of a test implements
+    running.py    runs a plan step by step, until a failure
+    shrinking.py  finds a smaller plan that fails in the same way
+    tree.py       prints a plan as a tree, each step with its state
+    checking.py   draw, run and shrink: called by fixture `vobjects_upgrade`
+    revisions.py  installs an older revision of a repository
 
-Any service can use it; nothing here knows what the processes do.
+Any service can use this package; it does not depend on the processes' purpose.
 """
 
 from __future__ import annotations

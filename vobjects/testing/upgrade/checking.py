@@ -13,15 +13,15 @@ from vobjects.testing.upgrade.shrinking import Limits, Shrunk
 from vobjects.testing.upgrade.steps import Terms
 from vobjects.testing.upgrade.tree import tree
 
-#: Returns how a plan is run again: a command, mostly.
+#: Returns a command, for example, that runs a plan again.
 Again = Callable[[Plan], str]
 
 
 class UpgradeFailed(AssertionError):
-    """A plan failed; the message has it as a tree, and the smallest found.
+    """A plan failed; the message shows it, and the smallest plan found.
 
-    :ivar report: of the plan as it was drawn
-    :ivar shrunk: None: nothing smaller was looked for
+    :ivar report: report of the plan as drawn
+    :ivar shrunk: result of shrinking; None: the plan was not shrunk
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class UpgradeFailed(AssertionError):
 
 
 def options(plan: Plan) -> str:
-    """Return the options of the pytest plugin that give a plan again."""
+    """Return the options of the pytest plugin that reproduce a plan."""
     words = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
     if len(plan.steps) != plan.count:
         numbers = ','.join(map(str, plan.numbers)) or '0'
@@ -53,13 +53,16 @@ def check(
 ) -> Report:
     """Run the plan of a seed.
 
-    :param opens: gives a new fleet for each run
-    :param steps: how many are drawn
-    :param only: numbers of the steps that are done; None: all
-    :param limits: of shrinking; None: a plan that fails is not shrunk
-    :returns: of a plan that went well
-    :raises UpgradeFailed: it did not
-    :raises ValueError: nothing can be done to such a fleet
+    :param terms: the parameters from which the plan is drawn
+    :param opens: creates a new fleet for each run
+    :param seed: seed of the plan
+    :param steps: number of steps to draw
+    :param only: numbers of the steps to run; None: all
+    :param limits: limits of shrinking; None: a failed plan is not shrunk
+    :param again: returns how to run a plan again
+    :returns: the report of a successful run
+    :raises UpgradeFailed: the plan failed
+    :raises ValueError: no step is possible with these terms
     """
     plan = planner.draw(terms, seed, steps)
     if only is not None:

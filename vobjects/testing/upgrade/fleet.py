@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the author of a test gives: how to handle processes, and hooks."""
+"""The interface that the author of an upgrade test implements."""
 
 from __future__ import annotations
 
@@ -8,44 +8,49 @@ from typing import Protocol
 
 
 class Fleet(Protocol):
-    """Real processes, empty before the first is started.
+    """A fleet of real processes, empty at first.
 
-    Inherit from it for the defaults: hooks that do nothing. Whatever a
-    method raises is a failure of the plan at this step.
+    Inherit from it for the defaults: hooks that do nothing. Any error of a
+    method fails the plan at the current step.
     """
 
     def start(self, process: str, release: str) -> None:
-        """Start a process at a release; return when it does its work."""
+        """Start a process at a release; return when it is ready."""
         ...
 
     def stop(self, process: str) -> None:
-        """Stop a process in order, as an operator would; wait for its end."""
+        """Stop a process gracefully, and wait for its end."""
         ...
 
     def kill(self, process: str) -> None:
-        """Kill a process, as ``kill -9`` does."""
+        """Kill a process, like ``kill -9``."""
         raise NotImplementedError('the terms have kills; define kill()')
 
     def pause(self, process: str, seconds: float) -> None:
-        """Freeze a process for a time, and let it go on."""
+        """Suspend a process for a number of seconds, and resume it."""
         raise NotImplementedError('the terms have pauses; define pause()')
 
     def redeliver(self, which: int) -> None:
-        """Deliver a message again that was delivered before.
+        """Deliver an earlier message again.
 
-        :param which: a number to pick it by, modulo what was kept
+        :param which: selects the message, modulo the number of recorded
+            messages
         """
         raise NotImplementedError('the terms redeliver; define redeliver()')
 
     def before(self) -> None:
-        """Do something while all processes run their first release."""
+        """Run while all processes run their first release."""
 
     def mixed(self) -> None:
-        """Do something after a step, while releases are mixed."""
+        """Run after each step, while releases are mixed."""
 
     def after(self) -> None:
-        """Do something when all processes run their last release."""
+        """Run when all processes run their last release."""
 
     def invariants(self) -> Mapping[str, Callable[[], None]]:
-        """Return what must hold after each step: name -> raises if not."""
+        """Return the checks to run after each step.
+
+        :returns: name of the invariant -> function that raises if it is
+            violated
+        """
         return {}

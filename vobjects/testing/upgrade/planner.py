@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A seed becomes a plan: the same one on every machine."""
+"""Draw a plan from a seed: the same plan on every machine."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterator
 from vobjects.testing.upgrade import steps
 from vobjects.testing.upgrade.steps import State, Step, Terms
 
-#: Numbers that a redelivery picks its message by.
+#: Upper bound of the numbers by which a redelivery selects its message.
 WHICH = 1000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What is done to a fleet, in order.
+    """The steps to apply to a fleet, in order.
 
-    :ivar count: how many steps were drawn; ``steps`` may be fewer
+    :ivar count: number of steps drawn; ``steps`` may have fewer
     """
 
     seed: int
@@ -30,7 +30,7 @@ class Plan:
     def only(self, numbers: Collection[int]) -> Plan:
         """Return the plan with some of its steps.
 
-        One that is not possible without the others goes, too.
+        Steps that are impossible without the others are removed, too.
 
         :param numbers: see :attr:`Step.number`
         """
@@ -48,11 +48,13 @@ class Plan:
 def draw(terms: Terms, seed: int, count: int) -> Plan:
     """Draw a plan.
 
-    What has been drawn seldom so far is drawn rather, so that a short plan
-    has something of everything.
+    Effects that were rarely drawn so far are more likely, so that a short plan
+    contains a variety of them.
 
-    :param count: of steps
-    :raises ValueError: nothing can be done to the fleet
+    :param terms: the parameters from which the plan is drawn
+    :param seed: seed of the random choices
+    :param count: number of steps
+    :raises ValueError: no step is possible with these terms
     """
     chance = random.Random(seed)  # noqa: S311 - it has to be repeatable
     state, drawn = steps.beginning(terms), []
@@ -101,9 +103,9 @@ def _drawn(terms: Terms, chance: random.Random, among: list[Step]) -> Step:
 
 
 def state_before(plan: Plan, position: int) -> State:
-    """Return what the processes run before a step of a plan.
+    """Return the state before a step of a plan.
 
-    :param position: index of the step; their number: after the last one
+    :param position: index of the step; the number of steps: after the last one
     """
     state = steps.beginning(plan.terms)
     for step in plan.steps[:position]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An older revision of a repository, installed in an environment of its own.
+"""Install an older revision of a repository in a separate environment.
 
-What a release really does, an emulated one does not show: behaviour besides
-the wire is today's. So here is the old code itself. Its environment is a
-virtual one that finds the packages of the running environment behind its
-own: pip installs the revision, and of its dependencies what the running one
-lacks. It is kept in a cache, by commit.
+An emulated release uses today's code for everything except the wire format. An
+installed revision runs the old code itself. Its virtual environment also finds
+the packages of the running environment: pip installs the revision and only
+those dependencies that the running environment lacks. Environments are cached
+by commit.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from collections.abc import Iterator
 
 from vobjects import exceptions
 
-#: Seconds that git, and that pip may take.
+#: Timeouts of git and of pip, in seconds.
 GIT_WITHIN = 120
 PIP_WITHIN = 900
 
-#: Lines of what a program said that an error repeats.
+#: Number of lines of a program's output that an error repeats.
 SAID = 8
 
-#: Written when an environment is complete.
+#: File that is created when an environment is complete.
 _READY = 'ready'
 
 
 class RevisionError(exceptions.VobjectsError):
-    """A revision cannot be had; the message says why."""
+    """A revision is not available; the message gives the reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Environment:
     """An installed revision.
 
     :ivar commit: its full hash
-    :ivar directory: of the virtual environment
+    :ivar directory: its virtual environment
     """
 
     commit: str
@@ -55,8 +55,8 @@ class Environment:
     def program(self, name: str) -> str:
         """Return the path of a program of the revision.
 
-        Better than ``python -m``, which looks into the working directory
-        first, where today's code may be.
+        Prefer it to ``python -m``, which searches the working directory first,
+        where today's code may be.
         """
         return str(self.directory / 'bin' / name)
 
@@ -66,19 +66,21 @@ def environment(
     revision: str,
     cache: str | os.PathLike[str] | None = None,
 ) -> Environment:
-    """Return an installed revision; made the first time, in some seconds.
+    """Return the environment of a revision; install it if necessary.
+
+    The first call takes some seconds.
 
     :param repository: a directory in a git repository of a Python project
-    :param revision: whatever git takes for a commit
-    :param cache: where environments are kept; None: below
+    :param revision: any git revision that names a commit
+    :param cache: directory for the environments; None: below
         ``XDG_CACHE_HOME``, or ``~/.cache``
-    :raises RevisionError: there is no such revision here, or it cannot be
+    :raises RevisionError: the repository has no such revision, or it cannot be
         installed
     """
     commit = _commit(repository, revision)
     kept = pathlib.Path(cache) if cache is not None else _cache()
     kept.mkdir(parents=True, exist_ok=True)
-    # Its packages are looked up in ours: another one, another environment.
+    # It uses packages of this environment, so each of these has its own.
     ours = hashlib.sha256(
         '\0'.join([sys.version, sys.prefix]).encode()
     ).hexdigest()
@@ -92,12 +94,13 @@ def environment(
 
 
 def before(repository: str | os.PathLike[str], path: str) -> str:
-    """Return the last commit that was without a file.
+    """Return the last commit before a file was added.
 
-    Named so, a revision survives that commits get other hashes.
+    Such a revision remains valid when commits get new hashes.
 
-    :param path: of a file that the history adds, from the repository's root
-    :raises RevisionError: the history does not reach back so far
+    :param repository: a directory in a git repository
+    :param path: path of a file, relative to the repository's root
+    :raises RevisionError: no commit in the history adds the file
     """
     added = _git(
         repository,
@@ -119,7 +122,7 @@ def _commit(repository: str | os.PathLike[str], revision: str) -> str:
             f'{revision}^{{commit}}',
         ).strip()
     except RevisionError:
-        _git(repository, 'rev-parse', '--git-dir')  # or says what is wrong
+        _git(repository, 'rev-parse', '--git-dir')  # raises the real error
         raise RevisionError(
             f'{repository} has no revision {exceptions.cut(revision)}'
             + _hint(repository)
@@ -164,11 +167,12 @@ def _git(repository: str | os.PathLike[str], *words: str) -> str:
 
 
 def _run(command: list[str], within: float) -> str:
-    """Return what a program printed.
+    """Run a program and return its standard output.
 
-    :raises RevisionError: it failed, or is not there
+    :param within: timeout in seconds
+    :raises RevisionError: it failed, or does not exist
     """
-    # A hook of git's would have us look at another repository.
+    # Inside a git hook, GIT_ variables would select another repository.
     outer = ('GIT_', 'PYTHONPATH')
     clean = {
         name: value
@@ -177,7 +181,7 @@ def _run(command: list[str], within: float) -> str:
     }
     line = ' '.join(command[:4])
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and our own words
+        done = subprocess.run(  # noqa: S603 - no shell, fixed commands
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,

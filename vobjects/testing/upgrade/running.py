@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan is run on a fleet, step by step, until something fails.
+"""Run a plan on a fleet, step by step, until a failure.
 
 ::
 
-    before   every process is started at its first release; Fleet.before
+    before   every process starts at its first release; Fleet.before
     mixed    each step of the plan; Fleet.mixed after each
-    after    every process is moved to its last release; Fleet.after
+    after    every process moves to its last release; Fleet.after
     end      the fleet is closed
 
-The invariants are checked after each line of it.
+The invariants are checked after each action except the opening and the closing
+of the fleet.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from vobjects.testing.upgrade.steps import State, Step
 
 Phase = Literal['before', 'mixed', 'after', 'end']
 
-#: Makes a fleet without processes; leaving it ends and looks after all.
+#: Creates a fleet without processes; its exit stops and checks everything.
 Opens = Callable[[], contextlib.AbstractContextManager[Fleet]]
 
 
 @dataclasses.dataclass(slots=True)
 class Line:
-    """One thing that is done, and how it went.
+    """One action of a run, and its result.
 
-    :ivar number: of the step; 0: it is none of the plan
-    :ivar seconds: that it took; None: it has not been done
-    :ivar invariant: the name of the one that did not hold
+    :ivar number: number of the step; 0: not a step of the plan
+    :ivar seconds: duration; None: it has not been run
+    :ivar invariant: name of the invariant that was violated; empty: none
     """
 
     phase: Phase
@@ -49,14 +50,14 @@ class Line:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Report:
-    """How a plan went."""
+    """The result of running a plan."""
 
     plan: Plan
     lines: tuple[Line, ...]
 
     @property
     def failed(self) -> Line | None:
-        """The line that failed; None: all went well."""
+        """The line that failed; None: success."""
         for line in self.lines:
             if line.error is not None:
                 return line
@@ -64,7 +65,7 @@ class Report:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The total duration in seconds."""
         return sum(line.seconds or 0.0 for line in self.lines)
 
 
@@ -75,7 +76,11 @@ class _Task:
 
 
 def run(plan: Plan, opens: Opens) -> Report:
-    """Run a plan on a fleet of its own; what fails is in the report."""
+    """Run a plan on a new fleet; the report contains any failure.
+
+    :param plan: the plan
+    :param opens: creates the fleet
+    """
     tasks = list(_tasks(plan))
     opened, closed = Line('before', 'open()'), Line('end', 'close()')
     report = Report(plan, (opened, *(task.line for task in tasks), closed))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan that fails becomes a smaller one that fails alike.
+"""Find a smaller plan that fails in the same way.
 
-Steps are left out, first all of them, then halves, quarters and so on, as
-in delta debugging (Zeller and Hildebrandt, "Simplifying and isolating
-failure-inducing input", 2002). Each try is a run on a new fleet, which takes
-its time: so their number and their time are bounded, and what was found by
-then is the result.
+Steps are left out: first all of them, then halves, quarters and so on, as in
+delta debugging (Zeller and Hildebrandt, "Simplifying and isolating
+failure-inducing input", 2002). Each attempt runs a plan on a new fleet, which
+takes time. The number of runs and their total time are therefore limited; the
+smallest plan found within the limits is the result.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Runs = Callable[[Plan], Report]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limits:
-    """When to be content with what was found.
+    """Limits of the search for a smaller plan.
 
-    :ivar runs: of plans, at most
-    :ivar seconds: after which no further run begins
+    :ivar runs: maximum number of runs
+    :ivar seconds: time after which no further run begins
     """
 
     runs: int = 24
@@ -37,12 +37,12 @@ LIMITS = Limits()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shrunk:
-    """What was found.
+    """The result of a search.
 
-    :ivar report: of the smallest plan that failed
-    :ivar runs: how many it took
-    :ivar is_minimal: every smaller plan passes that lacks one step more;
-        False: it was given up before that was known
+    :ivar report: report of the smallest plan found that fails in the same way
+    :ivar runs: number of runs
+    :ivar is_minimal: True: no plan with one step less fails in the same way;
+        False: a limit was reached first
     """
 
     report: Report
@@ -56,11 +56,12 @@ def shrink(
     limits: Limits = LIMITS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Shrunk:
-    """Return the smallest plan found that fails as another one did.
+    """Return the smallest plan found that fails as a given plan did.
 
-    :param failed: the report of that one
+    :param failed: report of the given plan
     :param runs: runs a plan on a new fleet
-    :param clock: returns seconds
+    :param limits: limits of the search
+    :param clock: returns a time in seconds
     """
     until = clock() + limits.seconds
     best = _without_rest(failed)
@@ -87,9 +88,9 @@ def shrink(
 
 
 def _smaller(plan: Plan, size: int) -> Iterator[Plan]:
-    """Yield the plan without each run of steps of a size, last ones first.
+    """Yield the plan without each group of steps of a size, last first.
 
-    What came late is more often of no account.
+    Late steps are more often irrelevant.
     """
     numbers = plan.numbers
     for end in range(len(numbers), 0, -size):
@@ -98,7 +99,7 @@ def _smaller(plan: Plan, size: int) -> Iterator[Plan]:
 
 
 def _without_rest(report: Report) -> Report:
-    """Return a report without the steps after the one that failed."""
+    """Return a report without the steps after the failed one."""
     line = report.failed
     if line is None or line.phase != 'mixed':
         return report
@@ -114,7 +115,10 @@ def _without_rest(report: Report) -> Report:
 
 
 def _alike(one: Report, other: Report) -> bool:
-    """Tell whether two plans failed for the same reason, for all we see."""
+    """Return whether two plans failed in the same way.
+
+    That is the same invariant and the same type of error.
+    """
     first, second = one.failed, other.failed
     if first is None or second is None:
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be done to a fleet, as data, and when it may be done.
+"""The steps of an upgrade plan, as data, and when they are possible.
 
-A step says what is to be done, not what for: ``move`` has a process run a
-release, whatever it runs now. So a plan from which steps were taken is still
-a plan; :func:`meaning` says what a step amounts to where it stands.
+A step states an action, not its purpose: ``move`` makes a process run a
+release, whichever it runs now. A plan therefore remains valid when steps are
+removed; :func:`meaning` returns the effect of a step in the current state.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Literal
 
 Kind = Literal['move', 'kill', 'pause', 'redeliver']
 
-#: What a step can amount to -> how often it is drawn, beside the others.
+#: Effect of a step -> its weight when steps are drawn.
 MEANINGS: Mapping[str, float] = {
-    'upgrade': 4,  # stop in order, start at a newer release
-    'roll back': 2,  # the same, at an older one
-    'restart': 1,  # the same, at the same one
-    'start': 3,  # at any release, after it was killed
-    'kill': 2,  # as `kill -9` does; it stays down until it is started
-    'pause': 2,  # freeze, and thaw later: whatever it was at is delayed
-    'redeliver': 2,  # a message of earlier comes once more
+    'upgrade': 4,  # graceful stop, then start at a newer release
+    'roll back': 2,  # the same, at an older release
+    'restart': 1,  # the same, at the same release
+    'start': 3,  # at any release, after a kill
+    'kill': 2,  # like `kill -9`; the process stays down until a start
+    'pause': 2,  # suspend, and resume later: its work is delayed
+    'redeliver': 2,  # deliver an earlier message once more
 }
 
 
@@ -30,11 +30,11 @@ MEANINGS: Mapping[str, float] = {
 class Process:
     """One process of the fleet.
 
-    :ivar releases: that it may run, oldest first. It begins at the first,
-        and ends at the last
-    :ivar group: those of a group do the same work, so that some of them
-        have to be up at any time
-    :ivar kinds: of steps that it has to bear
+    :ivar releases: releases that it may run, oldest first; it starts with the
+        first and ends with the last
+    :ivar group: processes of a group do the same work, and some of them must
+        be up at any time
+    :ivar kinds: kinds of steps that may be applied to it
     """
 
     name: str
@@ -45,12 +45,13 @@ class Process:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Terms:
-    """What plans are drawn from.
+    """The parameters from which plans are drawn.
 
-    :ivar keep: how many of each group must be up, besides the process that
-        a step is about
-    :ivar redeliver: whether messages are delivered once more
-    :ivar pauses: the shortest and the longest one, in seconds
+    :ivar processes: the processes of the fleet
+    :ivar keep: number of processes of each group that must be up, not counting
+        the process of a step
+    :ivar redeliver: whether messages are delivered again
+    :ivar pauses: the shortest and the longest pause, in seconds
     :ivar weights: see :data:`MEANINGS`
     """
 
@@ -63,9 +64,9 @@ class Terms:
     )
 
     def process(self, name: str) -> Process:
-        """Return a process.
+        """Return the process with a name.
 
-        :raises KeyError: there is none of the name
+        :raises KeyError: no process has that name
         """
         for process in self.processes:
             if process.name == name:
@@ -75,14 +76,14 @@ class Terms:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that is done to the fleet.
+    """One action on the fleet.
 
-    :ivar number: in the plan as it was drawn, from 1; 0: not drawn
-    :ivar process: name; empty for ``redeliver``
-    :ivar release: of ``move``
-    :ivar seconds: of ``pause``
-    :ivar which: of ``redeliver``: a number by which the fleet picks one of
-        the messages that it has kept
+    :ivar number: position in the plan as drawn, from 1; 0: not drawn
+    :ivar process: name of the process; empty for ``redeliver``
+    :ivar release: release, for ``move``
+    :ivar seconds: duration, for ``pause``
+    :ivar which: number by which the fleet selects one of its recorded
+        messages, for ``redeliver``
     """
 
     kind: Kind
@@ -93,24 +94,24 @@ class Step:
     number: int = 0
 
 
-#: What each process runs; None: it is down.
+#: Process -> the release that it runs; None: it is down.
 State = Mapping[str, str | None]
 
 
 def beginning(terms: Terms) -> State:
-    """Return what the processes run before the first step."""
+    """Return the state before the first step."""
     return {process.name: process.releases[0] for process in terms.processes}
 
 
 def ending(terms: Terms, state: State) -> Iterator[Step]:
-    """Yield what is left to do until all run their last release."""
+    """Yield the steps until all processes run their last release."""
     for process in terms.processes:
         if state[process.name] != process.releases[-1]:
             yield Step('move', process.name, process.releases[-1])
 
 
 def after(state: State, step: Step) -> State:
-    """Return what the processes run after a step."""
+    """Return the state after a step."""
     if step.kind == 'move':
         return {**state, step.process: step.release}
     if step.kind == 'kill':
@@ -119,7 +120,7 @@ def after(state: State, step: Step) -> State:
 
 
 def is_possible(terms: Terms, state: State, step: Step) -> bool:
-    """Tell whether a step may be done where the fleet stands."""
+    """Return whether a step is possible in a state."""
     if step.kind == 'redeliver':
         return terms.redeliver
     process = terms.process(step.process)
@@ -138,7 +139,7 @@ def is_possible(terms: Terms, state: State, step: Step) -> bool:
 
 
 def possible(terms: Terms, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps without those that are not possible, in turn."""
+    """Return the steps without those that are impossible in their turn."""
     state, kept = beginning(terms), []
     for step in steps:
         if is_possible(terms, state, step):
@@ -148,7 +149,7 @@ def possible(terms: Terms, steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def meaning(terms: Terms, state: State, step: Step) -> str:
-    """Return which of :data:`MEANINGS` a step has where the fleet stands."""
+    """Return the effect of a step in a state: a key of :data:`MEANINGS`."""
     if step.kind != 'move':
         return step.kind
     now = state[step.process]
@@ -162,7 +163,7 @@ def meaning(terms: Terms, state: State, step: Step) -> str:
 
 
 def told(terms: Terms, state: State, step: Step) -> str:
-    """Return a step in words."""
+    """Return a description of a step."""
     what = meaning(terms, state, step)
     if what == 'redeliver':
         return f'redeliver message {step.which}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan as text: a tree, each step with its state."""
+"""Print a run of a plan as a tree, each step with its state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from vobjects.testing.upgrade.running import Line, Report
 
-#: Characters of what an error says, and how many of its lines.
+#: Maximum length of each line of an error in characters, and number of lines.
 WIDTH = 1200
 LINES = 12
 
@@ -16,8 +16,8 @@ LINES = 12
 def tree(report: Report) -> str:
     """Return a run as a tree.
 
-    ``ok``, ``FAILED`` and ``-`` (not done) stand before each step, and after
-    it the seconds that it took.
+    ``ok``, ``FAILED`` or ``-`` (not run) precedes each step; the duration in
+    seconds follows it.
     """
     return '\n'.join(_lines(report))
 

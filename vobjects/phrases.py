@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phrases for error messages: paths, unknown names and accepted values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from vobjects import exceptions, suggestions
+
+_LITERALS: Mapping[Any, str] = {None: 'null', True: 'true', False: 'false'}
+
+
+def path_to(where: str, steps: Iterable[str | int]) -> str:
+    """Return the path of a value.
+
+    :param where: the part of the request, such as ``body``
+    :param steps: names and indexes below that part
+    :returns: a path such as ``body.nodes[0]['a name']``
+    """
+    path = where
+    for step in steps:
+        if isinstance(step, int):
+            path += f'[{step}]'
+        elif step.isidentifier() and len(step) <= exceptions.SHOWN:
+            path += f'.{step}'
+        else:
+            path += f'[{exceptions.cut(step)}]'
+    return path
+
+
+def shown(value: Any) -> str:
+    """Return a JSON value as text, truncated."""
+    if value is None or isinstance(value, bool):
+        return _LITERALS[value]
+    return exceptions.cut(value)
+
+
+def unknown(name: str, known: Collection[str]) -> str:
+    """Describe an unknown name and suggest a known one."""
+    advice = suggestions.suggest(name, known) or 'nothing is expected here'
+    return f'unknown; {advice}'
+
+
+def listed(accepted: Iterable[Any]) -> str:
+    """List accepted values; words that differ only in case appear once."""
+    distinct: dict[Any, str] = {}
+    for value in accepted:
+        key = value.lower() if isinstance(value, str) else shown(value)
+        distinct.setdefault(key, shown(value))
+    return ', '.join(distinct.values()) or 'none'
+
+
+def not_one_of(value: Any, accepted: Collection[Any]) -> str:
+    """Describe a value that is not one of the accepted values.
+
+    :returns: text such as "must be one of 'a', 'b', not 'A'; did you mean
+        'a'?"
+    """
+    text = f'must be one of {listed(accepted)}, not {shown(value)}'
+    return text + did_you_mean(value, accepted)
+
+
+def did_you_mean(value: Any, accepted: Iterable[Any]) -> str:
+    """Return a suggestion that starts with a semicolon, or ``''``."""
+    if not isinstance(value, str):
+        return ''
+    words = (other for other in accepted if isinstance(other, str))
+    near = suggestions.nearest(value, words)
+    return '' if near is None else f'; did you mean {near!r}?'

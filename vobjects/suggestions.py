@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suggest a known name in place of an unknown one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+#: Maximum number of names that a suggestion lists.
+LISTED = 20
+
+#: Number of characters of a wrong name that are compared: the cost grows with
+#: the square of the length, and callers send names of any length.
+_COMPARED = 64
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to ``name``.
+
+    :param name: the name that the caller wrote; case is ignored
+    :returns: None if no name is similar
+    """
+    by_case = {other.lower(): other for other in known}
+    wrong = name[:_COMPARED].lower()
+    close = difflib.get_close_matches(wrong, by_case, n=1)
+    return by_case[close[0]] if close else None
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return advice about a wrong name, to follow a semicolon.
+
+    :returns: "did you mean 'force'?", or the known names if none is similar;
+        empty if no names are known
+    """
+    names = sorted(known)
+    close = nearest(name, names)
+    if close is not None:
+        return f'did you mean {close!r}?'
+    listed = ', '.join(map(repr, names[:LISTED]))
+    more = ', …' if len(names) > LISTED else ''
+    return f'known here: {listed}{more}' if names else ''
