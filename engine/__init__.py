@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine: an RPC service that does what the API accepted.
+"""The engine: the RPC service that carries out what the API accepts.
 
 ::
 
-    service      answers requests (handlers/), queues actions
-    scheduler    claims actions that are ready and runs them in threads
-    reaper       takes over from the dead, ends what is overdue
-    actions/     what each action does, as a table of stages
-    profiles/    types of things that nodes can be
-    providers/   clouds that nodes are made in
+    service      answers requests (handlers/) and queues actions
+    scheduler    claims ready actions and runs them in threads
+    reaper       takes over from dead engines, ends overdue actions
+    actions/     the stages of each action, as a table
+    profiles/    profile types: kinds of nodes
+    providers/   clouds in which nodes are created
     db/          tables, migrations and statements
 """

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells other engines that there is work, once for all of a few moments.
+"""Notify other engines of new work, with one notice for many actions.
 
-A notice costs the broker and each engine something, and one that says that
-there is work says all: so those that come while one is being sent, or just
-after, are sent as one. What is announced is committed by then.
+Each notice costs the broker and every engine some work, and a single notice
+covers all new work. Requests to notify that arrive while a notice is being
+sent, or within :data:`PAUSE` after it, are therefore combined. The announced
+work has been committed by then.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-#: Seconds from one notice to the next.
+#: Minimum seconds between two notices.
 PAUSE = 0.005
 
 
 class Announcer:
-    """Sends notices from a thread of its own.
+    """Send notices from a separate thread.
 
-    :param tell: sends one; it does not raise
+    :param tell: sends one notice; must not raise
     """
 
     def __init__(self, tell: Callable[[], None]) -> None:
@@ -30,15 +31,15 @@ class Announcer:
         )
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start the thread."""
         self._thread.start()
 
     def announce(self) -> None:
-        """Have a notice sent that is begun with after this."""
+        """Request a notice; sending it begins after this call."""
         self._due.set()
 
     def stop(self) -> None:
-        """Send a last notice, and end."""
+        """Send a last notice, and end the thread."""
         self._stopping.set()
         self._due.set()
         if self._thread.is_alive():

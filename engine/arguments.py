@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of the engine's side have in common."""
+"""Argument helpers shared by the engine's commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 
 
 def add_config_file(parser: argparse.ArgumentParser) -> None:
-    """Give a command the option that names its settings."""
+    """Add the option ``--config-file`` to a command."""
     parser.add_argument(
         '--config-file',
         metavar='FILE',
@@ -18,5 +18,5 @@ def add_config_file(parser: argparse.ArgumentParser) -> None:
 
 
 def sentence(summary: str) -> str:
-    """Return one line of a list of commands as a sentence."""
+    """Turn the summary of a command into a sentence."""
     return f'{summary[0].upper()}{summary[1:]}.'

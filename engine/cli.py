@@ -8,6 +8,7 @@ import importlib.metadata
 import logging
 import pathlib
 import signal
+import sys
 import threading
 
 from oslo_config import cfg
@@ -19,12 +20,17 @@ from engine import conf as engine_conf
 from engine.actions import logs
 from engine.db import database
 from vobjects import exceptions
+from vobjects.cli import settings
+from vobjects.clustering import topics
 from vobjects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc import transport
+
+LOG = logging.getLogger(__name__)
 
 PROJECT = 'vobjects'
 
-#: Seconds after which a signal is noticed at the latest.
+#: Maximum seconds until the main thread notices a signal.
 SIGNAL_WITHIN = 0.5
 
 
@@ -32,16 +38,23 @@ def main(argv: list[str]) -> int:
     """Run ``vobjects engine``.
 
     :param argv: the arguments after ``engine``
-    :returns: 0 after SIGTERM or SIGINT
-    :raises vobjects.exceptions.VobjectsError: for what the caller can mend
-    :raises oslo_config.cfg.Error: a bad configuration
+    :returns: exit code: 0 after SIGTERM or SIGINT
+    :raises vobjects.exceptions.VobjectsError: for problems that the user can
+        fix
+    :raises oslo_config.cfg.Error: the configuration is invalid
     :raises SystemExit: from argparse
     """
     options = _engine_parser().parse_args(argv)
     conf = configuration(options.config_file)
     if options.metrics_port is not None:
         conf.set_override('metrics_port', options.metrics_port, 'engine')
-    # Imported here, so that "vobjects db" needs no message bus.
+    servers = {
+        'Database': require_database(conf),
+        'Message bus': settings.require_bus(conf),
+    }
+    settings.announce(conf, LOG.log, servers)
+    check_bus(conf)
+    # Imported here, so that "vobjects db" does not load the service.
     from engine import service
 
     engine = service.Engine(
@@ -54,8 +67,8 @@ def main(argv: list[str]) -> int:
         signal.signal(number, lambda *_: stopping.set())
     engine.start()
     systemd.notify_once()
-    # With a timeout: another thread may be the one that a signal interrupts,
-    # and Python would run the handler when this one wakes up.
+    # With a timeout: the signal may be delivered to another thread, and Python
+    # runs the handler only when this one wakes up.
     while not stopping.wait(SIGNAL_WITHIN):
         pass
     engine.stop()
@@ -66,16 +79,17 @@ def db(argv: list[str]) -> int:
     """Run ``vobjects db COMMAND``.
 
     :param argv: the arguments after ``db``
-    :returns: 0, or what the command's ``--help`` says
+    :returns: exit code: 0, or as documented by the command's ``--help``
     :raises vobjects.exceptions.FleetError: see :mod:`engine.db.phases`
-    :raises oslo_config.cfg.Error: a bad configuration
-    :raises engine.db.database.UnreachableError: no database answers
-    :raises engine.db.database.UnusableError: none can be reached that way
+    :raises oslo_config.cfg.Error: the configuration is invalid
+    :raises vobjects.exceptions.OutOfReach: the database does not answer
+    :raises engine.db.database.UnusableError: the URL cannot be used to connect
     :raises SystemExit: from argparse
     """
     options = db_commands.parser().parse_args(argv)
     conf = configuration(options.config_file)
-    target = database.Database(conf)
+    announce(conf)
+    target = database.Database(conf, create=options.creates)
     try:
         return int(options.run(target, conf, options))
     finally:
@@ -83,10 +97,10 @@ def db(argv: list[str]) -> int:
 
 
 def configuration(files: list[str] | None) -> cfg.ConfigOpts:
-    """Return the configuration, with logging set up.
+    """Read the configuration and set up logging.
 
-    :param files: None: where oslo.config looks by itself
-    :raises oslo_config.cfg.Error: a file is missing or has a bad value
+    :param files: paths; None for oslo.config's default places
+    :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     """
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
@@ -100,9 +114,53 @@ def configuration(files: list[str] | None) -> cfg.ConfigOpts:
     )
     conf.set_default('instance_uuid_format', logs.TEXT_FORMAT)
     oslo_log.setup(conf, PROJECT)
-    # It says at every look at the database what kind of database it is.
+    # Alembic logs the kind of database on every access.
     logging.getLogger('alembic').setLevel(logging.WARNING)
     return conf
+
+
+def require_database(conf: cfg.ConfigOpts) -> str:
+    """Return ``[database] connection``.
+
+    :param conf: with its files read
+    :raises vobjects.cli.settings.NotConfigured: the option is not set
+    """
+    url = conf.database.connection
+    if not url:
+        raise settings.missing(
+            conf,
+            '[database] connection',
+            'postgresql+psycopg2://USER:PASSWORD@HOST/DATABASE',
+        )
+    return str(url)
+
+
+def announce(conf: cfg.ConfigOpts) -> None:
+    """Print the configuration files and the database to standard error.
+
+    Standard output is reserved for the result of the command.
+
+    :param conf: with its files read
+    :raises vobjects.cli.settings.NotConfigured: no database is configured
+    :raises vobjects.cli.settings.BadValue: see :func:`settings.announce`
+    """
+    settings.announce(
+        conf,
+        lambda level, line: print(line, file=sys.stderr),  # noqa: T201
+        {'Database': require_database(conf)},
+    )
+
+
+def check_bus(conf: cfg.ConfigOpts) -> None:
+    """Connect to the message bus once; oslo.messaging would retry forever.
+
+    :raises vobjects.exceptions.OutOfReach: the message bus does not answer
+    """
+    opened = transport.open_transport(conf, topics.EXCHANGE)
+    try:
+        transport.connect_once(conf, opened, topics.ENGINE)
+    finally:
+        opened.cleanup()
 
 
 def _speaks(options: argparse.Namespace) -> Manifest | None:
@@ -113,8 +171,8 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     from vobjects.lock import shipped
     from vobjects.rpc import server
 
-    # What may be asked of an older release is decided by the types there
-    # are: all of them have to be registered first.
+    # The emulation depends on the registered types, so all of them must be
+    # registered first.
     assert service.TYPES
     if path is None:
         return server.emulated(
@@ -131,42 +189,43 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
 def _engine_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects engine',
-        description='Run an engine. SIGTERM and Ctrl-C let what is under way'
-        ' finish, for [engine] stop_timeout seconds, and stop it; other'
-        ' engines take over the rest.',
+        description='Run an engine. After SIGTERM or Ctrl-C, it waits up to'
+        ' [engine] stop_timeout seconds for running actions to finish, and'
+        ' stops. Other engines take over unfinished actions.',
     )
     older = parser.add_mutually_exclusive_group()
     older.add_argument(
         '--emulate',
         metavar='RELEASE',
-        help='speak only what this release of the schema lock spoke',
+        help='use only the versions of this release of the schema lock',
     )
     older.add_argument(
         '--manifest',
         type=pathlib.Path,
         metavar='FILE',
-        help='speak only the versions in this file, as an older release'
-        ' would ("vobjects fleet manifest" prints such files)',
+        help='use only the versions in this file, as an older release would'
+        ' ("vobjects fleet manifest" prints such files)',
     )
     parser.add_argument(
         '--release',
         metavar='NAME',
-        help='the release to announce (default: that of this build)',
+        help='release to announce (default: that of this build)',
     )
     parser.add_argument(
         '--metrics-port',
         metavar='PORT',
         type=_port,
-        help='in place of [engine] metrics_port; 0: any that is free',
+        help='port of the metrics, instead of [engine] metrics_port; 0 picks'
+        ' a free port',
     )
     arguments.add_config_file(parser)
     return parser
 
 
 def _port(text: str) -> int:
-    """Return the number of a port; 0 is any.
+    """Return a port number; 0 stands for any free port.
 
-    :raises ValueError: it is none
+    :raises ValueError: not a port number
     """
     number = int(text)
     if not 0 <= number <= 65535:

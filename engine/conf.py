@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's options, by group; ``[database]`` is oslo.db's."""
+"""Configuration options of the engine; oslo.db defines ``[database]``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from oslo_db import options as oslo_db_options
 from engine.delegations import conf as delegations
 from engine.providers.openstack import conf as openstack_conf
 
-#: Where state goes when nothing is configured: the current directory.
-DEFAULT_CONNECTION = 'sqlite:///vobjects.sqlite'
+#: Loopback and link-local addresses; clouds serve the credentials of servers
+#: at link-local ones.
+FORBIDDEN_NETWORKS = [
+    '127.0.0.0/8',
+    '::1/128',
+    '169.254.0.0/16',
+    'fe80::/10',
+]
 
-ENGINE = cfg.OptGroup('engine', 'What an engine process does.')
+ENGINE = cfg.OptGroup('engine', 'Engine processes')
 
 ENGINE_OPTIONS = [
     cfg.IntOpt(
@@ -20,122 +26,150 @@ ENGINE_OPTIONS = [
         default=4,
         min=1,
         max=1024,
-        help='Actions that one engine process runs at the same time. An'
-        ' action that waits, for its children or for a lock, needs no'
-        ' worker.',
+        help='Maximum number of actions that an engine process runs at the'
+        ' same time. An action that waits for its children or for a lock does'
+        ' not occupy a worker.',
     ),
     cfg.IntOpt(
         'default_action_timeout',
         default=3600,
         min=1,
-        help='Seconds after its first start at which an action is failed'
-        ' that has not ended, unless its cluster says otherwise.',
+        help='Seconds after its first start at which an unfinished action'
+        ' fails, unless its cluster sets another timeout.',
     ),
     cfg.IntOpt(
         'max_nodes_per_cluster',
         default=1000,
         min=0,
-        help='Most nodes a cluster may have.',
+        help='Maximum number of nodes in a cluster.',
     ),
     cfg.IntOpt(
         'max_clusters_per_project',
         default=100,
         min=0,
-        help='Most clusters a project may have.',
+        help='Maximum number of clusters in a project.',
+    ),
+    cfg.IntOpt(
+        'max_profiles_per_project',
+        default=1000,
+        min=0,
+        help='Maximum number of profiles in a project.',
+    ),
+    cfg.IntOpt(
+        'max_policies_per_project',
+        default=1000,
+        min=0,
+        help='Maximum number of policies in a project.',
+    ),
+    cfg.IntOpt(
+        'max_receivers_per_project',
+        default=1000,
+        min=0,
+        help='Maximum number of receivers in a project.',
+    ),
+    cfg.IntOpt(
+        'max_nodes_per_project',
+        default=10000,
+        min=0,
+        help='Maximum number of nodes in a project, including those in'
+        ' clusters, that users can reach by creating or adopting nodes.'
+        ' Clusters can grow beyond it.',
     ),
     cfg.FloatOpt(
         'poll_interval',
         default=2.0,
         min=0.01,
-        help='Seconds between two looks for work that nobody announced. It'
-        ' is the safety net; work is normally announced.',
+        help='Seconds between polls of the database for new actions. Engines'
+        ' normally receive notifications of new actions; polling finds'
+        ' actions whose notification was lost.',
     ),
     cfg.FloatOpt(
         'lock_retry_interval',
         default=5.0,
         min=0.01,
-        help='Seconds after which an action that found its cluster or node'
-        ' locked tries again, if the release of the lock did not wake it.',
+        help='Seconds after which an action whose cluster or node is locked'
+        ' tries again, unless the release of the lock wakes it earlier.',
     ),
     cfg.FloatOpt(
         'unreadable_retry_interval',
         default=30.0,
         min=0.01,
-        help='Seconds for which this engine leaves an action to others after'
-        ' it found that its inputs are of a newer version than it reads.',
+        help='Seconds for which this engine skips an action after it found'
+        ' that the inputs of the action are too new for this engine to read.',
     ),
     cfg.IntOpt(
         'max_attempts',
         default=5,
         min=1,
-        help='How many engines may die while running an action before it is'
-        ' failed and not given to another.',
+        help='An action fails, and is not given to another engine, after this'
+        ' many engines have died while running it.',
     ),
     cfg.FloatOpt(
         'stop_timeout',
         default=10.0,
         min=0.0,
-        help='Seconds that a stopping engine lets running actions finish.'
-        ' What has not finished is taken over by another engine.',
+        help='Seconds that a stopping engine waits for running actions to'
+        ' finish. Other engines take over unfinished actions.',
     ),
     cfg.FloatOpt(
         'action_retention',
         default=0.0,
         min=0.0,
-        help='Days after its end at which an action is deleted, with whatever'
-        ' users could still ask about it; 0: never. "vobjects db purge" does'
-        ' it by hand.',
+        help='Days for which a finished action is kept; 0 keeps actions'
+        ' forever. Users cannot query deleted actions. "vobjects db purge"'
+        ' deletes actions on demand.',
     ),
     cfg.FloatOpt(
         'event_retention',
         default=0.0,
         min=0.0,
-        help='Days after which an event is deleted; 0: never.',
+        help='Days for which an event is kept; 0 keeps events forever.',
     ),
     cfg.FloatOpt(
         'purge_interval',
         default=3600.0,
         min=1.0,
-        help='Seconds between two looks for actions and events to delete.'
-        ' One engine of all does it.',
+        help='Seconds between deletions of old actions and events. One engine'
+        ' deletes them for all engines.',
     ),
     cfg.FloatOpt(
         'purge_pause',
         default=0.05,
         min=0.0,
-        help='Seconds between two batches of deletions, each of which is a'
-        ' short transaction.',
+        help='Seconds between two batches of deletions. Each batch is a short'
+        ' transaction.',
     ),
     cfg.PortOpt(
         'metrics_port',
         min=0,
-        help='Port where this engine shows its metrics to Prometheus; 0: any'
-        ' that is free, which is logged. Not set: none. Several engines on a'
-        ' host need one each, see "vobjects engine --metrics-port".',
+        help='Port on which this engine serves metrics to Prometheus. 0'
+        ' selects a free port and logs it. If unset, the engine serves no'
+        ' metrics. Engines on the same host need different ports; see'
+        ' "vobjects engine --metrics-port".',
     ),
     cfg.HostAddressOpt(
         'metrics_host',
         default='127.0.0.1',
-        help='Address where the metrics are. Everybody who reaches it may'
-        ' read them.',
+        help='Address on which the engine serves metrics. Metrics need no'
+        ' authentication: any client that reaches the address can read them.',
     ),
     cfg.FloatOpt(
         'metrics_cache',
         default=5.0,
         min=0.0,
-        help='Seconds for which numbers that come from the database are not'
-        ' asked for again.',
+        help='Seconds for which metrics that come from the database are'
+        ' cached.',
     ),
     cfg.StrOpt(
         'provider',
         default='simulated',
-        help='The cloud that nodes are made in: an entry point of the'
-        ' group "vobjects.providers".',
+        help='Cloud in which nodes are created: an entry point of the group'
+        ' "vobjects.providers".',
     ),
 ]
 
 SIMULATED = cfg.OptGroup(
-    'simulated', 'The simulated cloud, which is a few tables of the database.'
+    'simulated', 'Simulated cloud, stored in tables of the database'
 )
 
 SIMULATED_OPTIONS = [
@@ -143,102 +177,114 @@ SIMULATED_OPTIONS = [
         'latency',
         default=0.05,
         min=0.0,
-        help='Seconds that an operation on a server takes.',
+        help='Duration of an operation on a server, in seconds.',
+    ),
+    cfg.FloatOpt(
+        'max_wait_time',
+        default=60.0,
+        min=0.0,
+        help='Maximum number of seconds by which the key'
+        ' "simulated_wait_time" in the metadata of a server profile prolongs'
+        ' each operation on its servers. Such an operation occupies a worker'
+        ' of an engine.',
     ),
     cfg.FloatOpt(
         'failure_rate',
         default=0.0,
         min=0.0,
         max=1.0,
-        help='Share of the operations that fail. Which ones is decided by'
-        ' seed, server and operation, so that a run can be repeated.',
+        help='Share of the operations that fail, from 0 to 1. Seed, server'
+        ' and operation determine which operations fail, so that you can'
+        ' repeat a run.',
     ),
     cfg.StrOpt(
         'seed',
         default='0',
-        help='What decides which operations fail, and where servers go.',
+        help='Seed that determines which operations fail and where servers'
+        ' are placed.',
     ),
     cfg.ListOpt(
         'regions',
         default=['RegionOne', 'RegionTwo'],
-        help='Its regions. The first is the one that servers are made in of'
-        ' which nothing else is said.',
+        help='Regions of the cloud. The first region is the default.',
     ),
     cfg.ListOpt(
         'zones',
         default=['nova', 'nova-2', 'nova-3'],
-        help='Its availability zones; the first is the default.',
+        help='Availability zones of the cloud. The first zone is the default.',
     ),
     cfg.IntOpt(
         'hosts',
         default=100,
         min=1,
         max=100000,
-        help='How many hosts servers run on: host-1, host-2 and so on. A'
-        ' group with the policy anti-affinity has no more servers.',
+        help='Number of hosts on which servers run: host-1, host-2 and so on.'
+        ' It limits the size of server groups with the policy anti-affinity.',
     ),
     cfg.ListOpt(
         'failed_hosts',
         default=[],
-        help='Hosts that are down: nothing is put there, and health policies'
-        ' with HYPERVISOR_STATUS_POLLING find the servers there sick.',
+        help='Hosts that are down. No servers are placed on them, and health'
+        ' policies with HYPERVISOR_STATUS_POLLING report the servers on them'
+        ' as unhealthy.',
     ),
     cfg.ListOpt(
         'networks',
         default=['public', 'private'],
-        help='Its networks; each has one subnet, such as private-subnet.',
+        help='Networks of the cloud. Each network has one subnet, such as'
+        ' private-subnet.',
     ),
     cfg.ListOpt(
         'load_balancer_flavors',
         default=['amphora-small'],
-        help='IDs of the flavors that load balancers can have.',
+        help='IDs of the available load balancer flavors.',
     ),
 ]
 
 QUEUES = cfg.OptGroup(
-    'queues', 'The queue service: for message receivers and lifecycle hooks.'
+    'queues', 'Queue service for message receivers and lifecycle hooks'
 )
 
 QUEUES_OPTIONS = [
     cfg.StrOpt(
         'driver',
         default='simulated',
-        help='Where queues are: an entry point of the group'
-        ' "vobjects.queues". "zaqar" is OpenStack\'s queue service;'
-        ' "simulated" is a table of this service\'s own database.',
+        help='Queue service: an entry point of the group "vobjects.queues".'
+        ' "zaqar" is OpenStack\'s queue service; "simulated" is a table of'
+        " this service's own database.",
     ),
     cfg.StrOpt(
         'cloud',
-        help='zaqar: name of the cloud in clouds.yaml whose account has the'
-        ' queues. Without it the environment says which (OS_CLOUD).',
+        help='zaqar: name of a cloud in clouds.yaml whose account owns the'
+        ' queues. If unset, the environment variable OS_CLOUD selects the'
+        ' cloud.',
     ),
     cfg.IntOpt(
         'timeout',
         default=20,
         min=1,
-        help='zaqar: seconds that a request to the queue service may take.',
+        help='zaqar: timeout of a request to the queue service, in seconds.',
     ),
     cfg.IntOpt(
         'message_ttl',
         default=300,
         min=60,
         max=1209600,
-        help='Seconds for which a message of ours is kept in its queue.',
+        help='Seconds for which a message that this service posts stays in'
+        ' its queue.',
     ),
     cfg.IntOpt(
         'claim_ttl',
         default=60,
         min=60,
         max=43200,
-        help='Seconds for which messages that a receiver looks at are kept'
-        ' from others. An engine that dies meanwhile has them looked at'
-        ' again after that time.',
+        help='Seconds for which messages that a receiver is processing are'
+        ' hidden from other consumers. If the engine dies, the messages'
+        ' become available again after this time.',
     ),
 ]
 
-HOOKS = cfg.OptGroup(
-    'hooks', 'Telling of nodes that go (the hooks of deletion policies).'
-)
+HOOKS = cfg.OptGroup('hooks', 'Lifecycle hooks of deletion policies')
 
 HOOKS_OPTIONS = [
     cfg.IntOpt(
@@ -246,36 +292,38 @@ HOOKS_OPTIONS = [
         default=3,
         min=1,
         max=100,
-        help='How often an engine tries to tell. After that the node waits'
-        ' for its time to be over, or to be let go by a user.',
+        help='Maximum number of attempts to call a hook. After that, the node'
+        ' waits until its timeout expires or a user completes the lifecycle.',
     ),
     cfg.FloatOpt(
         'retry_interval',
         default=1.0,
         min=0.01,
-        help='Seconds between the first two attempts; each next pause is'
-        ' twice as long.',
+        help='Seconds between the first two attempts. The delay doubles with'
+        ' each further attempt.',
     ),
     cfg.FloatOpt(
         'webhook_timeout',
         default=10.0,
         min=0.1,
-        help='Seconds within which a webhook has to answer. Only the status'
-        ' of its answer is looked at: 2xx is success, and no redirect is'
+        help='Seconds within which a webhook must respond. A status of 2xx is'
+        ' success; the response body is ignored, and redirects are not'
         ' followed.',
     ),
     cfg.ListOpt(
         'forbidden_networks',
-        default=['169.254.0.0/16', 'fe80::/10'],
-        help='Networks that webhooks are not called in, whoever asks: here'
-        ' belong those that engines can reach and users must not. By'
-        ' default those where clouds keep the credentials of their servers.',
+        default=FORBIDDEN_NETWORKS,
+        help='Networks in which engines do not call webhooks. List networks'
+        ' that engines can reach but tenants must not. The default is'
+        ' loopback and link-local addresses; clouds serve the credentials of'
+        ' servers at link-local addresses. An IPv6 address that embeds an'
+        ' IPv4 address is checked as both.',
     ),
 ]
 
 HEALTH = cfg.OptGroup(
     'health_manager',
-    'Looking after the nodes of clusters with a health policy.',
+    'Health checks of clusters with a health policy',
 )
 
 HEALTH_OPTIONS = [
@@ -284,56 +332,54 @@ HEALTH_OPTIONS = [
         default=4,
         min=0,
         max=1024,
-        help='Clusters that one engine process looks at at the same time; 0:'
-        ' it leaves them to others.',
+        help='Maximum number of clusters that an engine process checks at the'
+        ' same time. With 0, it leaves health checks to other engines.',
     ),
     cfg.IntOpt(
         'probes',
         default=16,
         min=1,
         max=1024,
-        help='Nodes of one cluster that are looked at at the same time.',
+        help='Maximum number of nodes of a cluster that are checked at the'
+        ' same time.',
     ),
     cfg.IntOpt(
         'interval_min',
         default=60,
         min=1,
-        help='The shortest interval that a health policy may ask for, in'
-        ' seconds.',
+        help='Shortest interval, in seconds, that a health policy may set.',
     ),
     cfg.FloatOpt(
         'events_interval',
         default=5.0,
         min=0.1,
-        help='Seconds between two looks at what the cloud has told of the'
-        ' servers of a cluster, with LIFECYCLE_EVENTS.',
+        help='Seconds between checks for lifecycle events that the cloud has'
+        ' reported for the servers of a cluster, with LIFECYCLE_EVENTS.',
     ),
     cfg.FloatOpt(
         'poll_url_timeout',
         default=5.0,
         min=0.1,
-        help='Seconds within which the URL of a node has to answer, with'
+        help='Seconds within which the URL of a node must respond, with'
         ' NODE_STATUS_POLL_URL.',
     ),
     cfg.IntOpt(
         'poll_url_max_size',
         default=65536,
         min=1,
-        help='Bytes of the answer that are read.',
+        help='Maximum number of bytes of the response that are read.',
     ),
     cfg.ListOpt(
         'forbidden_networks',
-        default=['169.254.0.0/16', 'fe80::/10'],
-        help='Networks in which no URL of a node is called, whoever asks:'
-        ' here belong those that engines can reach and users must not. By'
-        ' default those where clouds keep the credentials of their servers.',
+        default=FORBIDDEN_NETWORKS,
+        help='Networks in which engines do not call the URL of a node; see'
+        ' [hooks] forbidden_networks.',
     ),
 ]
 
 DOCKER = cfg.OptGroup(
     'provider_docker',
-    'Containers on nodes of other kinds, whose Docker daemons answer to'
-    ' engines.',
+    'Containers, which run on the Docker daemons of other nodes',
 )
 
 DOCKER_OPTIONS = [
@@ -341,81 +387,90 @@ DOCKER_OPTIONS = [
         'timeout',
         default=60.0,
         min=0.1,
-        help='Seconds that a request to a Docker daemon may take.',
+        help='Timeout of a request to a Docker daemon, in seconds.',
+    ),
+    cfg.FloatOpt(
+        'pull_timeout',
+        default=600.0,
+        min=0.1,
+        help='Seconds within which a host must pull an image.',
     ),
     cfg.ListOpt(
         'forbidden_networks',
-        default=['127.0.0.0/8', '::1/128', '169.254.0.0/16', 'fe80::/10'],
-        help='Networks in which no daemon is spoken to: users choose the'
-        ' address of a host, by an output of their stack. Here belong those'
-        ' that engines can reach and users must not.',
+        default=FORBIDDEN_NETWORKS,
+        help='Networks in which engines do not call Docker daemons. Tenants'
+        ' choose the address of a host with an output of their stack; see'
+        ' [hooks] forbidden_networks.',
     ),
     cfg.BoolOpt(
         'tls',
         default=False,
-        help='Whether daemons are spoken to by TLS, all of them. The profiles'
-        ' of containers then name the port for it, usually 2376.',
+        help='Use TLS for the connections to all Docker daemons. Container'
+        ' profiles must then set the TLS port, usually 2376.',
     ),
     cfg.StrOpt(
         'tls_ca_file',
-        help='File with the certificates, PEM, of who may have signed those'
-        ' of daemons; without, whom this machine trusts.',
+        help='PEM file with the CA certificates that may sign the'
+        ' certificates of daemons. If unset, the CA certificates that this'
+        ' machine trusts are used.',
     ),
     cfg.StrOpt(
         'tls_cert_file',
-        help='File with the certificate, PEM, that engines show to daemons.',
+        help='PEM file with the client certificate that engines present to'
+        ' daemons.',
     ),
     cfg.StrOpt(
         'tls_key_file',
-        help='File with the key, PEM, of tls_cert_file.',
+        help='PEM file with the private key of tls_cert_file.',
     ),
     cfg.BoolOpt(
         'tls_verify',
         default=True,
-        help='Whether the certificate of a daemon is checked: who has signed'
-        ' it, and that it is for the address of the host. If not, anybody on'
-        ' the way can be the daemon.',
+        help='Verify that a trusted CA signed the certificate of a daemon and'
+        ' that it matches the address of the host. Without verification, an'
+        ' attacker on the network can impersonate the daemon.',
     ),
 ]
 
-EVENTS = cfg.OptGroup('events', 'What is recorded of actions.')
+EVENTS = cfg.OptGroup('events', 'Events of actions')
 
 EVENTS_OPTIONS = [
     cfg.ListOpt(
         'dispatchers',
         default=['database'],
-        help='Where events go: entry points of the group'
-        ' "vobjects.dispatchers". Without "database" the API has none.',
+        help='Destinations of events: entry points of the group'
+        ' "vobjects.dispatchers". Without "database", the API returns no'
+        ' events.',
     ),
     cfg.StrOpt(
         'priority',
         default='info',
         choices=['critical', 'error', 'warn', 'info', 'debug'],
-        help='The lowest level of an event that is recorded.',
+        help='Lowest level at which events are recorded.',
     ),
     cfg.BoolOpt(
         'exclude_derived_actions',
         default=True,
-        help='Whether only actions that users asked for have events, and not'
-        ' those that other actions derive.',
+        help='Record only events of actions that users requested, not of'
+        ' actions derived from other actions.',
     ),
 ]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Make the engine's options known to ``conf``; harmless when repeated."""
+    """Register the engine's options; repeated calls are harmless."""
     for group, options in list_opts():
-        # By its name: a shared OptGroup would share overridden values
-        # between all configurations of a process.
+        # By name: a shared OptGroup would share overridden values between all
+        # configurations of a process.
         conf.register_opts(list(options), group=group.name)
     delegations.register(conf)
-    oslo_db_options.set_defaults(conf, connection=DEFAULT_CONNECTION)
+    oslo_db_options.set_defaults(conf)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return (group, options) pairs, as oslo.config's generator expects.
+    """Return (group, options) pairs for oslo.config's generator.
 
-    Those of ``[database]`` are listed by oslo.db itself.
+    oslo.db lists the options of ``[database]`` itself.
     """
     return [
         (ENGINE, ENGINE_OPTIONS),

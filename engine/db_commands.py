@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``vobjects db`` can do; :mod:`engine.cli` finds the database."""
+"""Subcommands of ``vobjects db``; :mod:`engine.cli` opens the database."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from engine.db import database, migrations, phases, purge
 from engine.delegations import base as delegations
 from vobjects import exceptions
 
-#: Letter -> seconds.
+#: Unit -> seconds.
 _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
-#: State -> what an operator reads of it.
+#: State of the database -> message for operators.
 _STATES = {
     phases.State.UP_TO_DATE: 'the database is up to date',
     phases.State.EXPAND: 'the database has to be expanded; run "vobjects db'
@@ -32,20 +32,22 @@ _STATES = {
 
 
 def _add_nothing(command: argparse.ArgumentParser) -> None:
-    """Leave a command as it is."""
+    """Add no arguments."""
 
 
 class _Command(NamedTuple):
-    """One command.
+    """A subcommand.
 
-    :ivar summary: one line of ``--help``
-    :ivar more: what its own ``--help`` says besides
+    :ivar summary: one line for ``--help`` of ``vobjects db``
+    :ivar more: further text for the command's own ``--help``
+    :ivar creates: whether it creates a missing SQLite database file
     """
 
     run: Callable[[database.Database, cfg.ConfigOpts, argparse.Namespace], int]
     summary: str
     more: str = ''
     add_arguments: Callable[[argparse.ArgumentParser], None] = _add_nothing
+    creates: bool = False
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
         )
         arguments.add_config_file(command)
         known.add_arguments(command)
-        command.set_defaults(run=known.run)
+        command.set_defaults(run=known.run, creates=known.creates)
     return commands
 
 
@@ -103,7 +105,8 @@ def _contract(
     options: argparse.Namespace,
 ) -> int:
     if phases.state(target) is not phases.State.CONTRACT:
-        # It refuses what comes too early, and leaves alone what is done.
+        # Raises an error if the database is not ready to be contracted; does
+        # nothing if it is contracted already.
         phases.contract(target, conf)
         _say('the database has nothing to contract')
         return 0
@@ -142,25 +145,25 @@ def _add_purge(command: argparse.ArgumentParser) -> None:
         metavar='AGE',
         type=_age,
         required=True,
-        help='a number with w, d, h, m or s, such as 30d',
+        help='minimum age: a number with w, d, h, m or s, such as 30d',
     )
     command.add_argument(
         '--project',
         metavar='ID',
         action='append',
-        help='only what is of this project; may be repeated',
+        help='delete only rows of this project; may be repeated',
     )
     command.add_argument(
         '--dry-run',
         action='store_true',
-        help='only say how much there is to delete',
+        help='print the number of rows, but delete nothing',
     )
 
 
 def _age(text: str) -> float:
-    """Return seconds.
+    """Return an age in seconds.
 
-    :raises argparse.ArgumentTypeError: it is no age
+    :raises argparse.ArgumentTypeError: not a number with a unit
     """
     found = re.fullmatch(r'([0-9]{1,9})([wdhms])', text)
     if found is None:
@@ -205,45 +208,49 @@ def _say(text: str) -> None:
 _COMMANDS = {
     'sync': _Command(
         _sync,
-        'expand the database, and contract it unless older engines live',
+        'expand the database; contract it if no older engine is alive',
+        creates=True,
     ),
     'expand': _Command(
         _expand,
-        'add what this release needs',
+        'add the tables and columns that this release needs',
         """
-        Safe while engines of the release before run: nothing they use is
-        changed. Run it before the first process of this release starts.
+        Safe while engines of the previous release run: it changes nothing
+        that they use. Run it before you start the first process of this
+        release.
         """,
+        creates=True,
     ),
     'contract': _Command(
         _contract,
-        'take away what only older releases used',
+        'remove tables and columns that only older releases use',
         """
-        Run it when all engines are of this release. It is refused while the
-        ledger has older ones that live; an older engine that is started
-        afterwards stops at once and says why. There is no way back.
+        Run it when all engines run this release. The command fails while the
+        ledger lists live older engines. An older engine that you start
+        afterwards logs the reason and stops. You cannot undo this step.
         """,
     ),
     'check': _Command(
         _check,
-        'say what the database needs',
+        'show whether the database must be expanded or contracted',
         """
         exit code:
           0  up to date
-          3  to be expanded: engines of this release do not start
-          4  to be contracted, when no older engine lives
-          5  contracted by a newer release: engines of this one do not start
-          1, 2  the database cannot be reached; bad configuration
+          3  must be expanded: engines of this release do not start
+          4  must be contracted, when no older engine is alive
+          5  contracted by a newer release: engines of this release do not
+             start
+          1, 2  the database cannot be reached; invalid configuration
         """,
     ),
     'purge': _Command(
         _purge,
         'delete old actions and events',
         """
-        Actions count from their end; those that have not ended stay, and so
-        does what they waited for. It deletes in short transactions, while
-        engines run. [engine] action_retention and event_retention do the
-        same at regular times.
+        The age of an action counts from its end. The command keeps
+        unfinished actions, and the actions that they waited for. It deletes
+        in short transactions, and you can run it while engines run. To
+        delete regularly, set [engine] action_retention and event_retention.
         """,
         _add_purge,
     ),
@@ -252,13 +259,13 @@ _COMMANDS = {
         'encrypt the trusts of users with the newest key',
         """
         Put a new key first in [receivers] encryption_keys of every engine,
-        before the older ones, and restart them one by one; run this; then
-        take the older keys away.
+        before the older keys, and restart the engines one by one. Run this
+        command. Then remove the older keys.
         """,
     ),
     'version': _Command(
         _version,
-        "print the database's revision, and the newest",
-        'The exit code is 1 if the database has to be expanded.',
+        'print the revision of the database, and the newest revision',
+        'The exit code is 1 if the database must be expanded.',
     ),
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine's page of metrics, for Prometheus to read.
+"""Serve an engine's metrics to Prometheus.
 
-With what the process has counted itself go the gauges of all engines
-together, which come from the database when somebody looks, but not again for
-``[engine] metrics_cache`` seconds.
+The page has the counters of this process, and gauges for all engines together.
+The gauges are read from the database on request, and cached for ``[engine]
+metrics_cache`` seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Gauge = core.GaugeMetricFamily
 
 
 class Exporter:
-    """Serves the page at ``[engine] metrics_port``, if there is one."""
+    """Serve the metrics at ``[engine] metrics_port``, if it is set."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class Exporter:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to serve.
+        """Start the server.
 
-        :raises OSError: naming the port that cannot be listened to
+        :raises OSError: cannot listen on the port
         """
         if self._port is None:
             return
@@ -65,14 +65,14 @@ class Exporter:
 
     @property
     def url(self) -> str | None:
-        """Where the page is; None: nowhere."""
+        """URL of the metrics; None if they are not served."""
         if self._server is None:
             return None
         host = f'[{self._host}]' if ':' in self._host else self._host
         return f'http://{host}:{self._server.server_port}/metrics'
 
     def stop(self) -> None:
-        """Serve no more."""
+        """Stop the server."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -80,9 +80,9 @@ class Exporter:
 
 
 class Shared(registry.Collector):
-    """The gauges that the database has.
+    """Collect gauges from the database.
 
-    :param lifetime: seconds for which an answer is repeated
+    :param lifetime: seconds for which the result is cached
     """
 
     def __init__(self, target: database.Database, lifetime: float) -> None:
@@ -93,7 +93,7 @@ class Shared(registry.Collector):
         self._until = float('-inf')
 
     def describe(self) -> Iterable[core.Metric]:
-        """Return nothing: no database is asked to register."""
+        """Return nothing, so that registering does not query the database."""
         return []
 
     def collect(self) -> Iterable[core.Metric]:
@@ -112,7 +112,7 @@ class Shared(registry.Collector):
             with self._database.reader() as session:
                 todo = backlog.measure(session)
                 view = services.view(session)
-        except Exception as error:  # noqa: BLE001 - it is told
+        except Exception as error:  # noqa: BLE001 - reported
             database.report(LOG, error, 'Could not measure')
             is_up.add_metric([], 0)
             yield is_up

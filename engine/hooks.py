@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Telling whom the hook of a deletion policy names that a node goes.
+"""Send the lifecycle hook of a deletion policy before a node is removed.
 
-A hook is the map ``hooks`` of the policy's properties. What is told is
-Senlin's message, and the cluster's ID besides::
+A hook is the map ``hooks`` in the policy's properties. The message is
+Senlin's, with the cluster's ID added::
 
     {"lifecycle_action_token": ..., "lifecycle_transition_type": "termination",
      "node_id": ..., "resource_id": ..., "cluster_id": ...}
@@ -23,11 +23,11 @@ from vobjects.clustering import consts
 
 
 class HookError(Exception):
-    """Somebody could not be told; the message is for users."""
+    """A hook could not be delivered; the message is for users."""
 
 
 def message(action: models.Action, node: models.Node) -> dict[str, Any]:
-    """Return what is told of a node that an action is about to remove."""
+    """Return the hook message for a node that an action will remove."""
     return {
         'lifecycle_action_token': action.id,
         'lifecycle_transition_type': consts.LIFECYCLE_TERMINATION,
@@ -44,10 +44,11 @@ def tell(
     project: str | None,
     told: Mapping[str, Any],
 ) -> None:
-    """Tell whom a hook names, once.
+    """Send a message to the webhook or queue of a hook, once.
 
-    :param project: whose queue it is, if it is one
-    :raises HookError: they were not reached, or did not accept it
+    :param project: ID of the project that owns the queue, if it is a queue
+    :param told: the message
+    :raises HookError: the message was not delivered or not accepted
     """
     if hook['type'] == 'webhook':
         _call(conf, hook['params']['url'], told)
@@ -62,25 +63,17 @@ def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
     seconds = conf.hooks.webhook_timeout
     what = 'the webhook'
 
-    def call() -> int:
-        with (
-            outgoing.session(conf.hooks.forbidden_networks, what) as session,
-            session.post(
-                url,
-                json=told,
-                timeout=seconds,
-                allow_redirects=False,
-                stream=True,
-            ) as answer,
-        ):
-            return answer.status_code
-
     try:
-        status = outgoing.within(seconds, call, what)
+        with outgoing.session(
+            conf.hooks.forbidden_networks, what, limit=0
+        ) as session:
+            status = session.post(
+                url, json=told, timeout=seconds, allow_redirects=False
+            ).status_code
     except outgoing.OutgoingError as error:
         raise HookError(str(error)) from error
     except requests.RequestException as error:
-        # Its text would show what answers in the engine's network.
+        # The error text would reveal servers in the engine's network.
         raise HookError(
             f'the webhook did not answer: {type(error).__name__}'
         ) from error

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one engine process counts, for Prometheus.
+"""Prometheus counters of an engine process.
 
-What happens in a transaction counts when that is committed, and so once,
-however often it was tried.
+Events in a transaction are counted when it commits, so that retries are not
+counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import orm
 
 from engine.db import database, models
 
-#: For a request that is not of a type of ours.
+#: Label for requests of unknown type.
 OTHER = '(other)'
 
 _REQUEST_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30)
@@ -26,7 +26,7 @@ _Labels = tuple[str, ...]
 
 
 class Metrics:
-    """The counters of one process, in a registry of their own."""
+    """The counters of one process, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = registry = prometheus_client.CollectorRegistry()
@@ -89,9 +89,10 @@ class Metrics:
     def answered(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
-        """Count a request that was answered, or refused.
+        """Count a request that was answered or rejected.
 
-        :param request: its type; None: none that is known
+        :param request: its type; None if unknown
+        :param seconds: duration of the request
         """
         name = request or OTHER
         result = 'ok' if error is None else type(error).__name__
@@ -99,7 +100,7 @@ class Metrics:
         self._request_seconds.labels(name).observe(seconds)
 
     def downgraded(self, request: str) -> None:
-        """Count an answer to a process that is older than this one."""
+        """Count a response that was downgraded for an older caller."""
         self._downgrades.labels(request).inc()
 
     def started(self, session: orm.Session, action: models.Action) -> None:
@@ -112,7 +113,7 @@ class Metrics:
     def ended(
         self, session: orm.Session, action: models.Action, status: str
     ) -> None:
-        """Count an action's end."""
+        """Count the end of an action."""
         kind, began = action.action, action.start_time
 
         def count() -> None:
@@ -124,14 +125,14 @@ class Metrics:
         database.at_commit(session, count)
 
     def blocked(self, session: orm.Session) -> None:
-        """Count an action that has to wait for another's lock."""
+        """Count an action that waits for a lock."""
         database.at_commit(session, self._lock_waits.inc)
 
     def rescued(self, session: orm.Session) -> None:
-        """Count an action of an engine that died."""
+        """Count an action taken over from a dead engine."""
         database.at_commit(session, self._rescues.inc)
 
     def watch(self, workers: int, busy: Callable[[], float]) -> None:
-        """Show how many workers there are, and how many have something."""
+        """Export the number of workers, and of busy workers."""
         self._workers.set(workers)
         self._busy.set_function(busy)

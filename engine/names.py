@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the nodes that a cluster makes.
+"""Generate the names of a cluster's nodes.
 
-The cluster's configuration may have a format under ``node.name.format``, in
-which ``$nR`` is n random characters and ``$nI`` the node's index, padded
-with zeros to n digits; n may be left out.
+The cluster's config may have a format under ``node.name.format``: ``$nR`` is
+replaced by n random characters, and ``$nI`` by the node's index, padded with
+zeros to n digits. Without n, there are 8 random characters, and the index is
+not padded. Values of n above 255 count as 255.
 """
 
 from __future__ import annotations
@@ -17,22 +18,44 @@ from typing import Any
 from vobjects import exceptions, fields
 from vobjects.clustering import errors
 
-#: The key of a cluster's config.
+#: Key in a cluster's config.
 CONFIG = 'node.name.format'
 
 DEFAULT_FORMAT = 'node-$8R'
 
-_FIELD = re.compile(r'\$([0-9]{0,2})([RI])')
+#: Maximum number of characters of a format, and of a name.
+LONGEST = 255
+
+_PART = re.compile(r'\$([0-9]{0,8})([rRI])|[^$]+|\$')
+
+#: Maximum number of characters in a format per character of the name, as in
+#: ``$00000001I``.
+_WIDEST = 10
+
 _LETTERS = string.ascii_lowercase + string.digits
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Reject a cluster config whose name format is invalid.
+
+    :raises vobjects.clustering.errors.BadRequest: names the key
+    """
+    name_format = config.get(CONFIG)
+    if isinstance(name_format, str) and len(name_format) > LONGEST:
+        raise errors.BadRequest(
+            f'config: {CONFIG} must have at most {LONGEST} characters, not'
+            f' {len(name_format)}.'
+        )
+    member_name(config, 1)
 
 
 def member_name(config: Mapping[str, Any], index: int) -> str:
     """Return the name of a cluster's node.
 
-    :param config: of the cluster
-    :param index: the number of the node in its cluster
-    :raises vobjects.clustering.errors.BadRequest: no node can be called what
-        the format says, whatever its index
+    :param config: config of the cluster
+    :param index: index of the node in the cluster
+    :raises vobjects.clustering.errors.BadRequest: the format does not result
+        in valid names, whatever the index
     """
     name_format = config.get(CONFIG) or DEFAULT_FORMAT
     if not isinstance(name_format, str):
@@ -50,16 +73,26 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
 
 
 def node_name(name_format: str, index: int) -> str:
-    """Return what a format says.
+    """Return the name that a format gives for an index.
+
+    Clusters of older releases may have longer formats than :func:`check`
+    accepts; the cost is limited for them, too.
 
     :returns: at most 255 characters
     """
+    name = ''
+    for match in _PART.finditer(name_format[: LONGEST * _WIDEST]):
+        name += _filled(match, index)
+        if len(name) >= LONGEST:
+            break
+    return name[:LONGEST]
 
-    def fill(match: re.Match[str]) -> str:
-        width = int(match[1] or 0)
-        if match[2] == 'I':
-            return str(index).zfill(width)
-        # Not a secret: two nodes of one name do no harm.
+
+def _filled(part: re.Match[str], index: int) -> str:
+    width = min(int(part[1] or 0), LONGEST)
+    if part[2] == 'I':
+        return str(index).zfill(width)
+    if part[2] in ('r', 'R'):
+        # Not a secret, and two nodes may have the same name.
         return ''.join(random.choices(_LETTERS, k=width or 8))  # noqa: S311
-
-    return _FIELD.sub(fill, name_format)[:255]
+    return part[0]

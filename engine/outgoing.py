@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of addresses that users name: bounded, and not everywhere.
+"""HTTP requests to addresses that tenants choose.
 
-A name is resolved once a connection, and what it leads to is looked at before
-anybody is connected to: a second look could find another address.
+Name resolution, connection, TLS and the whole response share one deadline.
+Responses are read up to a maximum size. Each connection resolves the name
+once, and checks the addresses before it connects to any of them, because a
+second lookup could return other addresses.
 """
 
 from __future__ import annotations
 
+import io
 import ipaddress
 import socket
 import threading
+import time
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import requests
@@ -25,23 +29,45 @@ from vobjects import exceptions
 
 Result = TypeVar('Result')
 
-#: Calls of one process that are under way: an answer that is sent byte by
-#: byte keeps a thread, and those must not become ever more.
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+#: Limits the name resolutions under way in one process: each occupies a thread
+#: until it ends, and threads must not accumulate.
 _CALLS = threading.BoundedSemaphore(128)
+
+#: Bytes to read from a socket at a time.
+_CHUNK = 65536
+
+#: Networks whose addresses embed an IPv4 address, to which a router or this
+#: host may send: compatible, mapped (RFC 4291), translated (RFC 2765) and
+#: NAT64 (RFC 6052, 8215).
+_EMBEDDING = tuple(
+    ipaddress.IPv6Network(network)
+    for network in (
+        '::/96',
+        '::ffff:0:0/96',
+        '::ffff:0:0:0/96',
+        '64:ff9b::/96',
+        '64:ff9b:1::/48',
+    )
+)
+
+#: "This host" (RFC 1122): Linux connects to itself.
+_THIS_HOST = ipaddress.IPv4Network('0.0.0.0/8')
 
 
 class OutgoingError(Exception):
-    """A call was not made, or took too long; the message is for users."""
+    """A request was not sent, or timed out; the message is for users."""
 
 
 class ConfigError(exceptions.VobjectsError):
-    """A bad value of ``forbidden_networks``."""
+    """A value of ``forbidden_networks`` is invalid."""
 
 
 def check(conf: cfg.ConfigOpts, group: str) -> None:
-    """Refuse ``[group] forbidden_networks`` that are none.
+    """Reject invalid values of ``[group] forbidden_networks``.
 
-    :raises ConfigError: naming one
+    :raises ConfigError: names the value
     """
     try:
         for network in conf[group].forbidden_networks:
@@ -50,118 +76,265 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
         raise ConfigError(f'[{group}] forbidden_networks: {error}') from None
 
 
-def refuse_forbidden(networks: Sequence[str], url: str, what: str) -> None:
-    """Refuse to call where operators do not want anything to be called.
+def refuse_forbidden(
+    networks: Sequence[str], url: str, what: str, seconds: float
+) -> None:
+    """Reject a URL whose host is in a forbidden network.
 
-    :param networks: as CIDR; see :func:`check`
-    :param what: is called, such as ``the webhook``, for messages
-    :raises OutgoingError: it is in one of the networks, or nowhere
+    :param networks: in CIDR notation; see :func:`check`
+    :param what: name of the target for messages, such as ``the webhook``
+    :param seconds: maximum duration of the name resolution
+    :raises OutgoingError: the host is forbidden or unknown
     """
-    _addresses(networks, urllib.parse.urlsplit(url).hostname or '', what)
+    host = urllib.parse.urlsplit(url).hostname or ''
+    _addresses(networks, host, what, seconds)
 
 
-def session(networks: Sequence[str], what: str) -> requests.Session:
-    """Return a session that connects to nothing forbidden.
+def session(
+    networks: Sequence[str], what: str, *, limit: int
+) -> requests.Session:
+    """Return a session that does not connect to forbidden networks.
 
-    Its calls raise :class:`OutgoingError`, as :func:`refuse_forbidden` does.
-    Where a proxy calls for us, it resolves the name anew.
+    The timeout of a request limits its total duration.
+
+    :param what: name of the target for messages
+    :param limit: maximum bytes of a response; the rest is cut off
     """
     made = requests.Session()
+    # By default, requests sends credentials from the engine's .netrc.
+    made.auth = no_credentials
+    adapter = Adapter(networks, what, limit=limit)
     for scheme in ('http://', 'https://'):
-        made.mount(scheme, _Adapter(networks, what))
+        made.mount(scheme, adapter)
     return made
 
 
-def _addresses(networks: Sequence[str], host: str, what: str) -> list[str]:
-    """Return where a host is.
+def no_credentials(
+    request: requests.PreparedRequest,
+) -> requests.PreparedRequest:
+    """Leave a request unauthenticated."""
+    return request
 
-    :raises OutgoingError: as :func:`refuse_forbidden`
+
+def _meanings(address: Address) -> Iterator[Address]:
+    """Yield an address and those to which its packets may be delivered."""
+    yield address
+    if isinstance(address, ipaddress.IPv4Address):
+        if address in _THIS_HOST:
+            yield ipaddress.IPv4Address('127.0.0.1')
+        return
+    if address.is_unspecified:
+        yield ipaddress.IPv6Address('::1')
+    embedded = [address.sixtofour, *(address.teredo or ())]
+    if any(address in network for network in _EMBEDDING):
+        embedded.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    for inner in embedded:
+        if inner is not None:
+            yield from _meanings(inner)
+
+
+def _addresses(
+    networks: Sequence[str], host: str, what: str, seconds: float
+) -> list[str]:
+    """Return the addresses of a host.
+
+    :raises OutgoingError: see :func:`refuse_forbidden`
     """
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = within(
+            seconds,
+            lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM),
+            what,
+        )
     except (OSError, UnicodeError):
         raise OutgoingError(f'the host of {what} is unknown') from None
     forbidden = [ipaddress.ip_network(network) for network in networks]
     addresses = [str(address[0]) for *_, address in found]
     for address in addresses:
         ip = ipaddress.ip_address(address.partition('%')[0])
-        if any(ip in network for network in forbidden):
-            raise OutgoingError(f'{what} is in a forbidden network')
+        for meaning in _meanings(ip):
+            if any(meaning in network for network in forbidden):
+                raise OutgoingError(f'{what} is in a forbidden network')
     return addresses
 
 
-class _Adapter(adapters.HTTPAdapter):
-    """Has connections that know what is forbidden.
+class Adapter(adapters.HTTPAdapter):
+    """Transport of a session, for use by one thread.
 
-    :param what: is called, for messages
+    Its requests raise :class:`OutgoingError` for a forbidden address, and when
+    the timeout expires. A proxy resolves the name again by itself.
+
+    :param what: name of the target for messages
+    :param limit: maximum bytes of a response to keep
+    :param drain: whether to read and discard the rest of longer responses
+    :param timeout: default timeout in seconds
     """
 
-    def __init__(self, networks: Sequence[str], what: str) -> None:
+    def __init__(
+        self,
+        networks: Sequence[str],
+        what: str,
+        *,
+        limit: int,
+        drain: bool = False,
+        timeout: float = 60.0,
+    ) -> None:
+        self._timeout = timeout
         self._networks = networks
         self._what = what
+        self._limit = limit
+        self._drain = drain
+        self._deadline = 0.0
+        self._expired = threading.Event()
+        #: Duplicates, because TLS detaches the original socket.
+        self._sockets: list[socket.socket] = []
         super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Make the pools, with connections of our own."""
+        """Create the pools, with connections that check addresses."""
         super().init_poolmanager(*arguments, **options)
-        self.poolmanager.pool_classes_by_scheme = {
-            'http': self._pool(
-                urllib3.HTTPConnectionPool, connection.HTTPConnection
-            ),
-            'https': self._pool(
-                urllib3.HTTPSConnectionPool, connection.HTTPSConnection
-            ),
-        }
+        self.poolmanager.pool_classes_by_scheme = self._pools(self._networks)
+
+    def proxy_manager_for(self, *arguments: Any, **options: Any) -> Any:
+        """Create the pools of a proxy; the operator chose its address."""
+        manager = super().proxy_manager_for(*arguments, **options)
+        manager.pool_classes_by_scheme = self._pools(())
+        return manager
 
     def send(
         self,
         request: requests.PreparedRequest,
-        *arguments: Any,
-        **options: Any,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: Any = True,
+        cert: Any = None,
+        proxies: Any = None,
     ) -> requests.Response:
-        """Send; what a proxy sends is looked at here."""
+        """Send a request and read the response, both within the timeout."""
+        timeout = self._timeout if timeout is None else timeout
+        self._deadline = time.monotonic() + timeout
         url = request.url or ''
-        if utils.select_proxy(url, options.get('proxies')):
-            refuse_forbidden(self._networks, url, self._what)
-        return super().send(request, *arguments, **options)
-
-    def _pool(self, pool: type[Any], plain: type[Any]) -> type[Any]:
-        networks, what = self._networks, self._what
-
-        class Connection(plain):  # type: ignore[misc]
-            """Keeps its host's name for TLS, whatever it connects to."""
-
-            def _new_conn(self) -> socket.socket:
-                return _connect(self, _addresses(networks, self.host, what))
-
-        return type('Pool', (pool,), {'ConnectionCls': Connection})
-
-
-def _connect(
-    made: connection.HTTPConnection, addresses: Sequence[str]
-) -> socket.socket:
-    """Return a socket that is connected to one of the addresses."""
-    error = OSError('no address')
-    for address in addresses:
+        if utils.select_proxy(url, proxies):
+            refuse_forbidden(self._networks, url, self._what, timeout)
+        # A small compressed response can be large.
+        request.headers['Accept-Encoding'] = 'identity'
+        timer = threading.Timer(self._seconds(), self._expire)
+        timer.daemon = True
+        timer.start()
         try:
-            return create_connection(
-                (address, made.port),
-                made.timeout,
-                socket_options=made.socket_options,
+            response = super().send(
+                request, True, timeout, verify, cert, proxies
             )
-        except OSError as failure:
-            error = failure
-    raise urllib3.exceptions.NewConnectionError(made, str(error)) from error
+            response.raw = io.BytesIO(self._body(response.raw))
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as e:
+            self._refuse_late(timeout)
+            if isinstance(e, requests.RequestException):
+                raise
+            raise requests.ConnectionError(e, request=request) from e
+        finally:
+            timer.cancel()
+        # The response may seem complete because the timeout closed the
+        # connection.
+        self._refuse_late(timeout)
+        return response
+
+    def close(self) -> None:
+        """Close all connections."""
+        super().close()
+        for duplicate in self._sockets:
+            duplicate.close()
+        self._sockets.clear()
+
+    def _seconds(self) -> float:
+        return max(0.001, self._deadline - time.monotonic())
+
+    def _expire(self) -> None:
+        """Make blocked reads and writes return."""
+        self._expired.set()
+        for duplicate in list(self._sockets):
+            _shut_down(duplicate)
+
+    def _refuse_late(self, seconds: float) -> None:
+        if self._expired.is_set():
+            raise OutgoingError(
+                f'{self._what} did not answer within {seconds} seconds'
+            )
+
+    def _body(self, raw: Any) -> bytes:
+        """Return the beginning of a response, without decoding it."""
+        body = bytearray()
+        try:
+            while self._drain or len(body) < self._limit:
+                chunk = raw.read(_CHUNK, decode_content=False)
+                if not chunk:
+                    break
+                body += chunk[: self._limit - len(body)]
+            else:
+                raw.close()
+        finally:
+            raw.release_conn()
+        return bytes(body)
+
+    def _pools(self, networks: Sequence[str]) -> dict[str, type[Any]]:
+        """Return connection pools by scheme.
+
+        :param networks: networks to which their connections must not go
+        """
+
+        def pool(pools: type[Any], connections: type[Any]) -> type[Any]:
+            def connect(made: connection.HTTPConnection) -> socket.socket:
+                return self._connect(made, networks)
+
+            # The connection keeps its host name for TLS, whatever the address.
+            made = type('Connection', (connections,), {'_new_conn': connect})
+            return type('Pool', (pools,), {'ConnectionCls': made})
+
+        return {
+            'http': pool(
+                urllib3.HTTPConnectionPool, connection.HTTPConnection
+            ),
+            'https': pool(
+                urllib3.HTTPSConnectionPool, connection.HTTPSConnection
+            ),
+        }
+
+    def _connect(
+        self, made: connection.HTTPConnection, networks: Sequence[str]
+    ) -> socket.socket:
+        """Connect to an address of the host and return the socket."""
+        error = OSError('no address')
+        for address in _addresses(
+            networks, made.host, self._what, self._seconds()
+        ):
+            try:
+                connected = create_connection(
+                    (address, made.port),
+                    self._seconds(),
+                    socket_options=made.socket_options,
+                )
+            except OSError as failure:
+                error = failure
+                continue
+            self._sockets.append(connected.dup())
+            if self._expired.is_set():
+                _shut_down(connected)
+            return connected
+        raise urllib3.exceptions.NewConnectionError(made, str(error))
+
+
+def _shut_down(connected: socket.socket) -> None:
+    try:
+        connected.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # the peer has closed it already
 
 
 def within(seconds: float, call: Callable[[], Result], what: str) -> Result:
-    """Return what a call returns, and wait no longer than it may take.
+    """Call a function in a thread and wait for its result for a limited time.
 
-    A timeout of requests is for each read: an answer that comes byte by byte
-    would keep the caller for as long as its sender likes.
-
-    :param what: is called, for messages
-    :raises OutgoingError: it took too long
+    :param seconds: maximum duration
+    :param what: name of the target for messages
+    :raises OutgoingError: the call took too long, or too many are under way
     """
     if not _CALLS.acquire(blocking=False):
         raise OutgoingError('too many calls are under way')

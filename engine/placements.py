@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where new nodes go and from where nodes go first: arithmetic, no database.
+"""Distribute new and removed nodes over zones and regions.
 
-What policies decide is below ``creation`` and ``deletion``, as numbers::
+This module only computes; it does not use the database. Policies store their
+decisions below ``creation`` and ``deletion``, as numbers::
 
-    zones     {name of an availability zone: how many nodes}
-    regions   {name of a region: how many nodes}
+    zones     {name of an availability zone: number of nodes}
+    regions   {name of a region: number of nodes}
 
-and below ``placement``, as one map for each new node. Together they are what
-a node's data has below ``placement``: ``zone``, ``region_name`` and
-``servergroup``.
+and below ``placement``, as one map per new node. Both are combined in the
+node's data below ``placement``: ``zone``, ``region_name`` and ``servergroup``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ KEYS: Mapping[str, str] = {ZONES: 'zone', REGIONS: 'region_name'}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:
-    """A zone or region that a policy knows.
+    """A zone or region that a policy lists.
 
-    :ivar weight: its share, as compared with the others
-    :ivar cap: most nodes in it; negative: any number
+    :ivar weight: its share of nodes, relative to the others
+    :ivar cap: maximum number of nodes; negative for no limit
     """
 
     name: str
@@ -40,10 +40,11 @@ class Place:
 
 
 def places(properties: Iterable[Mapping[str, Any]], what: str) -> list[Place]:
-    """Return the places that a policy's properties list.
+    """Return the zones or regions in a policy's properties.
 
-    :param what: for users, such as 'zone'
-    :raises vobjects.clustering.errors.InvalidSpec: nothing could be in them
+    :param what: singular for messages, such as 'zone'
+    :raises vobjects.clustering.errors.InvalidSpec: a name is missing or given
+        twice, a weight is negative, or all weights are 0
     """
     found: dict[str, Place] = {}
     for given in properties:
@@ -67,13 +68,13 @@ def places(properties: Iterable[Mapping[str, Any]], what: str) -> list[Place]:
 def spread(
     known: Sequence[Place], current: Mapping[str, int], count: int
 ) -> dict[str, int] | None:
-    """Return how many of ``count`` new nodes go to each place.
+    """Return how many of ``count`` new nodes to create in each place.
 
-    Each goes where it is furthest from the weights, the heaviest place and
-    the first name first among equals.
+    Each node goes to the place that is furthest below its share. Ties go to
+    the place with the higher weight, then to the first name.
 
-    :param current: name of a place -> nodes in it
-    :returns: without the places that get none; None: they do not fit in
+    :param current: name of a place -> number of nodes in it
+    :returns: without places that get no nodes; None if the caps leave no room
     """
     added = dict.fromkeys((place.name for place in known), 0)
 
@@ -99,14 +100,15 @@ def spread(
 def thin(
     known: Sequence[Place], current: Mapping[str, int], count: int
 ) -> dict[str, int]:
-    """Return how many of ``count`` nodes that go do so from each place.
+    """Return how many of ``count`` nodes to remove from each place.
 
-    Each goes from where there are most by the weights, the lightest place
-    and the last name first among equals. Nodes that are in none of the
-    places go before all others.
+    Each node is removed from the place that is furthest above its share. Ties
+    go to the place with the lower weight, then to the last name. Nodes outside
+    of all places are removed first.
 
-    :param current: name of a place -> nodes in it; '' -> those elsewhere
-    :returns: without the places from which none goes
+    :param current: name of a place -> number of nodes in it; '' -> number of
+        nodes outside of all places
+    :returns: without places that lose no nodes
     """
     elsewhere = min(current.get('', 0), count)
     removed = dict.fromkeys((place.name for place in known), 0)

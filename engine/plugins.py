@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that plug-ins bring, of profiles and of policies, by name."""
+"""Registries of plug-in types: profile types and policy types, by name."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 from stevedore import extension
 
 from engine.profiles import schema
-from vobjects import exceptions
+from engine.profiles.schema import Property
+from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
 
 
 class SpecType(Protocol):
-    """What specs of a type and version look like."""
+    """A type and version of specs."""
 
     name: str
     version: str
@@ -27,20 +28,26 @@ Kind = TypeVar('Kind', bound=SpecType)
 
 
 class Registry(Generic[Kind]):
-    """The types of this build, by ``NAME-VERSION``."""
+    """The installed types, by ``NAME-VERSION``."""
 
-    #: The group of entry points, and what users call such a type.
+    #: Group of entry points, and the word for such a type in messages.
     NAMESPACE: str
     WORD: str
+    #: Schema of a spec's top level.
+    ITEMS: schema.Schema = {
+        'type': Property('String', 'Name of the type.'),
+        'version': Property('String', 'Version of the type.'),
+        'properties': Property('Map', 'Properties; see the type.'),
+    }
 
     def __init__(self, types: Mapping[str, Kind]) -> None:
         self._types = dict(sorted(types.items()))
 
     @classmethod
     def load(cls) -> Self:
-        """Collect those that are installed.
+        """Load the installed types.
 
-        :raises Exception: what a plug-in raised that cannot be loaded
+        :raises Exception: any error that a plug-in raises while loading
         """
 
         def refuse(manager: Any, entry_point: Any, error: Any) -> None:
@@ -60,53 +67,78 @@ class Registry(Generic[Kind]):
     def get(self, type_name: str) -> Kind:
         """Return a type by its name with version.
 
-        :raises vobjects.clustering.errors.ResourceNotFound: there is none
+        :raises vobjects.clustering.errors.ResourceNotFound: the type does not
+            exist
         """
         try:
             return self._types[type_name]
         except KeyError:
-            raise errors.ResourceNotFound(self._no_type(type_name)) from None
+            raise errors.ResourceNotFound.advised(
+                self._no_type(type_name), self._instead(type_name)
+            ) from None
+
+    def properties_of(
+        self, type_name: str, spec: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the properties of a stored spec, converted to their types.
+
+        :raises vobjects.clustering.errors.InvalidSpec: a property is invalid
+        :raises vobjects.clustering.errors.ResourceNotFound: the type does not
+            exist
+        """
+        kind = self.get(type_name)
+        return schema.resolve(
+            kind.properties, spec.get('properties') or {}, clamps=True
+        )
 
     def check_spec(self, spec: Mapping[str, Any]) -> Kind:
-        """Return the type of a spec that fits it.
+        """Validate a spec, and return its type.
 
-        :param spec: ``type``, ``version`` and ``properties``
-        :raises vobjects.clustering.errors.InvalidSpec: it does not fit
-        :raises vobjects.clustering.errors.ResourceNotFound: there is no such
-            type
+        :param spec: a map with the items of :attr:`ITEMS`
+        :raises vobjects.clustering.errors.InvalidSpec: the spec is invalid
+        :raises vobjects.clustering.errors.ResourceNotFound: the type does not
+            exist
         """
-        for key in spec:
-            if key not in ('type', 'version', 'properties'):
-                raise errors.InvalidSpec(
-                    f'spec: there is no {exceptions.cut(key)}; there are'
-                    ' type, version, properties',
-                    schema.unknown(key),
-                )
+        return self._read(spec)[0]
+
+    def _read(self, spec: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
+        """Return the type of a spec, and its converted properties.
+
+        :raises vobjects.clustering.errors.InvalidSpec: the spec is invalid
+        :raises vobjects.clustering.errors.ResourceNotFound: the type does not
+            exist
+        """
         for key in ('type', 'version'):
             if spec.get(key) is None:
                 raise errors.InvalidSpec(
                     f'spec.{key} is required',
                     f"The '{key}' key is missing from the provided spec map.",
                 )
-        version = _version(spec['version'])
-        wanted = f'{spec["type"]}-{version}'
+        for key in spec:
+            if key not in self.ITEMS:
+                raise schema.unknown(key, self.ITEMS, 'spec')
+        given = spec.get('properties', {})
+        items = schema.resolve(
+            self.ITEMS, {**spec, 'version': _version(spec['version'])}, 'spec'
+        )
+        wanted = f'{items["type"]}-{items["version"]}'
         found = self._types.get(wanted)
         if found is None:
-            is_text = isinstance(spec['type'], str)
-            refuse = errors.ResourceNotFound if is_text else errors.InvalidSpec
-            raise refuse(
-                f'spec: there is no {self.WORD} type'
-                f' {exceptions.cut(spec["type"])} of version'
-                f' {exceptions.cut(version)}; there are'
-                f' {", ".join(self._types)}',
+            raise errors.ResourceNotFound(
+                f'spec: {self._no_type(wanted)} {self._instead(wanted)}',
                 self._no_type(wanted),
             )
-        schema.validate(found.properties, spec.get('properties', {}))
-        return found
+        return found, schema.resolve(found.properties, given)
 
     def _no_type(self, type_name: str) -> str:
         shown = exceptions.cut(type_name)
         return f'The {self.WORD}_type {shown} could not be found.'
+
+    def _instead(self, type_name: str) -> str:
+        """Return a sentence that lists the available types."""
+        near = suggestions.nearest(type_name, self._types)
+        asked = f'Did you mean {near!r}? ' if near else ''
+        return f'{asked}Available types: {", ".join(self._types)}.'
 
 
 def type_name(kind: SpecType) -> str:
@@ -115,10 +147,11 @@ def type_name(kind: SpecType) -> str:
 
 
 def _version(value: Any) -> Any:
-    # YAML and JSON make a number of an unquoted 1.0.
+    # YAML and JSON parse an unquoted 1.0 as a number.
     is_number = isinstance(value, float | int)
     if isinstance(value, bool) or not (is_number or isinstance(value, str)):
         raise errors.InvalidSpec(
-            f'spec.version: {exceptions.cut(value)} is not a version'
+            'spec.version: must be a version such as "1.0", not'
+            f' {exceptions.cut(value)}'
         )
     return float(value) if isinstance(value, int) else value

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forgets old actions and events from time to time, where configured.
+"""Delete old actions and events regularly, if configured.
 
-Every engine has a purger, and one of them works: that which the ledger names
-first. Should two take themselves for the first, each deletes a part.
+Every engine has a purger, but only the engine that the ledger lists first
+deletes. If two engines both consider themselves first for a while, each
+deletes a part.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ DAY = 86400.0
 
 
 class Purger:
-    """Deletes what is older than ``[engine]`` says.
+    """Delete actions and events past their retention time.
 
-    :param is_first: tells whether it is this engine's turn
+    :param is_first: returns whether this engine is the one to delete
     """
 
     def __init__(
@@ -42,20 +43,20 @@ class Purger:
         )
 
     def start(self) -> None:
-        """Begin, if something is to be deleted at all."""
+        """Start the thread, if a retention time is set."""
         if self._conf.action_retention or self._conf.event_retention:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the batch under way."""
+        """Stop after the current batch."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def purge(self) -> tuple[int, int]:
-        """Delete once what is old.
+        """Delete expired actions and events once.
 
-        :returns: the numbers of actions and events
+        :returns: the numbers of deleted actions and events
         """
         return (
             self._purge(purge.actions, self._conf.action_retention),
@@ -73,7 +74,7 @@ class Purger:
         deleted = 0
         for number in kind(self._database, until):
             deleted += number
-            # A breath, in which others get at the database.
+            # Pause, so that other transactions can use the database.
             if self._stopping.wait(self._conf.purge_pause):
                 break
         return deleted
@@ -85,7 +86,7 @@ class Purger:
                     deleted = self.purge()
                     if any(deleted):
                         LOG.info('Purged %d actions and %d events', *deleted)
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - reported
                 database.report(LOG, error, 'Could not purge')
             if self._stopping.wait(self._conf.purge_interval):
                 return

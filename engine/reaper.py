@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes over from the dead, and ends what is overdue.
+"""Take over actions of dead engines, and end overdue actions.
 
-Every engine has a reaper, and every one sweeps; what each does is a
-conditional statement, so that two that see the same thing do it once.
+Every engine has a reaper, and all of them sweep. Each change is a conditional
+statement, so that only one of two concurrent reapers makes it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between two looks for calls that need not be remembered any more.
+#: Seconds between two deletions of old call records.
 FORGET_EVERY = 60
 
 
 class Reaper:
-    """Looks after what nobody else looks after.
+    """Clean up after dead engines and overdue actions.
 
-    :param ours: the scheduler of this process; None: it has none
-    :param period: heartbeat period in seconds
-    :param silence: returns the seconds since the ledger heard of us
-    :param announce: called after the ledger changed by our doing
+    :param ours: the scheduler of this process; None if it has none
+    :param period: heartbeat interval in seconds
+    :param silence: returns the seconds since this process's last heartbeat
+    :param announce: called after a sweep removed members from the ledger
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class Reaper:
         )
 
     def start(self) -> None:
-        """Begin to sweep."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the sweep under way."""
+        """Stop after the current sweep."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def sweep(self) -> list[fleet.Member]:
-        """Do once what there is to do.
+        """Sweep once.
 
         :returns: the processes that were found dead
         """
@@ -93,7 +93,7 @@ class Reaper:
         while not self._stopping.wait(self._interval):
             try:
                 self.sweep()
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - reported
                 database.report(LOG, error, 'The sweep failed')
 
     def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
@@ -170,7 +170,7 @@ class Reaper:
             self._run.database.write(calls.forget)
 
     def _resume_forgotten(self) -> bool:
-        """Wake what waits for nothing; there should be none, ever."""
+        """Wake actions whose dependencies have all ended; a safety net."""
         with self._run.database.reader() as session:
             forgotten = dependencies.forgotten(session)
         woken = False

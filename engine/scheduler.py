@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims actions that are ready and runs them in a pool of threads.
+"""Claim ready actions, and run them in a pool of threads.
 
-One thread looks for work, as soon as it hears of some and every
-``[engine] poll_interval`` seconds in any case; it claims no more than there
-are idle workers, so that the rest stays for other engines.
+A dispatcher thread looks for work when it is notified, and at least every
+``[engine] poll_interval`` seconds. It claims no more actions than there are
+idle workers, and leaves the rest to other engines.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
 
-#: Actions that are found at a look; others may be faster with some.
+#: Maximum number of candidates per query; other engines may claim some first.
 LOOK = 16
 
-#: What an engine of another age may have left for us, or we for it.
+#: Errors from inputs that an engine of another release may have stored.
 UNREADABLE = (
     ovo_exception.IncompatibleObjectVersion,
     ovo_exception.UnsupportedObjectError,
@@ -36,14 +36,14 @@ UNREADABLE = (
 
 
 class _UnreadableError(Exception):
-    """The action's inputs are newer than what we read."""
+    """The action's inputs are too new for this engine."""
 
 
 class Scheduler:
-    """Runs actions for one service.
+    """Run the actions that one service claims.
 
-    :param owner: the ID of this service in the ledger; nothing is claimed
-        while the ledger does not know it
+    :param owner: ID of this service in the ledger; it can claim actions only
+        while the ledger lists it
     """
 
     def __init__(self, run: runtime.Runtime, owner: str) -> None:
@@ -56,20 +56,20 @@ class Scheduler:
         self._size: int = options.workers
         self._idle = threading.Semaphore(self._size)
         self._jobs: queue.SimpleQueue[work.Work | None] = queue.SimpleQueue()
-        #: Claims that a worker of ours has, or is about to get.
+        #: Claims that a worker of this process runs or is about to get.
         self._running: set[actions.Claim] = set()
         self._guard = threading.Lock()
-        #: Held while a claim is in the database and not yet in that set.
+        #: Held while a claim is in the database but not yet in that set.
         self._claiming = threading.Lock()
         self._unreadable: dict[str, float] = {}
-        #: What the last look has found and was not tried yet.
+        #: Candidates of the last query that were not tried yet.
         self._seen: collections.deque[str] = collections.deque()
         self._heard = threading.Event()
         self._stopping = threading.Event()
         self._dispatcher = threading.Thread(
             target=self._dispatch, name='scheduler', daemon=True
         )
-        # Daemons: an operation that hangs must not keep the process.
+        # Daemon threads: a hanging operation must not keep the process alive.
         self._workers = [
             threading.Thread(
                 target=self._work, name=f'worker-{number}', daemon=True
@@ -84,13 +84,13 @@ class Scheduler:
             thread.start()
 
     def hear(self) -> None:
-        """Look for work now: somebody says that there is some."""
+        """Look for work now; called when new work is announced."""
         self._heard.set()
 
     def stop(self, timeout: float) -> None:
-        """Claim nothing more, and let others finish what does not end soon.
+        """Stop claiming, and leave unfinished actions to other engines.
 
-        :param timeout: seconds to wait for what is running
+        :param timeout: seconds to wait for running actions
         """
         self._stopping.set()
         self._heard.set()
@@ -106,9 +106,9 @@ class Scheduler:
         self.give_back(lost_only=False)
 
     def step(self) -> bool:
-        """Claim one action and run its stage in this thread.
+        """Claim one action and run its stage in the calling thread.
 
-        :returns: whether there was one
+        :returns: whether there was an action
         """
         job = self.claim()
         if job is None:
@@ -120,10 +120,10 @@ class Scheduler:
         return True
 
     def claim(self) -> work.Work | None:
-        """Claim an action that can be run now, if there is one.
+        """Claim the next action that can run now, or return None.
 
-        It is the oldest, or one that was among the oldest at the last look:
-        a look takes long where many actions wait.
+        It is one of the oldest. Candidates of the last query are tried first,
+        because the query is slow when many actions wait.
         """
         job = self._first()
         if job is None:
@@ -144,7 +144,7 @@ class Scheduler:
             )
 
     def _first(self) -> work.Work | None:
-        """Claim the first that was seen and nobody else has."""
+        """Claim the first candidate that another engine has not claimed."""
         while self._seen:
             job = self._try(self._seen.popleft())
             if job is not None:
@@ -152,10 +152,10 @@ class Scheduler:
         return None
 
     def give_back(self, *, lost_only: bool = True) -> None:
-        """Leave actions that are ours to others.
+        """Release this engine's claims, so that other engines can run them.
 
-        :param lost_only: those that no worker of ours runs; their worker
-            could not reach the database when it was done
+        :param lost_only: release only actions that no worker here runs: their
+            worker could not reach the database when it was done
         """
         with self._claiming, self.run.database.reader() as session:
             claims = actions.claims_of(session, self.owner)
@@ -196,9 +196,10 @@ class Scheduler:
     def _claim(
         self, session: orm.Session, action_id: str
     ) -> tuple[work.Work | None, bool]:
-        """Claim an action with its locks, or leave it as it was.
+        """Claim an action with its locks, or leave it unchanged.
 
-        :returns: also whether another action became ready by it
+        :returns: the claimed work, or None; and whether another action became
+            ready
         """
         claimed = actions.claim(session, action_id, self.owner)
         if claimed is None:
@@ -243,7 +244,7 @@ class Scheduler:
             job = None
             try:
                 job = self.claim()
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - reported
                 database.report(LOG, error, 'Could not look for work')
             if job is None:
                 self._idle.release()
@@ -263,6 +264,6 @@ class Scheduler:
                 self._idle.release()
 
     def finish(self, job: work.Work) -> None:
-        """Forget a claim: no worker of ours runs it any more."""
+        """Remove the claim of a finished job from the running ones."""
         with self._guard:
             self._running.discard(job.claim)

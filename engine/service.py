@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine process: everything put together, started and stopped in order.
+"""Assemble an engine process; start and stop its components in order.
 
-Starting: the database is looked at; the process reports to the ledger, waits
-behind the join barrier and serves requests; then it claims actions. Stopping
-goes the other way round: no more requests, no more actions, out of the
-ledger; what is still running then is taken over by another engine.
+At startup, it checks the database, joins the fleet through the ledger, waits
+behind the join barrier, serves requests, and then claims actions. When it
+stops, it no longer accepts requests, then claims no more actions, and leaves
+the ledger. Other engines take over unfinished actions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LOG = logging.getLogger(__name__)
 
 BINARY = 'vobjects-engine'
 
-#: Classes of the request handlers.
+#: Request handler classes.
 HANDLERS = (
     actions.ActionHandlers,
     adoption.AdoptionHandlers,
@@ -71,25 +71,25 @@ HANDLERS = (
     service_handlers.ServiceHandlers,
 )
 
-#: Every request and resource has to be registered before one is sent.
+#: Every request and resource must be registered before it is sent.
 TYPES = types
 
 
 class SchemaError(exceptions.VobjectsError):
-    """The database is not in the shape that this release needs."""
+    """The database schema does not match this release."""
 
 
 class Engine:
-    """One engine.
+    """An engine process.
 
     :param conf: with the options of :mod:`engine.conf` and
         :mod:`vobjects.rpc.conf`
-    :param speaks: what it understands; None: what it was built with
-    :param release: what it says it is; None: this build
-    :param host: where it says it runs
-    :raises engine.outgoing.ConfigError: a forbidden network is none
-    :raises SchemaError: the database has to be upgraded first
-    :raises oslo_db.exception.DBError: the database cannot be reached
+    :param speaks: types and versions to support; None for those of this build
+    :param release: release to announce; None for that of this build
+    :param host: host name to announce; None for that of this machine
+    :raises engine.outgoing.ConfigError: a forbidden network is invalid
+    :raises SchemaError: the database must be upgraded, or is too new
+    :raises vobjects.exceptions.OutOfReach: the database does not answer
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Engine:
         self.conf = conf
         for group in ('health_manager', 'hooks'):
             outgoing.check(conf, group)
-        self.database = database.Database(conf)
+        self.database = database.Database(conf, create=False)
         check_schema(self.database)
         self.runtime = runtime.Runtime(
             conf=conf,
@@ -175,7 +175,7 @@ class Engine:
         LOG.info('Engine %s serves', self.worker.id)
 
     def stop(self) -> None:
-        """Finish what is under way, as far as the time allows, and leave."""
+        """Finish running work within the stop timeout, and leave the fleet."""
         LOG.info('Engine %s stops', self.worker.id)
         self.worker.stop_consuming()
         self.health.stop(self.conf.engine.stop_timeout)
@@ -214,11 +214,11 @@ class Engine:
 
 
 def check_schema(target: database.Database) -> None:
-    """Refuse a database that is older than this release, or too new for it.
+    """Reject a database that is too old or too new for this release.
 
-    One that a newer release has only expanded is fine.
+    A database that a newer release has only expanded is accepted.
 
-    :raises SchemaError: saying what to do
+    :raises SchemaError: explains the mismatch
     """
     found = phases.state(target)
     if found is phases.State.EXPAND:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic of cluster sizes: resizing, bounds, health. No database."""
+"""Compute cluster sizes, their limits, and the resulting health status."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from vobjects.clustering import errors
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many nodes a cluster may have.
+    """Limits of a cluster's size.
 
-    :ivar minimum: fewest
-    :ivar maximum: most; negative: as many as :attr:`limit` allows
+    :ivar minimum: fewest nodes
+    :ivar maximum: most nodes; negative for as many as :attr:`limit` allows
     :ivar limit: most nodes that any cluster may have (configuration)
-    :ivar specified: what a request says of them, the others being the
-        cluster's: ``min_size``, ``max_size``
+    :ivar specified: limits that a request sets, ``min_size`` or ``max_size``;
+        the others are the cluster's own
     """
 
     minimum: int
@@ -27,7 +27,7 @@ class Bounds:
     specified: frozenset[str] = frozenset()
 
     def changed(self, minimum: int | None, maximum: int | None) -> Bounds:
-        """Return the bounds that a request leads to; None keeps one."""
+        """Return the limits as changed by a request; None keeps a limit."""
         return Bounds(
             self.minimum if minimum is None else minimum,
             self.maximum if maximum is None else maximum,
@@ -42,16 +42,22 @@ class Bounds:
             ),
         )
 
+    def most(self) -> int:
+        """Return the largest size that all limits allow."""
+        return (
+            self.limit if self.maximum < 0 else min(self.maximum, self.limit)
+        )
+
     def clamp(self, size: int) -> int:
-        """Return the nearest size within the bounds."""
+        """Return the nearest size between minimum and maximum."""
         if self.maximum >= 0:
             size = min(size, self.maximum)
         return max(size, self.minimum)
 
     def check(self) -> None:
-        """Refuse bounds that no size is within.
+        """Reject limits that no size can satisfy.
 
-        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        :raises vobjects.clustering.errors.BadRequest: names both numbers
         """
         if 0 <= self.maximum < self.minimum:
             raise errors.BadRequest(self._crossed())
@@ -67,9 +73,9 @@ class Bounds:
                 )
 
     def check_present(self, size: int) -> None:
-        """Refuse bounds that the present size is not within.
+        """Reject limits that the current size does not satisfy.
 
-        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        :raises vobjects.clustering.errors.BadRequest: names both numbers
         """
         wrong = ''
         if size < self.minimum and 'min_size' in self.specified:
@@ -83,16 +89,23 @@ class Bounds:
             )
         self.check_size(size)
 
-    def check_size(self, size: int) -> None:
-        """Refuse a size outside of the bounds.
+    def check_limit(self, size: int) -> None:
+        """Reject a size above the limit for every cluster.
 
-        :raises vobjects.clustering.errors.BadRequest: naming both numbers
+        :raises vobjects.clustering.errors.BadRequest: names both numbers
         """
         if size > self.limit:
             raise errors.BadRequest(
                 f'The target capacity ({size}) is greater than the maximum'
                 f' number of nodes allowed per cluster ({self.limit}).'
             )
+
+    def check_size(self, size: int) -> None:
+        """Reject a size outside of the limits.
+
+        :raises vobjects.clustering.errors.BadRequest: names both numbers
+        """
+        self.check_limit(size)
         if size < self.minimum:
             raise errors.BadRequest(
                 f'The target capacity ({size}) is less than the'
@@ -104,7 +117,7 @@ class Bounds:
                 f' {self._maximum()}.'
             )
 
-    # As in Senlin's messages.
+    # Senlin's messages
 
     def _crossed(self) -> str:
         low, high = f'min_size ({self.minimum})', f'max_size ({self.maximum})'
@@ -132,12 +145,13 @@ class Bounds:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resize:
-    """What a resize asks for (api-ref, "Resize a cluster").
+    """Parameters of a resize request (api-ref, "Resize a cluster").
 
-    :ivar adjustment_type: None when only the bounds change
-    :ivar number: an amount, or percents of the current size
-    :ivar min_step: fewest nodes that a percentage moves
-    :ivar strict: whether leaving the bounds is refused, or cut short
+    :ivar adjustment_type: None when only the limits change
+    :ivar number: a number of nodes, or a percentage of the current size
+    :ivar min_step: minimum number of nodes for a percentage
+    :ivar strict: whether to reject a size outside of the limits rather than
+        clamp it
     """
 
     adjustment_type: str | None = None
@@ -148,9 +162,9 @@ class Resize:
     strict: bool = True
 
     def check(self) -> None:
-        """Refuse parts that do not belong together.
+        """Reject inconsistent parameters.
 
-        :raises vobjects.clustering.errors.BadRequest: naming the part
+        :raises vobjects.clustering.errors.BadRequest: names the parameter
         """
         if self.min_size is not None and self.max_size is not None:
             most = max(self.min_size, self.max_size)
@@ -185,11 +199,12 @@ class Resize:
             )
 
     def apply(self, current: int, bounds: Bounds) -> tuple[int, Bounds]:
-        """Return the size and the bounds that this leads to.
+        """Return the new size and limits of a cluster.
 
-        :param current: the number of nodes there are
-        :param bounds: those in force
-        :raises vobjects.clustering.errors.BadRequest: not within the bounds
+        :param current: its current number of nodes
+        :param bounds: its current limits
+        :raises vobjects.clustering.errors.BadRequest: the limits do not allow
+            the size
         """
         self.check()
         bounds = bounds.changed(self.min_size, self.max_size)
@@ -213,7 +228,11 @@ class Resize:
         return current + self._share_of(current)
 
     def _share_of(self, current: int) -> int:
-        """Return how many nodes a percentage is: at least one, if any."""
+        """Convert the percentage to a signed number of nodes.
+
+        A result below one node is rounded up, any other down. ``min_step`` is
+        the smallest change.
+        """
         assert self.number is not None
         exact = share(abs(self.number), current)
         step = math.ceil(exact) if exact < 1 else math.floor(exact)
@@ -223,9 +242,10 @@ class Resize:
 
 
 def share(percents: float, of: int) -> float:
-    """Return so many percents of a number of nodes.
+    """Return a percentage of a number of nodes.
 
-    No user means more than a float can be, but somebody may say so.
+    The result is limited to the largest float, since the percentage may be
+    huge.
     """
     return min(percents * of / 100, sys.float_info.max)
 
@@ -233,10 +253,10 @@ def share(percents: float, of: int) -> float:
 def health(
     operation: str, active: int, desired: int, bounds: Bounds
 ) -> tuple[str, str]:
-    """Return the status of a cluster, and the reason of it.
+    """Return the status of a cluster, and the reason for it.
 
-    :param operation: what was just done, such as ``CLUSTER_RESIZE``
-    :param active: how many of its nodes are ACTIVE
+    :param operation: the operation just completed, such as ``CLUSTER_RESIZE``
+    :param active: number of its ACTIVE nodes
     """
     if active < bounds.minimum:
         return 'ERROR', (

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How wakeful this process has been, so that it may take others for dead.
+"""Delay failure detection after this process was suspended.
 
-A process that slept (its machine was busy, or suspended; nobody could write
-to the database) finds everybody silent when it wakes: they could not be
-heard. For a while it allows them as much silence as it has slept itself. So a
-slow machine makes deaths be noticed late, and nobody be buried alive.
+A process may be suspended, starved of CPU time, or unable to write to the
+database. When it resumes, all members seem to have been silent, because their
+heartbeats could not arrive. For a while, this module therefore tolerates as
+much silence of others as the process itself was suspended. On a slow machine,
+dead processes are detected later, and live ones are not declared dead.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from collections.abc import Callable
 
 
 class Vigil:
-    """One watcher's wakefulness.
+    """Detect the suspensions of one process.
 
-    :param longest_pause: seconds between two looks, and between two of the
-        watcher's own heartbeats, that are no sleep
-    :param memory: seconds after a sleep in which others may be heard again
+    :param longest_pause: maximum seconds, between two calls of
+        :meth:`allowance` or two heartbeats of this process, that do not count
+        as a suspension
+    :param memory: seconds after a suspension for which it is taken into
+        account
     :param clock: returns monotonic seconds
     """
 
@@ -33,7 +36,7 @@ class Vigil:
         self._memory = memory
         self._clock = clock
         self._looked: float | None = None
-        #: When sleeps were noticed, and their lengths.
+        #: Times at which suspensions were detected, and their lengths.
         self._sleeps: collections.deque[tuple[float, float]] = (
             collections.deque()
         )
@@ -41,9 +44,9 @@ class Vigil:
     def allowance(self, silence: float) -> float:
         """Return the seconds of silence that do not count against others.
 
-        Call it at each look.
+        Call it before each check of the members.
 
-        :param silence: seconds since the watcher itself was heard
+        :param silence: seconds since this process's last heartbeat
         """
         now = self._clock()
         pause = 0.0 if self._looked is None else now - self._looked

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What engines do, and how an action gets from one stage to the next.
+"""Run actions, from one stage to the next.
 
 ::
 
-    runtime   what every action may use: database, cloud, types, the cap
-    queue     new actions, with their request at a version all can read
-    work      an action being run: stages, waiting, ending
-    table     kind of action -> its stages, locks and loose ends
+    runtime   shared services of actions: database, cloud, types, the cap
+    queue     new actions, with a request that all live engines can read
+    work      an action while it runs: stages, waiting, ending
+    table     kind of action -> its stages, its locks and its cleanup
     clusters, nodes
               the stages
-    endings   ending an action that nobody runs, or against its will
+    endings   ending an action from outside of its worker
 """

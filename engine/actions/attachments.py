@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies of a cluster: attaching, detaching, enabling and disabling them.
+"""Attach, detach, enable and disable the policies of a cluster.
 
-Each is an action, because the cluster is locked meanwhile. What a policy
-needs in the cloud is made before the policy is bound to the cluster, and
-removed before it is let go: an engine that dies in between leaves an action
-that another one begins with again.
+Each of these is an action, because it locks the cluster. Cloud resources that
+a policy needs are created before the policy is bound to the cluster, and
+deleted before it is unbound. If an engine dies in between, another engine
+starts the action again.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from engine.actions import clusters as steps
 from engine.actions import following, work
 from engine.db import actions, bindings, models, nodes
 from engine.policies import base
-from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
-#: Key of an action's data: what was planned when it was begun with.
+#: Key in an action's data: the plan made by the first attempt.
 PLANNED = 'planned'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Case:
-    """A policy, a cluster and its nodes, as they were at the beginning.
+    """A policy, a cluster and its nodes, as they were when the action began.
 
-    :ivar binding: one that is not in the database yet, when attaching
+    :ivar binding: while attaching, a binding that is not in the database yet
     """
 
     kind: base.PolicyType
@@ -53,7 +52,7 @@ class _Case:
 
 
 def attach(job: work.Work) -> None:
-    """Make what the policy needs, take in the nodes, and bind it."""
+    """Create the policy's resources, add the nodes, and bind the policy."""
     cloud = job.cloud
     case = job.write(lambda session: _begin(job, session, cloud))
     if case is None:
@@ -118,7 +117,7 @@ def _begin(
 
 
 def _planned(job: work.Work, case: _Case) -> Mapping[str, Any]:
-    """Return what was planned by whoever began with the action first."""
+    """Return the plan of the first attempt, or make one and store it."""
     data = job.action.data
     if PLANNED in data:
         found: Mapping[str, Any] = data[PLANNED]
@@ -136,7 +135,7 @@ def _planned(job: work.Work, case: _Case) -> Mapping[str, Any]:
 
 
 def _undo(case: _Case) -> None:
-    """Remove what was made for an attachment that failed."""
+    """Delete the resources of an attachment that failed."""
     try:
         case.kind.detach(case.target, case.binding.data)
     except following.TROUBLES as error:
@@ -150,7 +149,7 @@ def _undo(case: _Case) -> None:
 
 
 def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
-    """Remove what was made, unless another engine goes on with it."""
+    """Delete the resources, unless another engine continues the action."""
     with job.run.database.reader() as session:
         action = actions.get(session, job.action.id)
         is_over = action is None or action.status in consts.ACTION_ENDS
@@ -162,7 +161,7 @@ def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
 
 
 def detach(job: work.Work) -> None:
-    """Remove what the policy has made, and let it go."""
+    """Delete the policy's resources, and unbind the policy."""
     cloud = job.cloud
     case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
@@ -194,10 +193,11 @@ def _existing(
 
 
 def _release(job: work.Work, case: _Case) -> following.Changes:
-    """Remove what a policy has made in the cloud.
+    """Delete a policy's cloud resources.
 
-    :raises engine.providers.base.ProviderError: it cannot be removed
-    :raises engine.policies.base.PolicyRefusal: it must not be
+    :returns: changes of the nodes' data
+    :raises engine.providers.base.ProviderError: the deletion failed
+    :raises engine.policies.base.PolicyRefusal: the policy does not allow it
     """
     changes = following.let_go(
         case.target.cloud, case.kind, case.attached, case.members
@@ -221,7 +221,7 @@ def _forget(
 
 
 def change(job: work.Work) -> None:
-    """Enable or disable the policy; enabled, it takes in the nodes."""
+    """Enable or disable the policy; enabling it adds the nodes."""
     cloud = job.cloud
     case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
@@ -259,9 +259,9 @@ def change(job: work.Work) -> None:
 
 
 def releasing(stage: work.Stage) -> work.Stage:
-    """Return a stage that is run when the cluster has no policies any more.
+    """Wrap a stage so that it first detaches all policies of the cluster.
 
-    They go first, so that none of them meddles with the deletion.
+    Detached policies cannot interfere with the deletion.
     """
 
     def release(job: work.Work) -> None:
@@ -273,7 +273,7 @@ def releasing(stage: work.Stage) -> work.Stage:
 
 
 def _cases(job: work.Work) -> list[_Case]:
-    """Return the policies of a cluster that is to be deleted."""
+    """Return the policies of a cluster that is about to be deleted."""
     with job.run.database.reader() as session:
         bound = list(bindings.of_cluster(session, job.action.target))
     if not bound:
@@ -308,7 +308,7 @@ def _release_and_forget(job: work.Work, case: _Case) -> None:
 
 
 def keep(session: orm.Session, action: models.Action, reason: str) -> None:
-    """Leave a cluster as it is, to whose nodes nothing was done."""
+    """Leave the cluster's status, because its nodes did not change."""
 
 
 def _case(
@@ -326,8 +326,8 @@ def _case(
         cluster=cluster,
         profile=session.get_one(models.Profile, cluster.profile_id),
         policy=policy,
-        properties=schema.filled(
-            kind.properties, policy.spec.get('properties') or {}
+        properties=job.run.policy_types.properties_of(
+            policy.type, policy.spec
         ),
     )
     return _Case(kind, target, binding, nodes.of_cluster(session, cluster.id))
@@ -343,9 +343,9 @@ def _policy(job: work.Work, session: orm.Session) -> models.Policy:
 
 
 def _refuse_unfit(job: work.Work, session: orm.Session, case: _Case) -> None:
-    """Refuse a policy that the cluster cannot have.
+    """Check that a policy can be attached to the cluster.
 
-    :raises engine.policies.base.PolicyRefusal: saying why
+    :raises engine.policies.base.PolicyRefusal: with the reason
     """
     kind, cluster = case.kind, case.target.cluster
     name = job.run.profile_types.get(case.target.profile.type).name

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asking the policies of a cluster, before and after its actions.
+"""Call the policies of a cluster before and after its actions.
 
-Only actions that a user asked for are asked about: what they derive was
-decided with them. The decisions are in the data of the action, below
-``policies``; :func:`decided` reads them.
+Policies check only actions that a user requested: decisions for the request
+also cover the actions derived from it. The decisions are stored in the data of
+the action, under ``policies``; read them with :func:`decided`.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ from engine import placements
 from engine.actions import runtime, work
 from engine.db import actions, bindings, clock, clusters, models, nodes
 from engine.policies import base
-from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects.clustering import consts
 
 DECISIONS = 'policies'
 
-#: Calls a hook of a type of policies.
+#: Calls a hook of a policy type.
 Ask = Callable[[base.PolicyType, base.Check, base.Attached], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Unseen:
-    """Why a policy could not see what it has to know."""
+    """The reason why a policy could not look at the cloud."""
 
     reason: str
 
 
 def look(job: work.Work) -> dict[str, Any]:
-    """Let the policies see in the cloud what they have to know.
+    """Collect the information from the cloud that policies need.
 
-    :returns: what each saw, by its ID, for :func:`before`
+    :returns: information by policy ID, for :func:`before`
     """
     action = job.action
     if (
@@ -66,11 +65,12 @@ def look(job: work.Work) -> dict[str, Any]:
 def before(
     job: work.Work, session: orm.Session, seen: Mapping[str, Any]
 ) -> bool:
-    """Ask whether and how an action is done; tell whether it is.
+    """Run the policy checks before an action.
 
-    Where one refuses, the action has failed, and nothing was done.
+    If a policy refuses, the action fails before it has changed anything.
 
-    :param seen: from :func:`look`
+    :param seen: the result of :func:`look`
+    :returns: whether all policies agreed
     """
 
     def ask(
@@ -89,7 +89,10 @@ def before(
 
 
 def conclude(job: work.Work, session: orm.Session, success: str) -> None:
-    """End an action that has done its work, after asking once more."""
+    """Run the policy checks after an action's work, and end the action.
+
+    :param success: the status reason if all policies agree
+    """
     refusal = _ask(
         job,
         session,
@@ -103,7 +106,10 @@ def conclude(job: work.Work, session: orm.Session, success: str) -> None:
 
 
 def decided(job: work.Work, topic: str) -> Mapping[str, Any]:
-    """Return what policies decided for an action before it began."""
+    """Return the decisions that policies made before the action began.
+
+    :param topic: the part of the decisions, such as ``deletion``
+    """
     decisions: dict[str, Any] = job.action.data.get(DECISIONS) or {}
     found: Mapping[str, Any] = decisions.get(topic) or {}
     return found
@@ -116,22 +122,20 @@ def asked(
     *,
     enabled_only: bool = True,
 ) -> Iterator[tuple[base.PolicyType, base.Attached]]:
-    """Yield the policies of a cluster, the first to be asked first."""
+    """Yield the policies of a cluster, lowest priority number first."""
     for binding, policy in bindings.of_cluster(
         session, cluster_id, enabled_only=enabled_only
     ):
         kind = run.policy_types.get(policy.type)
-        properties = policy.spec.get('properties') or {}
-        yield (
-            kind,
-            base.Attached(
-                policy, binding, schema.filled(kind.properties, properties)
-            ),
-        )
+        properties = run.policy_types.properties_of(policy.type, policy.spec)
+        yield kind, base.Attached(policy, binding, properties)
 
 
 def _ask(job: work.Work, session: orm.Session, when: str, ask: Ask) -> str:
-    """Ask each policy in turn; return why one refuses, or ''."""
+    """Call each policy in turn.
+
+    :returns: the reason of the first refusal; empty if all policies agree
+    """
     action = job.action
     if (
         action.cause != consts.CAUSE_REQUEST
@@ -173,7 +177,7 @@ def _ask(job: work.Work, session: orm.Session, when: str, ask: Ask) -> str:
 def _place(
     session: orm.Session, action: models.Action, decided: Mapping[str, Any]
 ) -> None:
-    """Have a node that a user creates remember where it is to go."""
+    """Store the chosen placement in a node that a user creates."""
     if action.action != 'NODE_CREATE':
         return
     (placement,) = placements.of_new_nodes(decided, 1)

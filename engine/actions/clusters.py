@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What actions on clusters do: derive actions on nodes, wait, look again.
+"""Stages of cluster actions: derive node actions, wait, evaluate.
 
-Every stage is one transaction, so that a stage either happened or did not.
-A stage with no nodes to act on goes straight to the next one.
+Every stage is one transaction, so it takes effect completely or not at all. A
+stage without nodes to act on continues with the next stage at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
-#: A stage that is one transaction.
+#: A stage that runs in one transaction.
 Step = Callable[[work.Work, orm.Session], None]
 
 
@@ -38,13 +38,13 @@ def in_transaction(step: Step) -> work.Stage:
 
 
 def create(job: work.Work, session: orm.Session) -> None:
-    """Make the nodes."""
+    """Create the nodes."""
     cluster = begin(job, session, 'CREATING', 'Creation in progress')
     grow(job, session, cluster, cluster.desired_capacity, created)
 
 
 def created(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the new nodes, and end the action."""
     finish(job, session, 'Cluster creation succeeded.', 'creating')
 
 
@@ -63,12 +63,12 @@ def delete(job: work.Work, session: orm.Session) -> None:
 
 
 def deleted(job: work.Work, session: orm.Session) -> None:
-    """Delete the cluster, if no node is left."""
+    """Delete the cluster if it has no nodes left."""
     cluster = clusters.lock(session, job.action.target)
     if cluster is None:
         job.succeed(session, 'The cluster was gone already.')
     elif nodes.count_of_cluster(session, cluster.id):
-        finish(job, session, '', 'deleting')
+        finish(job, session, '', 'deleting', counts=True)
     else:
         session.delete(cluster)
         session.flush()
@@ -79,12 +79,12 @@ def deleted(job: work.Work, session: orm.Session) -> None:
 
 
 def resize(job: work.Work, session: orm.Session) -> None:
-    """Change the bounds, and make or delete nodes."""
+    """Change the size limits, and create or delete nodes."""
     _resize(job, session, resize_of(job.request))
 
 
 def scale_in(job: work.Work, session: orm.Session) -> None:
-    """Delete ``count`` nodes, or those that there are."""
+    """Delete ``count`` nodes, or all nodes if there are fewer."""
     count = _count(job, 'deletion')
     present = nodes.count_of_cluster(session, job.action.target)
     _resize(
@@ -95,29 +95,40 @@ def scale_in(job: work.Work, session: orm.Session) -> None:
 
 
 def scale_out(job: work.Work, session: orm.Session) -> None:
-    """Make ``count`` nodes."""
+    """Create ``count`` nodes."""
     count = _count(job, 'creation')
     _resize(job, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
 
 
 def resized(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the remaining nodes, and end the action."""
     finish(job, session, 'Cluster resize succeeded.', 'resizing')
 
 
 def scaled(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the remaining nodes, and end the action."""
     finish(job, session, 'Cluster scaling succeeded.', 'scaling')
 
 
 def _count(job: work.Work, topic: str) -> int:
-    """Return by how many nodes to scale: what a policy says, or the user."""
-    decided = checks.decided(job, topic).get('count')
-    return int(decided or work.given(job.request, 'count') or 1)
+    """Return the number of nodes to add or delete.
+
+    A policy's decision takes precedence over the request; the default is 1.
+    The decision is 0 if the cluster is already at its limit.
+
+    :param topic: the topic of the policies' decision
+    """
+    for count in (
+        checks.decided(job, topic).get('count'),
+        work.given(job.request, 'count'),
+    ):
+        if count is not None:
+            return int(count)
+    return 1
 
 
 def resize_of(request: object) -> sizes.Resize:
-    """Return what a ClusterResizeRequest asks for."""
+    """Convert a ClusterResizeRequest to a resize."""
     strict = work.given(request, 'strict')
     return sizes.Resize(
         adjustment_type=work.given(request, 'adjustment_type'),
@@ -137,7 +148,11 @@ def _resize(
     bounds = sizes.Bounds(
         cluster.min_size, cluster.max_size, job.run.node_limit()
     )
-    size, bounds = change.apply(len(members), bounds)
+    try:
+        size, bounds = change.apply(len(members), bounds)
+    except errors.BadRequest as error:
+        job.fail(session, str(error))  # the cluster has not changed
+        return
     clusters.set_status(cluster, 'RESIZING', 'Cluster resize started.')
     cluster.min_size, cluster.max_size = bounds.minimum, bounds.maximum
     surplus = len(members) - size
@@ -151,15 +166,23 @@ def _resize(
         grow(job, session, cluster, -surplus, after)
 
 
-# Ends
+# Ending an action
+
+#: Actions that reduce the desired capacity before the nodes are deleted.
+SHRINKING = ('CLUSTER_RESIZE', 'CLUSTER_SCALE_IN')
 
 
 def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
-    """Leave the cluster in a state that tells what happened."""
+    """Set the cluster's status after an action ended without success."""
     cluster = clusters.get(session, action.target)
-    # Nothing was done yet to what no engine has begun with.
+    # An action that no engine has claimed has changed nothing.
     if cluster is None or (action.claims == 0 and cluster.status != 'INIT'):
         return
+    stay = nodes.count_of_cluster(session, cluster.id)
+    if action.action == 'CLUSTER_DELETE' or (
+        action.action in SHRINKING and cluster.desired_capacity < stay
+    ):
+        cluster.desired_capacity = stay
     clusters.set_status(cluster, 'ERROR', f'{action.action}: {reason}')
     session.flush()
 
@@ -172,9 +195,11 @@ def finish(
     *,
     counts: bool = False,
 ) -> None:
-    """End the action by what became of its nodes.
+    """End the action according to the outcome of its node actions.
 
-    :param counts: whether there are to be as many nodes as there are now
+    :param success: the status reason after success
+    :param doing: the verb for the status reason after a failure
+    :param counts: whether the number of nodes becomes the desired capacity
     """
     cluster = locked(job, session)
     if counts:
@@ -197,16 +222,17 @@ def finish(
 def begin(
     job: work.Work, session: orm.Session, status: str, reason: str
 ) -> models.Cluster:
-    """Say what is about to be done, and return the cluster."""
+    """Set the cluster's status before the work, and return the cluster."""
     cluster = locked(job, session)
     clusters.set_status(cluster, status, reason)
     return cluster
 
 
 def locked(job: work.Work, session: orm.Session) -> models.Cluster:
-    """Return the cluster, which nobody else changes before we commit.
+    """Return the cluster and lock its row until the transaction ends.
 
-    :raises vobjects.clustering.errors.ResourceNotFound: it is gone
+    :raises vobjects.clustering.errors.ResourceNotFound: the cluster was
+        deleted
     """
     cluster = clusters.lock(session, job.action.target)
     if cluster is None:
@@ -224,7 +250,7 @@ def wait(
     children: Sequence[models.Action],
     then: Step,
 ) -> None:
-    """Go on with a step after the children, at once if there are none."""
+    """Run a step after the children, or at once if there are none."""
     if children:
         job.wait(session, children, then.__name__)
     else:
@@ -238,7 +264,7 @@ def grow(
     count: int,
     then: Step,
 ) -> None:
-    """Add new nodes to a cluster and make them."""
+    """Add nodes to a cluster, and derive the actions that create them."""
     children = []
     decided = job.action.data.get(checks.DECISIONS) or {}
     for placement in placements.of_new_nodes(decided, count):
@@ -271,7 +297,7 @@ def add_node(
     profile_id: str,
     data: dict[str, Any] | None = None,
 ) -> models.Node:
-    """Add a node, not made yet, to a cluster whose row we have locked."""
+    """Add a node in status INIT to a cluster whose row is locked."""
     node = models.Node(
         id=models.new_id(),
         name=name,
@@ -294,7 +320,7 @@ def add_node(
 def deletions(
     job: work.Work, members: Sequence[models.Node]
 ) -> list[models.Action]:
-    """Return actions that delete nodes."""
+    """Return child actions that delete nodes."""
     return [
         job.child(
             'NODE_DELETE',
@@ -312,7 +338,12 @@ def shrink(
     count: int,
     then: Step,
 ) -> None:
-    """Have nodes go, those and in the way that a policy says."""
+    """Remove nodes from a cluster.
+
+    The policies decide which nodes to remove, whether to delete them, and how
+    long to wait. Without such a decision, :func:`engine.db.nodes.victims`
+    chooses the nodes, and they are deleted at once.
+    """
     decided = checks.decided(job, 'deletion')
     chosen = set(decided.get('candidates') or ())
     if chosen:
@@ -330,7 +361,7 @@ def shrink(
 def leaves(
     job: work.Work, members: Iterable[models.Node]
 ) -> list[models.Action]:
-    """Return actions by which nodes leave their cluster."""
+    """Return child actions that remove nodes from their cluster."""
     return [
         job.child(
             'NODE_LEAVE',

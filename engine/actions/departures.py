@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that do not go at once, because a deletion policy says so.
+"""Delay the removal of nodes as a deletion policy specifies.
 
 ::
 
-               grace_period         told                 let go, or timeout
+               grace_period       notified          completed, or timeout
     start/tell ------------> tell ------> (WAITING_LIFECYCLE_    ---------> go
                               |  ^        COMPLETION)
-                              '--' not reached: again, a few times
+                              '--' delivery failed: retry a few times
 
-Nothing waits in a thread: the action is a row that any engine claims when it
-is due, and its locks stay. The time that it waits so is added to what it may
-take. A hook is told at least once: again, with the same token, if an engine
-dies just then.
+Without a hook, ``go`` follows the grace period. No thread waits: the action is
+a row that keeps its locks, and any engine claims it when it is due. The
+waiting time is added to the action's timeout. A hook is notified at least
+once: if an engine dies at that moment, another one sends the notification
+again, with the same token.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from vobjects.clustering import consts
 
 TELL, GO = 'tell', 'go'
 
-#: Why an action waits, and why it does no more.
+#: Status reasons while an action waits, and after it has waited.
 TOLD = 'Waits to be let go, or for its time to be over.'
 NOT_TOLD = f'{TOLD} Nobody was told: '
 LET_GO = 'Let go by complete_lifecycle.'
@@ -38,7 +39,7 @@ LET_GO = 'Let go by complete_lifecycle.'
 def postpone(
     job: work.Work, session: orm.Session, children: Sequence[models.Action]
 ) -> None:
-    """Have new actions that remove nodes wait as a policy says."""
+    """Delay new actions that remove nodes, as the policies specify."""
     grace, hook = _wanted(job)
     if not grace and not hook:
         return
@@ -56,7 +57,7 @@ def postpone(
 def delayed(go: work.Stage) -> work.Stage:
     """Return the first stage of an action that removes a node.
 
-    :param go: what it does in the end
+    :param go: the stage that removes the node
     """
 
     def enter(job: work.Work) -> None:
@@ -85,20 +86,20 @@ def _wait(
 
 
 def _wanted(job: work.Work) -> tuple[int, Mapping[str, Any]]:
-    """Return for how many seconds nodes stay, and who is told of them."""
+    """Return the grace period in seconds, and the hook to notify."""
     decided = checks.decided(job, 'deletion')
     return int(decided.get('grace_period') or 0), decided.get('hooks') or {}
 
 
 def _wait_of(grace: int, hook: Mapping[str, Any]) -> int:
-    """Return for how many seconds a node stays at most."""
+    """Return the maximum number of seconds that a node stays."""
     return grace + int(hook.get('timeout') or 0)
 
 
 def tell(job: work.Work) -> None:
-    """Tell of the node, and wait until it is let go.
+    """Notify the hook about the node, and wait for the completion.
 
-    There is nothing to wait for with a node that does not work.
+    A node that is not working needs no notification.
     """
     action = job.action
     with job.run.database.reader() as session:
@@ -124,7 +125,7 @@ def tell(job: work.Work) -> None:
 def _told(job: work.Work, session: orm.Session, trouble: str) -> None:
     action = actions.get(session, job.action.id)
     assert action is not None
-    # Who was told may have been faster than we are.
+    # The completion may have arrived before this transaction.
     if action.data.get('let_go'):
         job.pause(session, GO, status_reason=LET_GO)
         return
@@ -149,10 +150,10 @@ def _told(job: work.Work, session: orm.Session, trouble: str) -> None:
 
 
 def let_go(session: orm.Session, action: models.Action) -> bool:
-    """Have an action wait no more for its node to be let go.
+    """Complete the lifecycle hook of an action, so that it stops waiting.
 
-    :param action: locked, with a hook
-    :returns: whether it can be claimed now
+    :param action: a locked action with a hook
+    :returns: whether any engine can claim it now
     """
     if actions.let_go(session, action.id, LET_GO):
         return True
@@ -163,7 +164,7 @@ def let_go(session: orm.Session, action: models.Action) -> bool:
 
 
 def stay(session: orm.Session, action: models.Action, reason: str) -> None:
-    """Leave a node as it is that nothing was done to yet."""
+    """Leave the node's status, unless the action has begun to change it."""
     node = node_rows.get(session, action.target)
     if node is not None and node.status in ('INIT', 'DELETING'):
         nodes.abandon(session, action, reason)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ending an action from outside: deadlines, forced deletions, lost engines.
+"""End actions from outside: deadlines, forced deletions, lost engines.
 
-An action is ended together with everything it waits for, in one transaction.
-Whoever runs one of them at the moment finds its claim void.
+An action and everything it waits for end in one transaction. The claim of a
+worker that runs one of them becomes void.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.actions import runtime, table
 from engine.db import actions, clock, dependencies, models
 from vobjects.clustering import consts
 
-#: Why an action is ended -> the status and the reason it is left with.
+#: Cause -> the final status and status reason.
 CAUSES = {
     'CANCEL': ('CANCELLED', 'cancelled by request'),
     'SUPERSEDE': ('CANCELLED', 'gave way to a forced deletion'),
@@ -29,7 +29,7 @@ def end(
     """End an action and everything it waits for.
 
     :param cause: a key of :data:`CAUSES`
-    :returns: whether another action became ready by it
+    :returns: whether another action became ready
     """
     action = actions.lock(session, action_id)
     if action is None or action.status in consts.ACTION_ENDS:
@@ -51,7 +51,7 @@ def abandon(
 ) -> bool:
     """End an action that has no unfinished children.
 
-    :returns: whether another action became ready by it
+    :returns: whether another action became ready
     """
     kind = table.KINDS.get(action.action)
     if kind is not None:
@@ -76,9 +76,9 @@ def supersede(
     session: orm.Session,
     others: Iterable[models.Action],
 ) -> bool:
-    """End actions that stand in the way of a forced deletion.
+    """End the actions that block a forced deletion.
 
-    :returns: whether another action became ready by it
+    :returns: whether another action became ready
     """
     woken = False
     for action in others:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that look after each node: they are told as nodes come and go.
+"""Notify policies that manage each node when nodes come and go.
 
-They are told whoever asked for it, the node itself or its cluster's action,
-and outside of transactions. What a policy has to remember of a node is in the
-node's ``data``.
+Policies are notified outside of transactions, whether the user's action
+targets the node or its cluster. A policy stores its information about a node
+in the node's ``data``.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from engine.db import models, nodes
 from engine.policies import base
 from engine.providers import base as providers
 
-#: Why a policy cannot do its part.
+#: Errors that prevent a policy from managing a node.
 TROUBLES = (base.PolicyRefusal, providers.ProviderError)
 
-#: By the ID of a node: keys of its data with new values; None: no key.
+#: Node ID -> keys of the node's data with new values; None deletes a key.
 Changes = dict[str, dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class News:
-    """What came of telling policies about a node.
+    """The result of notifying policies about a node.
 
-    :ivar trouble: why one could not do its part; '' if all could
+    :ivar changes: changes of the node's data
+    :ivar trouble: why a policy failed; empty if none did
     """
 
     changes: Mapping[str, Any]
     trouble: str = ''
 
     def status(self, reason: str) -> tuple[str, str]:
-        """Return the status of the node, and why.
+        """Return the node's status and status reason.
 
-        :param reason: why, if all is well
+        :param reason: the status reason if no policy failed
         """
         return (
             ('WARNING', self.trouble) if self.trouble else ('ACTIVE', reason)
@@ -53,10 +54,12 @@ def arrived(
     *,
     cluster_id: str | None = None,
 ) -> News:
-    """Tell that a node has come, or has another object now.
+    """Notify policies of a new node, or of a node's new cloud object.
 
-    :param physical_id: of its object, if the node does not say so yet
-    :param cluster_id: of the cluster that it is about to join, if it does
+    :param physical_id: the ID of the new object, if the node does not have it
+        yet
+    :param cluster_id: the ID of the cluster that the node is about to join, if
+        any
     """
     node, found = _told(job, node_id, cluster_id)
     if node is None or not found:
@@ -78,9 +81,9 @@ def arrived(
 
 
 def departs(job: work.Work, node_id: str) -> bool:
-    """Tell that a node is about to go from its cluster.
+    """Notify policies that a node is about to leave its cluster.
 
-    :returns: whether it can; if not, the action has failed
+    :returns: whether the node can leave; if not, the action has failed
     """
     node, found = _told(job, node_id, None)
     if node is None:
@@ -106,7 +109,7 @@ def _stay(job: work.Work, node_id: str, trouble: str) -> None:
 
 
 def departing(stage: work.Stage) -> work.Stage:
-    """Return a stage that is run when policies have let the node go."""
+    """Wrap a stage so that the policies first release the node."""
 
     def depart(job: work.Work) -> None:
         if departs(job, job.action.target):
@@ -116,7 +119,7 @@ def departing(stage: work.Stage) -> work.Stage:
 
 
 def joining(stage: work.Stage) -> work.Stage:
-    """Return a stage that is run when policies have taken the node in."""
+    """Wrap a stage so that the policies first accept the node."""
 
     def join(job: work.Work) -> None:
         node_id, cluster_id = job.action.target, job.request.cluster_id
@@ -146,7 +149,7 @@ def _note(
 def note(
     session: orm.Session, changes: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Change what nodes remember; fine if one is gone."""
+    """Update the data of nodes, ignoring nodes that were deleted."""
     for node_id, values in changes.items():
         node = nodes.lock(session, node_id) if values else None
         if node is not None:
@@ -157,7 +160,7 @@ def note(
 def merged(
     data: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return data with changes; what is None then is not there."""
+    """Return data with changes applied; a value of None removes the key."""
     both = {**data, **changes}
     return {key: value for key, value in both.items() if value is not None}
 
@@ -168,9 +171,9 @@ def take_in(
     attached: base.Attached,
     members: Iterable[models.Node],
 ) -> Changes:
-    """Have a policy look after nodes that are there.
+    """Add existing nodes to a policy.
 
-    :raises engine.providers.base.ProviderError: it cannot
+    :raises engine.providers.base.ProviderError: a node cannot be added
     """
     if not kind.follows_nodes:
         return {}
@@ -183,9 +186,9 @@ def let_go(
     attached: base.Attached,
     members: Iterable[models.Node],
 ) -> Changes:
-    """Have a policy look after nodes no more.
+    """Remove nodes from a policy.
 
-    :raises engine.providers.base.ProviderError: it cannot
+    :raises engine.providers.base.ProviderError: a node cannot be removed
     """
     if not kind.follows_nodes:
         return {}
@@ -195,9 +198,10 @@ def let_go(
 def _told(
     job: work.Work, node_id: str, cluster_id: str | None
 ) -> tuple[models.Node | None, list[tuple[base.PolicyType, base.Attached]]]:
-    """Return a node, and the policies that are told about it.
+    """Return a node and the policies to notify about it.
 
-    :param cluster_id: of the policies; None: of the node
+    :param cluster_id: the ID of the policies' cluster; None: the node's
+        cluster
     """
     with job.run.database.reader() as session:
         node = nodes.get(session, node_id)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that other nodes are on, as containers are on servers.
+"""Nodes that host other nodes, as servers host containers.
 
-A node remembers its host in ``data['host']``; the host, or its cluster, has
-what is on it in ``dependents``: the IDs of nodes, and those of profiles that
-name it.
+A node stores its host in ``data['host']``. The host, or its cluster, stores
+the IDs of the nodes on it, and of the profiles that refer to it, in
+``dependents``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlalchemy import orm
 from engine import placements
 from engine.db import clusters, find, models, nodes
 from engine.profiles import base as profiles
-from engine.profiles import docker_container
+from engine.profiles import docker_container, schema
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -27,7 +27,7 @@ Row = TypeVar('Row', models.Node, models.Cluster)
 
 
 def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
-    """Return what a profile type sees of a node."""
+    """Return the view of a node for profile types."""
     return profiles.NodeView(
         id=node.id,
         name=node.name,
@@ -43,10 +43,10 @@ def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
 def reserve(
     session: orm.Session, node: models.Node, properties: Mapping[str, Any]
 ) -> None:
-    """Give a node a host, unless it has one that is well.
+    """Assign a host to a node, unless its current host is healthy.
 
-    :param properties: of a type whose nodes are on hosts
-    :raises engine.providers.base.ProviderError: no host can be had
+    :param properties: the properties of a profile whose nodes need hosts
+    :raises engine.providers.base.ProviderError: no host is available
     """
     host = _choose(session, node, properties)
     known = node.data.get('host')
@@ -59,7 +59,7 @@ def reserve(
 
 
 def release(session: orm.Session, node: models.Node) -> None:
-    """Tell a node's host, if it has one, that the node is on it no more."""
+    """Remove a node from its host, if it has one."""
     known = node.data.get('host')
     if known is None:
         return
@@ -75,7 +75,8 @@ def check(
 ) -> Target:
     """Return the node or cluster that a spec names as host.
 
-    :raises vobjects.clustering.errors.InvalidSpec: there is none, or more
+    :raises vobjects.clustering.errors.InvalidSpec: no resource matches, or
+        several do
     """
     node, cluster = properties.get('host_node'), properties.get('host_cluster')
     try:
@@ -84,7 +85,7 @@ def check(
         return find.find(session, models.Cluster, cluster or '', project)
     except (errors.ResourceNotFound, errors.MultipleChoices):
         raise errors.InvalidSpec(
-            f'properties.host_{"node" if node else "cluster"}:'
+            f'{schema.PROPERTIES}.host_{"node" if node else "cluster"}:'
             f' {exceptions.cut(node or cluster)} could not be found or is'
             ' not unique'
         ) from None
@@ -95,9 +96,10 @@ def refer(
     profile: models.Profile,
     properties: Mapping[str, Any],
 ) -> None:
-    """Tell the host that a new profile names that it does.
+    """Register a new profile with the host that it refers to.
 
-    :raises vobjects.clustering.errors.InvalidSpec: there is none, or more
+    :raises vobjects.clustering.errors.InvalidSpec: no resource matches, or
+        several do
     """
     target = _locked(session, check(session, profile.project, properties))
     if target is None:
@@ -108,18 +110,19 @@ def refer(
 
 
 def forget(session: orm.Session, profile: models.Profile) -> None:
-    """Tell the host that a profile names that the profile is deleted."""
+    """Unregister a deleted profile from the host that it refers to."""
     properties = profile.spec.get('properties') or {}
-    if properties.get('host_node'):
+    # Don't test for truth: the number 0 is a valid name.
+    if properties.get('host_node') not in (None, ''):
         _forget(session, models.Node, profile)
-    elif properties.get('host_cluster'):
+    elif properties.get('host_cluster') not in (None, ''):
         _forget(session, models.Cluster, profile)
 
 
 def _forget(
     session: orm.Session, model: type[Row], profile: models.Profile
 ) -> None:
-    # By what it remembers, not by its name: that may have changed.
+    # Search ``dependents``, because the host's name may have changed.
     owned = sqlalchemy.select(model).where(
         find.owned_by(model, profile.project)
     )
@@ -137,7 +140,7 @@ def _host(session: orm.Session, node: models.Node) -> profiles.Host | None:
     if host is None:
         return None
     profile = session.get(models.Profile, host.profile_id)
-    assert profile is not None  # a foreign key says so
+    assert profile is not None  # guaranteed by a foreign key
     kind = profile.type.rpartition('-')[0]
     return profiles.Host(kind, host.physical_id, known['port'])
 
@@ -151,7 +154,7 @@ def _locked(session: orm.Session, target: Target) -> Target | None:
 def _choose(
     session: orm.Session, node: models.Node, properties: Mapping[str, Any]
 ) -> models.Node:
-    """Return a host, locked: of a cluster the one with the fewest nodes on."""
+    """Return a locked host; prefer the current one, then the least used."""
     try:
         target = check(session, node.project, properties)
     except errors.InvalidSpec as error:

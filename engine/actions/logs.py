@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lines of the log about an action say besides their words.
+"""Add the action to the lines that its thread logs.
 
-oslo.log asks the context of a thread: as JSON (``use_json``) a line has all
-of its values; as text it has the action where other services have the
-instance (:data:`TEXT_FORMAT`).
+oslo.log reads the context of the thread. As JSON (``use_json``), a line has
+all values of the context. As text, it shows the action in place of an instance
+(:data:`TEXT_FORMAT`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 from engine.db import models
 from vobjects.clustering.context import RequestContext
 
-#: For oslo.log's option ``instance_uuid_format``.
+#: Value for oslo.log's option ``instance_uuid_format``.
 TEXT_FORMAT = '[%(uuid)s] '
 
 
 class ActionContext(RequestContext):
-    """On whose behalf, and for which action, something is done."""
+    """The user and the action that a line of the log is about."""
 
     def __init__(self, action: models.Action, *, overwrite: bool) -> None:
         super().__init__(
@@ -38,7 +38,7 @@ class ActionContext(RequestContext):
 
     @property
     def instance_uuid(self) -> str:
-        """What a line of text says of it."""
+        """The description of the action in a line of text."""
         about = self._about
         text = f'{about["action"]} {about["action_id"]}'
         if about['cluster_id']:
@@ -46,15 +46,15 @@ class ActionContext(RequestContext):
         return text
 
     def get_logging_values(self) -> dict[str, Any]:
-        """Return what a line of JSON says of it."""
+        """Return the values for a line of JSON."""
         return {**super().get_logging_values(), **self._about}
 
 
 def enter(action: models.Action) -> None:
-    """Have all that this thread logs from now on be about an action."""
+    """Attach an action to everything that this thread logs from now on."""
     ActionContext(action, overwrite=True)
 
 
 def about(action: models.Action) -> dict[str, Any]:
-    """Return the ``extra`` of one line, for a thread that does many things."""
+    """Return the ``extra`` of a single line, for threads with many tasks."""
     return {'context': ActionContext(action, overwrite=False)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of a cluster: joining it, leaving it, replacing one another."""
+"""Add, remove and replace the members of a cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG = logging.getLogger(__name__)
 
 
 def join(job: work.Work) -> None:
-    """Make a node a member of a cluster."""
+    """Add a node to a cluster."""
     job.write(lambda session: _join(job, session))
     _tell(job)
     job.write(
@@ -48,7 +48,7 @@ def _join(job: work.Work, session: orm.Session) -> None:
 
 
 def leave(job: work.Work) -> None:
-    """Make a node a member no more."""
+    """Remove a node from its cluster."""
     job.write(lambda session: _leave(job, session))
     _tell(job)
     job.write(
@@ -67,9 +67,9 @@ def _leave(job: work.Work, session: orm.Session) -> None:
 
 
 def _tell(job: work.Work) -> None:
-    """Tell the node's object which cluster it is in, if it can be told.
+    """Tell the node's cloud object which cluster it belongs to, if possible.
 
-    Whether it knows or not, the node is where it is.
+    A failure is only logged: the membership has changed already.
     """
     view, profile = node_steps.begin(job)
     if not view.physical_id:
@@ -85,13 +85,13 @@ def _tell(job: work.Work) -> None:
 
 
 def add(job: work.Work, session: orm.Session) -> None:
-    """Have the nodes join."""
+    """Derive actions that add the nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Adding nodes')
     steps.wait(job, session, _joins(job, cluster.id, job.request.nodes), added)
 
 
 def added(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the nodes, and end the action."""
     steps.finish(
         job, session, 'Completed adding nodes.', 'adding', counts=True
     )
@@ -101,7 +101,7 @@ def added(job: work.Work, session: orm.Session) -> None:
 
 
 def remove(job: work.Work, session: orm.Session) -> None:
-    """Have the nodes leave, or delete them."""
+    """Derive actions that remove or delete the nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Removing nodes')
     wanted = set(job.request.nodes)
     members = [
@@ -120,7 +120,7 @@ def remove(job: work.Work, session: orm.Session) -> None:
 
 
 def removed(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the remaining nodes, and end the action."""
     decided = checks.decided(job, 'deletion')
     steps.finish(
         job,
@@ -135,7 +135,7 @@ def removed(job: work.Work, session: orm.Session) -> None:
 
 
 def replace(job: work.Work, session: orm.Session) -> None:
-    """Have the old nodes leave."""
+    """Derive actions that remove the old nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Replacing nodes')
     leaving = [
         node
@@ -146,7 +146,7 @@ def replace(job: work.Work, session: orm.Session) -> None:
 
 
 def refill(job: work.Work, session: orm.Session) -> None:
-    """Have nodes join in the place of those that have left."""
+    """Derive actions that add the new nodes."""
     failures = job.failures(session)
     if failures:
         steps.finish(job, session, '', 'replacing')
@@ -156,7 +156,7 @@ def refill(job: work.Work, session: orm.Session) -> None:
 
 
 def replaced(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes there are."""
+    """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Completed replacing nodes.', 'replacing')
 
 

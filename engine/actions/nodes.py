@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What actions on nodes do: one stage each, around one call to the cloud.
+"""Stages of node actions, each with one operation of the cloud.
 
-Each says in the database what it is about to do, lets the cloud do it, and
-says what came of it in the transaction that ends the action. A node's cluster
-is looked at again when a user asked for the action; one that a cluster's
-action derived leaves this to its parent.
+Each records the beginning in the database, calls the cloud, and records the
+result in the transaction that ends the action. If a user requested the action,
+it then evaluates the node's cluster. An action derived from a cluster's action
+leaves this to its parent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
-#: Fields of a node that an update may set without its cloud.
+#: Request fields that an update can set without the cloud.
 PLAIN_FIELDS = {
     'name': 'name',
     'role': 'role',
@@ -33,14 +33,14 @@ PLAIN_FIELDS = {
 
 
 def create(job: work.Work) -> None:
-    """NODE_CREATE: make the node's object."""
+    """Create the node's cloud object (NODE_CREATE)."""
     try:
         view, profile = begin(
             job, 'CREATING', 'Creation in progress', with_host=True
         )
         kind = job.run.profile_types.get(profile.type)
         physical_id = kind.create(
-            cloud_of(job, view, profile), view, _properties(profile)
+            cloud_of(job, view, profile), view, _properties(job, profile)
         )
     except providers.ProviderError as error:
         fail(job, str(error))
@@ -64,7 +64,7 @@ def create(job: work.Work) -> None:
 
 
 def update(job: work.Work) -> None:
-    """NODE_UPDATE: change properties, and the object if the profile does."""
+    """Update a node, and its object if the profile changes (NODE_UPDATE)."""
     request = job.request
     view, old = begin(job, 'UPDATING', 'Update in progress')
     new_id = work.given(request, 'profile_id')
@@ -75,8 +75,8 @@ def update(job: work.Work) -> None:
             kind.update(
                 cloud_of(job, view, old),
                 view,
-                _properties(old),
-                _properties(new),
+                _properties(job, old),
+                _properties(job, new),
             )
         except providers.ProviderError as error:
             fail(job, str(error))
@@ -98,7 +98,7 @@ def update(job: work.Work) -> None:
 
 
 def delete(job: work.Work) -> None:
-    """NODE_DELETE: remove the object, then the node."""
+    """Delete the cloud object, then the node (NODE_DELETE)."""
     if job.action.cause == consts.CAUSE_REQUEST:
         job.write(lambda session: _check_may_leave(job, session))
     if not following.departs(job, job.action.target):
@@ -157,9 +157,9 @@ def _remove(
     *,
     is_stopped_first: bool,
 ) -> None:
-    """Remove a node's object.
+    """Delete a node's cloud object.
 
-    :raises engine.providers.base.ProviderError: it cannot be removed
+    :raises engine.providers.base.ProviderError: the deletion failed
     """
     kind = job.run.profile_types.get(profile.type)
     try:
@@ -167,14 +167,14 @@ def _remove(
     except providers.RegionNotFound:
         if view.physical_id:
             raise
-        return  # nothing was ever made where nothing is
+        return  # no object was ever created
     if is_stopped_first:
         stopping.stop(kind, cloud, view)
     kind.delete(cloud, view)
 
 
 def check(job: work.Work) -> None:
-    """NODE_CHECK: look whether the object is well."""
+    """Check the health of the cloud object (NODE_CHECK)."""
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     try:
@@ -193,11 +193,11 @@ def check(job: work.Work) -> None:
 
 
 def recover(job: work.Work) -> None:
-    """NODE_RECOVER: bring the object back, by RECREATE if nothing is said."""
+    """Recover the cloud object, with RECREATE by default (NODE_RECOVER)."""
     request = job.request
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
-    properties = _properties(profile)
+    properties = _properties(job, profile)
     operation = work.given(request, 'operation') or 'RECREATE'
     parameters = {
         **(work.given(request, 'operation_params') or {}),
@@ -251,9 +251,9 @@ def recover(job: work.Work) -> None:
 
 
 def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
-    """Leave the node in a state that tells what happened."""
+    """Set the node's status after an action ended without success."""
     node = nodes.get(session, action.target)
-    # Nothing was done yet to what no engine has begun with.
+    # An action that no engine has claimed has changed nothing.
     if node is None or (action.claims == 0 and node.status != 'INIT'):
         return
     nodes.set_status(node, 'ERROR', f'{action.action}: {reason}')
@@ -269,9 +269,10 @@ def _check_may_leave(job: work.Work, session: orm.Session) -> None:
 def check_may_leave(
     session: orm.Session, node: models.Node, limit: int
 ) -> None:
-    """Refuse to take a node from a cluster that is at its minimum.
+    """Check that a cluster stays above its minimum without a node.
 
-    :raises vobjects.clustering.errors.BadRequest: naming size and minimum
+    :raises vobjects.clustering.errors.BadRequest: it does not; the message
+        states size and minimum
     """
     if node.cluster_id is None:
         return
@@ -292,10 +293,11 @@ def begin(
     *,
     with_host: bool = False,
 ) -> tuple[profiles.NodeView, models.Profile]:
-    """Say what is about to be done; return the node and its profile.
+    """Record the beginning of an action; return the node and its profile.
 
-    :param with_host: whether the node gets a host, if its type wants one
-    :raises engine.providers.base.ProviderError: none can be had
+    :param status: the new status of the node; None: unchanged
+    :param with_host: whether to assign a host, if the profile type needs one
+    :raises engine.providers.base.ProviderError: no host is available
     """
 
     def body(
@@ -307,14 +309,14 @@ def begin(
         profile = _profile_in(session, node.profile_id)
         kind = job.run.profile_types.get(profile.type)
         if with_host and kind.on_hosts:
-            hosts.reserve(session, node, _properties(profile))
+            hosts.reserve(session, node, _properties(job, profile))
         return hosts.view(session, node), profile
 
     return job.write(body)
 
 
 def fail(job: work.Work, reason: str) -> None:
-    """End the action badly, and leave the node in ERROR."""
+    """Fail the action, and set the node's status to ERROR."""
 
     def body(session: orm.Session) -> None:
         node = existing(job, session)
@@ -328,18 +330,18 @@ def fail(job: work.Work, reason: str) -> None:
 def cloud_of(
     job: work.Work, view: profiles.NodeView, profile: models.Profile
 ) -> providers.Provider:
-    """Return the part of the cloud that a node is in.
+    """Return the part of the cloud that contains the node.
 
-    :raises engine.providers.base.ProviderError: there is none such, or it
-        must not be used
+    :raises engine.providers.base.ProviderError: it does not exist, or must not
+        be used
     """
-    return view.cloud(job.cloud, _properties(profile))
+    return view.cloud(job.cloud, _properties(job, profile))
 
 
 def existing(job: work.Work, session: orm.Session) -> models.Node:
     """Return the node.
 
-    :raises vobjects.clustering.errors.ResourceNotFound: it is gone
+    :raises vobjects.clustering.errors.ResourceNotFound: the node was deleted
     """
     node = nodes.get(session, job.action.target)
     if node is None:
@@ -359,9 +361,8 @@ def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
     return profile
 
 
-def _properties(profile: models.Profile) -> dict[str, Any]:
-    properties: dict[str, Any] = profile.spec.get('properties') or {}
-    return properties
+def _properties(job: work.Work, profile: models.Profile) -> dict[str, Any]:
+    return job.run.profile_types.properties_of(profile.type, profile.spec)
 
 
 def _set_health(node: models.Node, trouble: str) -> None:
@@ -381,9 +382,9 @@ def look_at_cluster(
     *,
     counts: bool = False,
 ) -> None:
-    """Say again how a node's cluster is, if nobody else will.
+    """Evaluate the node's cluster, unless a parent action does.
 
-    :param counts: whether the number of its nodes changed
+    :param counts: whether the number of nodes becomes the desired capacity
     """
     if cluster_id is None or job.action.cause != consts.CAUSE_REQUEST:
         return
@@ -402,9 +403,9 @@ def evaluate(
     operation: str,
     limit: int,
 ) -> None:
-    """Set a cluster's status by what its nodes are like.
+    """Set a cluster's status according to its nodes.
 
-    What was changed of them has been flushed.
+    Flush changes of the nodes before you call it.
     """
     status, reason = sizes.health(
         operation,
@@ -422,7 +423,7 @@ def _leave_host(
     kind: profiles.ProfileType,
     view: profiles.NodeView,
 ) -> None:
-    """Remove what a node has on a host that is not well, if that can be."""
+    """Try to delete a node's object from a host that is not healthy."""
     try:
         kind.delete(cloud, view)
     except providers.ProviderError as error:
@@ -432,7 +433,7 @@ def _leave_host(
 def _conclude(
     job: work.Work, session: orm.Session, news: following.News, success: str
 ) -> None:
-    """End an action well, if all policies could do their part."""
+    """End an action successfully, unless a policy failed."""
     if news.trouble:
         job.fail(session, news.trouble)
     else:
@@ -442,7 +443,7 @@ def _conclude(
 def _remove_if_unwanted(
     job: work.Work, view: profiles.NodeView, profile: models.Profile
 ) -> None:
-    """Remove what we made for a node that was deleted meanwhile."""
+    """Delete the new object of a node that was deleted meanwhile."""
     with job.run.database.reader() as session:
         if nodes.get(session, view.id) is not None:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that profile types offer: on a node, on a cluster's nodes."""
+"""Run operations of profile types on a node or on a cluster's nodes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from vobjects.clustering.requests import nodes as requests
 
 
 def operate(job: work.Work) -> None:
-    """Do something to a node's object."""
+    """Run an operation on a node's cloud object."""
     request = job.request
     view, profile = node_steps.begin(
         job, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
     parameters = work.given(request, 'params') or {}
     try:
-        kind = job.run.profile_types.check_operation(
+        kind, parameters = job.run.profile_types.check_operation(
             profile.type, request.operation, parameters
         )
         kind.operate(
@@ -56,7 +56,7 @@ def operate(job: work.Work) -> None:
 
 
 def operate_all(job: work.Work, session: orm.Session) -> None:
-    """Do something to the nodes that the filters let through."""
+    """Derive operations on the nodes that match the filters."""
     request = job.request
     cluster = steps.begin(
         job,
@@ -82,7 +82,7 @@ def operate_all(job: work.Work, session: orm.Session) -> None:
 
 
 def operated(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes are well."""
+    """Evaluate the nodes, and end the action."""
     operation = job.request.operation
     steps.finish(
         job,
@@ -95,10 +95,10 @@ def operated(job: work.Work, session: orm.Session) -> None:
 def chosen(
     session: orm.Session, cluster_id: str, filters: dict[str, Any]
 ) -> list[str]:
-    """Return the IDs of the members that filters let through.
+    """Return the IDs of the members that match the filters.
 
-    :param filters: of ``consts.OPERATION_FILTERS``: what the node has, or a
-        list of what it may have
+    :param filters: keys of ``consts.OPERATION_FILTERS``, each with the
+        required value or a list of accepted values
     """
     query = (
         sqlalchemy.select(models.Node.id)
@@ -107,7 +107,7 @@ def chosen(
     )
     for name, wanted in filters.items():
         values = wanted if isinstance(wanted, list) else [wanted]
-        # Users are shown '' for no role.
+        # The API shows '' for a node without a role.
         column = sqlalchemy.func.coalesce(getattr(models.Node, name), '')
         query = query.where(
             column.in_([text for text in values if find.is_storable(text)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""New actions. Their inputs are a request that every live engine can read."""
+"""Create actions whose inputs every live engine can read."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def from_request(
     *,
     cluster: models.Cluster | None,
 ) -> models.Action:
-    """Return a new action that a user asked for.
+    """Return a new action that a user requested.
 
-    :param context: of the user's request
-    :param request: with IDs in place of names
+    :param context: the context of the user's request
+    :param request: the request, with IDs in place of names
     :param cluster: the target, or the cluster that the target belongs to
-    :raises vobjects.exceptions.LossyDowngrade: an engine that lives could
-        not be told what the request says
+    :raises vobjects.exceptions.LossyDowngrade: a live engine does not support
+        part of the request
     """
-    # A node's own actions know no cluster's timeout.
+    # A cluster's timeout does not apply to actions on a node.
     governs = cluster if cluster is target else None
     return _new(
         run,
@@ -52,10 +52,9 @@ def derived(
     target_id: str,
     request: base.Request,
 ) -> models.Action:
-    """Return a new action that another one waits for.
+    """Return a new child action.
 
-    It must end when its parent must, belongs to whom its parent belongs to,
-    and remembers the stage that waits for it.
+    It inherits the deadline, the timeout and the owner of its parent.
 
     :raises vobjects.exceptions.LossyDowngrade: see :func:`from_request`
     """
@@ -76,12 +75,12 @@ def derived(
 
 
 def read(run: runtime.Runtime, action: models.Action) -> base.Request:
-    """Return the request that an action's inputs are.
+    """Return the request stored in an action's inputs.
 
-    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: it is
-        newer than what this engine reads
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: this
-        engine does not know its type
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: its
+        version is newer than this engine supports
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: this engine
+        does not know its type
     """
     request: base.Request = serializer.from_wire(
         action.inputs, speaks=run.speaks

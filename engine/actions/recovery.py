@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CLUSTER_CHECK and CLUSTER_RECOVER do."""
+"""Stages of CLUSTER_CHECK and CLUSTER_RECOVER."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vobjects.clustering.requests import nodes as requests
 
 
 def check(job: work.Work, session: orm.Session) -> None:
-    """Look whether the nodes are well."""
+    """Derive health checks of the nodes."""
     if (work.given(job.request, 'params') or {}).get('delete_check_action'):
         actions.forget(session, job.action.target, 'CLUSTER_CHECK')
     steps.begin(job, session, 'CHECKING', 'Check in progress')
@@ -20,19 +20,19 @@ def check(job: work.Work, session: orm.Session) -> None:
 
 
 def checked(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes are well."""
+    """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Cluster checking completed.', 'checking')
 
 
 def recover(job: work.Work, session: orm.Session) -> None:
-    """Look whether the nodes are well first, if asked to."""
+    """Derive health checks of the nodes, if the request asks for them."""
     steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
     looks = _checks(job, session) if work.given(job.request, 'check') else []
     steps.wait(job, session, looks, repair)
 
 
 def repair(job: work.Work, session: orm.Session) -> None:
-    """Recover the nodes that are not well, as a policy or the user says."""
+    """Derive recoveries of unhealthy nodes, as requested or by policy."""
     request = job.request
     given = {
         name: value
@@ -57,7 +57,7 @@ def repair(job: work.Work, session: orm.Session) -> None:
 
 
 def refit(job: work.Work, session: orm.Session) -> None:
-    """Make or delete nodes until there are as many as there should be."""
+    """Create or delete nodes to match the desired capacity, if requested."""
     if not work.given(job.request, 'check_capacity') or job.failures(session):
         recovered(job, session)
         return
@@ -71,7 +71,7 @@ def refit(job: work.Work, session: orm.Session) -> None:
 
 
 def recovered(job: work.Work, session: orm.Session) -> None:
-    """See how many nodes are well."""
+    """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Cluster recovery succeeded.', 'recovering')
 
 

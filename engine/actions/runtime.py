@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the actions of one engine process may use."""
+"""Services shared by all actions of one engine process."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from vobjects.manifest import Manifest
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Runtime:
-    """See the module's docstring.
+    """The services that an action can use.
 
-    :ivar cap: returns what every live engine reads; None: what we read
-    :ivar speaks: what we read, if that is less than what we were built
-        with: an engine that stands in for an older release
+    :ivar cap: returns the object versions that every live engine supports;
+        None: those of this engine
+    :ivar speaks: the object versions that this engine supports, if it emulates
+        an older release; None: all of this release's versions
     :ivar wake: called after an action became ready
     """
 
@@ -46,7 +47,7 @@ class Runtime:
     )
 
     def admit(self, context: RequestContext) -> None:
-        """See that what a caller asks for can be done in the cloud later.
+        """Check that the engine can act for the caller in the cloud later.
 
         :raises vobjects.clustering.errors.ClusteringError: it cannot
         """
@@ -56,11 +57,12 @@ class Runtime:
     def cloud_of(
         self, user: str | None, project: str | None
     ) -> providers.Provider:
-        """Return the cloud as a user sees it in a project.
+        """Return the cloud, with the permissions of a user in a project.
 
-        It may ask the identity service: not within a transaction.
+        Don't call it within a transaction: it may call the identity service.
 
-        :raises engine.providers.base.ProviderError: it must not be used so
+        :raises engine.providers.base.ProviderError: the permissions cannot be
+            used
         """
         if self.provider.delegated is None:
             return self.provider
@@ -70,11 +72,11 @@ class Runtime:
         return self.provider.delegated(delegation)
 
     def node_limit(self) -> int:
-        """Return how many nodes a cluster may have at most."""
+        """Return the maximum number of nodes in a cluster."""
         return int(self.conf.engine.max_nodes_per_cluster)
 
     def timeout(self, cluster: models.Cluster | None = None) -> int:
-        """Return the seconds that an action may take."""
+        """Return the timeout of an action in seconds."""
         if cluster is not None and cluster.timeout:
             return cluster.timeout
         return int(self.conf.engine.default_action_timeout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stopping a node before its cluster deletes it, as its config may ask."""
+"""Stop a node before its cluster deletes it, if configured."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from vobjects.clustering import consts
 
 LOG = logging.getLogger(__name__)
 
-#: The key of a cluster's config.
+#: Key in a cluster's config.
 CONFIG = 'cluster.stop_node_before_delete'
 
 
 def is_wanted(job: work.Work, session: orm.Session, node: models.Node) -> bool:
-    """Tell whether a node is to be stopped that an action deletes.
+    """Tell whether to stop a node before an action deletes it.
 
-    Users who delete a node itself do not want its cluster's way.
+    The cluster's config does not apply if the user deletes the node directly.
     """
     if job.action.cause == consts.CAUSE_REQUEST or node.cluster_id is None:
         return False
@@ -38,7 +38,7 @@ def stop(
     cloud: providers.Provider,
     view: profiles.NodeView,
 ) -> None:
-    """Stop an object, if it can be stopped: it goes in any case."""
+    """Try to stop an object; a failure does not prevent its deletion."""
     if 'stop' not in kind.operations:
         return
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of actions: their stages, the locks they need, loose ends."""
+"""Table of the kinds of actions: their stages, locks and cleanup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def _cluster_locks(action: models.Action, request: Any) -> list[locks.Want]:
 
 
 def _node_locks(action: models.Action, request: Any) -> list[locks.Want]:
-    """See :mod:`engine.db.locks`; a forced deletion waits for no cluster."""
+    """Return the locks of a node action; see :mod:`engine.db.locks`.
+
+    A forced deletion does not wait for the cluster.
+    """
     wants = [locks.Want(models.Node, action.target)]
     if (
         action.cause == consts.CAUSE_REQUEST
@@ -45,7 +48,7 @@ def _node_locks(action: models.Action, request: Any) -> list[locks.Want]:
 
 
 def is_forced(request: Any) -> bool:
-    """Tell whether a request asks to push aside what stands in its way."""
+    """Tell whether a request forces the end of blocking actions."""
     return 'force' in request.fields and bool(given(request, 'force'))
 
 
@@ -59,13 +62,13 @@ def _cluster_kind(*steps: clusters.Step) -> Kind:
 
 
 def _with_start(kind: Kind, around: Callable[[Stage], Stage]) -> Kind:
-    """Return a kind whose first stage is within another one."""
+    """Return a kind whose first stage is wrapped."""
     stages = {**kind.stages, 'start': around(kind.stages['start'])}
     return dataclasses.replace(kind, stages=stages)
 
 
 def _checked(step: clusters.Step) -> Stage:
-    """Return a step that is done if the policies of the cluster agree."""
+    """Return a stage that runs a step if the cluster's policies agree."""
 
     def checked(job: Work) -> None:
         seen = checks.look(job)
@@ -100,7 +103,7 @@ def _departure_kind(go: Stage, abandon: Abandon) -> Kind:
 
 
 def _asking(stage: Stage) -> Stage:
-    """Return a stage that is run if the policies of the cluster agree."""
+    """Return a stage that runs if the cluster's policies agree."""
 
     def asking(job: Work) -> None:
         is_asked = (
@@ -118,10 +121,10 @@ def _asking(stage: Stage) -> Stage:
 
 
 def keep(session: orm.Session, action: models.Action, reason: str) -> None:
-    """Leave a node as it is, whose object nothing was done to."""
+    """Leave the node's status, because its object did not change."""
 
 
-#: A cluster's steps in their order, a node's only one.
+#: Kind of action -> its stages; a cluster action lists its steps in order.
 KINDS: dict[str, Kind] = {
     'CLUSTER_CREATE': _cluster_kind(clusters.create, clusters.created),
     'CLUSTER_UPDATE': _cluster_kind(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CLUSTER_UPDATE does: properties at once, the nodes' profile in batches.
+"""Stages of CLUSTER_UPDATE, which updates nodes in batches.
 
 ::
 
              children             pause
     batch --------------> go_on -------> batch --> ... --> updated
 
-A batch policy says what is in a batch, below ``update`` in what policies
-decided; without one there is a single batch. The first batch with a failure
-is the last one.
+The properties of the cluster change at once. A batch policy plans the batches,
+under the topic ``update`` of the policies' decisions. Without such a policy,
+there is a single batch. A failure in a batch ends the update.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from engine.actions import clusters as steps
 from engine.db import models, nodes
 from vobjects.clustering.requests import nodes as requests
 
-#: Key of an action's data: how many batches there were.
+#: Key in an action's data: the number of batches begun.
 DONE = 'batches'
 
 
 def update(job: work.Work, session: orm.Session) -> None:
-    """Change properties, and begin with the nodes' profile."""
+    """Change the cluster's properties, and begin the first batch."""
     cluster = steps.begin(job, session, 'UPDATING', 'Update in progress')
     for field, column in (
         ('name', 'name'),
@@ -63,7 +63,7 @@ def batch(job: work.Work, session: orm.Session) -> None:
 
 
 def go_on(job: work.Work, session: orm.Session) -> None:
-    """Pause before the next batch, if there is to be one."""
+    """Pause before the next batch, if any."""
     decided = checks.decided(job, 'update')
     left = len(decided.get('plan') or ()) - job.action.data[DONE]
     if left <= 0 or job.failures(session):
@@ -79,7 +79,7 @@ def go_on(job: work.Work, session: orm.Session) -> None:
 
 
 def updated(job: work.Work, session: orm.Session) -> None:
-    """Take the profile over, if the nodes did."""
+    """Set the cluster's profile, if all nodes were updated."""
     profile_id = work.given(job.request, 'profile_id')
     if profile_id is not None and not job.failures(session):
         steps.locked(job, session).profile_id = profile_id
@@ -89,7 +89,7 @@ def updated(job: work.Work, session: orm.Session) -> None:
 def concerned(
     session: orm.Session, request: object, cluster_id: str
 ) -> Sequence[models.Node]:
-    """Return the nodes of a cluster that get another profile.
+    """Return the nodes of a cluster that need the new profile.
 
     :param request: a ClusterUpdateRequest
     """

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action that is being run, one stage at a time.
+"""Run an action, one stage at a time.
 
-A stage is a function of a :class:`Work`. It ends in one of five ways, each
-within a transaction of :meth:`Work.write`: ``wait`` for children and go on
-with another stage, ``pause`` and go on with another stage after a time,
-``succeed``, ``fail``, or by an exception, which fails the action. A stage may
-be run again from its beginning, by any engine, until the transaction that
-ends it is committed; nothing waits in a thread.
+A stage is a function that receives a :class:`Work`. It ends within a
+transaction of :meth:`Work.write`, in one of these ways:
+
+* ``wait`` for children, then continue with another stage
+* ``pause``, then continue with another stage after a time
+* ``succeed``
+* ``fail``
+* an exception, which fails the action unless it is one of :data:`PASSING`
+
+Until that transaction is committed, any engine may run the stage again from
+its beginning. No thread waits.
 """
 
 from __future__ import annotations
@@ -17,14 +22,13 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.actions import logs, queue, runtime
 from engine.db import actions, database, dependencies, locks, models
 from engine.providers import base as providers
 from vobjects import base, exceptions
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
 
 LOG = logging.getLogger(__name__)
 
@@ -37,17 +41,17 @@ EXPLAINED = (
     exceptions.ConversionError,
 )
 
-#: Errors that say nothing about the action: another try may do.
-PASSING = (exceptions.FleetError, oslo_db_exception.DBConnectionError)
+#: Errors that are not the action's fault: it is run again.
+PASSING = (exceptions.FleetError, exceptions.OutOfReach)
 
 Stage = Callable[['Work'], None]
 
-#: Leaves an action's target in a state that tells what happened (a reason).
+#: Sets the target's status after an action ended for the given reason.
 Abandon = Callable[[orm.Session, models.Action, str], None]
 
 
 def given(request: Any, field: str) -> Any:
-    """Return the value of a request's field; None if it was not given."""
+    """Return the value of a request's field; None if it is not set."""
     return getattr(request, field) if request.obj_attr_is_set(field) else None
 
 
@@ -55,10 +59,10 @@ def given(request: Any, field: str) -> Any:
 class Kind:
     """A kind of action.
 
-    :ivar stages: name -> stage; the first to run is ``start``
-    :ivar wants: the locks it needs, by its row and its request
-    :ivar abandon: leaves the target in a state that tells what happened,
-        when the action ends without having done its work
+    :ivar stages: stages by name; the first to run is ``start``
+    :ivar wants: returns the needed locks for an action and its request
+    :ivar abandon: sets the target's status when the action ends without having
+        done its work
     """
 
     stages: Mapping[str, Stage]
@@ -67,10 +71,10 @@ class Kind:
 
 
 class Work:
-    """The right and the means to run an action's next stage.
+    """The right and the means to run the next stage of an action.
 
     :param action: the row as it was when it was claimed
-    :param request: what its inputs say
+    :param request: the request in the action's inputs
     """
 
     def __init__(
@@ -86,25 +90,24 @@ class Work:
         self.claim = claim
         self.action = action
         self.request = request
-        #: Whether its cluster has policies to ask; None: nobody has looked.
-        #: None comes or goes while the cluster is locked.
+        #: Whether the cluster has policies; None if it has not been read. It
+        #: cannot change while the cluster is locked.
         self.has_policies: bool | None = None
         self._settled = False
         self._woken = False
-        self._status: str | None = None
-        #: The time of the transaction under way.
+        #: The time of the current transaction.
         self._now: datetime.datetime | None = None
 
     def perform(self) -> None:
-        """Run the stage that is due. Never raises but what ends a thread."""
+        """Run the next stage, and log any exception."""
         logs.enter(self.action)
         LOG.debug('Stage %s', self.action.stage)
         try:
             self._perform()
         except actions.ClaimLostError:
             LOG.info('The action was taken away')
-        except Exception as error:  # noqa: BLE001 - it is told
-            # Whoever looks for claims without a worker gives it back.
+        except Exception as error:  # noqa: BLE001 - it is logged
+            # The search for claims without a worker gives it back.
             what = f'Could not end {self.action.action} {self.action.id}'
             database.report(LOG, error, what)
 
@@ -127,45 +130,41 @@ class Work:
     # Within a stage
 
     def write(self, body: Callable[[orm.Session], Result]) -> Result:
-        """Run ``body(session)`` in a transaction, if the claim still holds.
+        """Run ``body(session)`` in a transaction, if the claim is still valid.
 
-        Nobody can take the action away before the transaction ends.
+        No engine can take over the action before the transaction ends.
 
-        :param body: leaves no trace but in the database: it may run twice
-        :raises engine.db.actions.ClaimLostError: the action is another's
+        :param body: may run twice, so it must have no effect outside of the
+            database
+        :raises engine.db.actions.ClaimLostError: another worker owns the
+            action
         """
 
         def attempt(session: orm.Session) -> Result:
             self._settled = self._woken = False
-            self._status = None
             self._now = actions.hold(session, self.claim)
             return body(session)
 
         result = self.run.database.write(attempt)
         if self._woken:
             self.run.wake()
-        if self._status is not None:
-            level = logging.DEBUG if self._is_derived() else logging.INFO
-            LOG.log(level, 'The action has ended: %s', self._status)
         return result
-
-    def _is_derived(self) -> bool:
-        return self.action.cause != consts.CAUSE_REQUEST
 
     @property
     def cloud(self) -> providers.Provider:
-        """The cloud as whoever asked for the action sees it.
+        """The cloud, with the permissions of the action's user.
 
-        Not within a transaction: the identity service may have to be asked.
+        Don't use it within a transaction: it may call the identity service.
 
-        :raises engine.providers.base.ProviderError: it must not be used so
+        :raises engine.providers.base.ProviderError: the permissions cannot be
+            used
         """
         return self.run.cloud_of(self.action.user, self.action.project)
 
     def child(
         self, kind: str, target_id: str, request: base.Request
     ) -> models.Action:
-        """Return a new action to wait for."""
+        """Return a new child action to wait for."""
         return queue.derived(self.run, self.action, kind, target_id, request)
 
     def wait(
@@ -174,7 +173,7 @@ class Work:
         children: Iterable[models.Action],
         then: str,
     ) -> None:
-        """Go on with stage ``then`` when the children have ended.
+        """Continue with stage ``then`` when the children have ended.
 
         :param children: from :meth:`child`; at least one
         """
@@ -192,10 +191,11 @@ class Work:
         seconds: float = 0.0,
         **values: Any,
     ) -> None:
-        """Go on with stage ``then`` after a time, in any engine.
+        """Continue with stage ``then`` after a time, in any engine.
 
-        :param status: what the action is in meanwhile
-        :param values: columns to set
+        :param status: the status of the action meanwhile
+        :param seconds: the time to wait
+        :param values: other columns to set
         """
         actions.pause(
             session, self.claim, then, status=status, seconds=seconds, **values
@@ -205,9 +205,10 @@ class Work:
     def extend(
         self, session: orm.Session, seconds: float
     ) -> datetime.datetime | None:
-        """Let the action take so much longer than its timeout says.
+        """Extend the action's deadline beyond its timeout.
 
-        :returns: its deadline, which new children get, too
+        :param seconds: the additional time
+        :returns: the deadline, also for new children
         """
         started = self.action.start_time
         if started is not None:
@@ -221,7 +222,7 @@ class Work:
         return self.action.deadline
 
     def failures(self, session: orm.Session) -> list[str]:
-        """Return why children of the last wait did not succeed."""
+        """Return the failure reasons of the children of the last wait."""
         batch = set(self.action.data.get('children', ()))
         if not batch:
             return []
@@ -237,11 +238,11 @@ class Work:
         reason: str,
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """End the action well."""
+        """End the action with status SUCCEEDED."""
         self._end(session, 'SUCCEEDED', reason, outputs)
 
     def fail(self, session: orm.Session, reason: str) -> None:
-        """End the action badly; the target's state is the stage's affair."""
+        """End the action with status FAILED; the caller sets the target's."""
         self._end(session, 'FAILED', reason)
 
     def _end(
@@ -266,9 +267,8 @@ class Work:
         self.run.events.ended(session, self.action, status, reason, self._now)
         self.run.metrics.ended(session, self.action, status)
         self._settled = True
-        self._status = f'{status}: {reason!r}'
 
-    # Other ends
+    # Failure
 
     def _abandon(self, reason: str) -> None:
         def body(session: orm.Session) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine's database.
 
-Modules named after a noun hold the statements about it; each function takes
-a session, so that a caller puts several of them into one transaction.
+A module named after a noun holds the statements about it. Each function takes
+a session, so that callers can combine several of them in one transaction.
 """

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about actions.
+"""Query and change actions.
 
 ::
 
-            submit                claim              end
-    (none) -------> READY -----------------> RUNNING ---> SUCCEEDED
-                     ^  ^                      |   |      FAILED
-      last child     |  | give_back, requeue   |   |      CANCELLED
-      ended  WAITING-'  '----------------------'   |
-                ^            wait_for              |
-                '----------------------------------'
+                submit                claim              end
+        (none) -------> READY -----------------> RUNNING ---> SUCCEEDED
+                         ^  ^                      |   |      FAILED
+          last child     |  |   give_back, pause   |   |      CANCELLED
+          ended  WAITING-'  '----------------------'   |
+                    ^            wait_for              |
+                    '----------------------------------'
 
-``pause`` leads from RUNNING to READY as well, with a time before which nobody
-claims the action; or to WAITING_LIFECYCLE_COMPLETION, out of which the action
-is claimed when that time has come, and which ``let_go`` makes READY before.
+``pause`` sets a time before which no engine claims the action again. It can
+also move the action to WAITING_LIFECYCLE_COMPLETION. An engine claims such an
+action when that time has come; ``let_go`` makes it READY earlier.
 
-Each arrow is one conditional UPDATE: who finds the action in another status
-than expected changes nothing. A :class:`Claim` says who is running an action
-and for the how-many-eth time: a worker whose engine was given up finds its
-claim void, whatever it does next.
+Each arrow is one conditional UPDATE, which changes nothing if the action is in
+another status than expected. A :class:`Claim` identifies the engine that runs
+an action, and counts the claims on it. The claim of a worker whose engine was
+declared dead is therefore void, whatever the worker does next.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from vobjects.clustering import consts
 #: Statuses of an action that has not ended.
 UNFINISHED = ('INIT', 'WAITING', 'READY', 'RUNNING', consts.WAITING_LIFECYCLE)
 
-#: Those in which an action that is due is claimed.
+#: Statuses in which an engine may claim an action that is due.
 CLAIMABLE = ('READY', consts.WAITING_LIFECYCLE)
 
 
 class ClaimLostError(Exception):
-    """The action is not this worker's any more: stop working on it."""
+    """Raised when another worker owns the action: stop working on it."""
 
 
 _ACTION = statements.table(models.Action)
@@ -51,10 +51,10 @@ _SERVICE = statements.table(models.Service)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Condition:
-    """What an action must fulfil to be changed.
+    """The condition under which an action is updated.
 
-    :ivar change: an UPDATE of those that fulfil it; made at import
-    :ivar values: of its parameters
+    :ivar change: the conditional UPDATE, built at import
+    :ivar values: the statement's parameters
     """
 
     change: sqlalchemy.Update
@@ -69,7 +69,8 @@ def _change(*clauses: sqlalchemy.ColumnElement[bool]) -> sqlalchemy.Update:
     )
 
 
-#: The parameters are not called as a column is: those are what is set.
+#: Parameter names differ from column names, which SQLAlchemy uses for the
+#: values to set.
 _IS_CLAIMED = sqlalchemy.and_(
     _ACTION.c.id == sqlalchemy.bindparam('_id'),
     _ACTION.c.status == 'RUNNING',
@@ -102,7 +103,7 @@ class Claim:
     """The right to run an action.
 
     :ivar owner: the ID of the service
-    :ivar number: how often the action has been claimed
+    :ivar number: how many times the action has been claimed
     """
 
     action_id: str
@@ -110,11 +111,11 @@ class Claim:
     number: int
 
     def condition(self) -> Condition:
-        """Return the condition under which the claim is good."""
+        """Return the condition that holds while the claim is valid."""
         return Condition(_CHANGE_CLAIMED, self.values())
 
     def values(self) -> dict[str, Any]:
-        """Return what a statement has to know of it."""
+        """Return the parameters that identify the claim."""
         return {
             '_id': self.action_id,
             '_owner': self.owner,
@@ -123,14 +124,15 @@ class Claim:
 
 
 def is_unfinished(action_id: str) -> Condition:
-    """Return the condition of an action's not having ended."""
+    """Return the condition that an action has not ended."""
     return Condition(_CHANGE_UNFINISHED, {'_id': action_id})
 
 
 def update(session: orm.Session, condition: Condition, **values: Any) -> bool:
-    """Change the action that fulfils a condition; tell whether it did.
+    """Update an action if it fulfills a condition.
 
-    :param values: of columns
+    :param values: new values by column name
+    :returns: whether the action fulfilled the condition
     """
     changed = statements.change(
         session, condition.change, {**condition.values, **values}
@@ -139,12 +141,12 @@ def update(session: orm.Session, condition: Condition, **values: Any) -> bool:
 
 
 def get(session: orm.Session, action_id: str) -> models.Action | None:
-    """Return an action as the database has it now."""
+    """Return the committed state of an action."""
     return statements.row(session, models.Action, action_id)
 
 
 def lock(session: orm.Session, action_id: str) -> models.Action | None:
-    """Return an action that nobody else changes before we commit."""
+    """Return an action and lock its row until the transaction ends."""
     return statements.locked(session, models.Action, action_id)
 
 
@@ -182,7 +184,7 @@ _CLAIM = _change(
     blocked_on=None,
 )
 
-#: An action, and the time.
+#: Selects an action and the current time.
 _CLAIMED = (
     sqlalchemy.select(models.Action, clock.utcnow())
     .where(models.Action.id == sqlalchemy.bindparam('_id'))
@@ -193,9 +195,10 @@ _CLAIMED = (
 def candidates(
     session: orm.Session, limit: int, excluded: Collection[str] = ()
 ) -> list[str]:
-    """Return IDs of actions that may be claimed now, the oldest first.
+    """Return the IDs of claimable actions, oldest first.
 
-    :param excluded: IDs that the caller does not want
+    :param limit: the maximum number of IDs
+    :param excluded: IDs to leave out
     """
     values = {'most': limit, 'ids': list(excluded)}
     return list(session.scalars(_CANDIDATES, values))
@@ -204,11 +207,12 @@ def candidates(
 def claim(
     session: orm.Session, action_id: str, owner: str
 ) -> tuple[Claim, models.Action, datetime.datetime] | None:
-    """Make a ready action ``owner``'s, if nobody was faster.
+    """Claim a ready action for a service.
 
-    :param owner: the ID of a service that the ledger knows; one that was
-        given up gets nothing
-    :returns: also the time of that
+    :param owner: the ID of a service; a service that the ledger does not list
+        cannot claim anything
+    :returns: the claim, the action and the time of the claim; None if another
+        engine was faster
     """
     values = {'_id': action_id, '_owner': owner}
     if not statements.change(session, _CLAIM, values):
@@ -223,7 +227,10 @@ def start(
     action: models.Action,
     now: datetime.datetime,
 ) -> bool:
-    """Let an action's time run; tell whether it did not run yet."""
+    """Start the clock of an action: set its start time and deadline.
+
+    :returns: whether the action had not been started before
+    """
     if action.start_time is not None:
         return False
     values = {
@@ -236,7 +243,7 @@ def start(
 
 
 def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
-    """Return a time so many seconds later, or the last one there is."""
+    """Return a time some seconds later, limited to the latest datetime."""
     try:
         return time + datetime.timedelta(seconds=seconds)
     except OverflowError:
@@ -247,10 +254,10 @@ def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
 
 
 def hold(session: orm.Session, claimed: Claim) -> datetime.datetime:
-    """Keep the action from being taken away until the transaction ends.
+    """Lock a claimed action until the transaction ends.
 
-    :returns: the time
-    :raises ClaimLostError: it has been taken away
+    :returns: the current time
+    :raises ClaimLostError: another worker owns the action
     """
     now: datetime.datetime | None = session.scalar(_HOLD, claimed.values())
     if now is None:
@@ -265,11 +272,12 @@ def give_back(
     after: float = 0.0,
     blocked_on: str | None = None,
 ) -> bool:
-    """Leave the action to whoever claims it next.
+    """Release the claim so that any engine can claim the action.
 
-    :param after: seconds before which nobody should
-    :param blocked_on: the resource whose release makes it claimable at once
-    :returns: whether the claim was still good
+    :param after: seconds before which no engine may claim it
+    :param blocked_on: the ID of the resource whose release makes the action
+        claimable at once
+    :returns: whether the claim was still valid
     """
     not_before = None
     if after:
@@ -293,11 +301,12 @@ def pause(
     seconds: float = 0.0,
     **values: Any,
 ) -> None:
-    """Let the action go on at ``stage`` when a time is over, its locks kept.
+    """Resume the action at ``stage`` after a time, keeping its locks.
 
     :param status: one of :data:`CLAIMABLE`
+    :param seconds: the time until any engine may claim the action
     :param values: other columns to set
-    :raises ClaimLostError: the action was taken away
+    :raises ClaimLostError: another worker owns the action
     """
     is_mine = update(
         session,
@@ -313,9 +322,10 @@ def pause(
 
 
 def let_go(session: orm.Session, action_id: str, reason: str) -> bool:
-    """End the waiting of an action for somebody to let it go on.
+    """Make an action ready that waits for its lifecycle hook.
 
-    :returns: whether it waited for that
+    :param reason: the new status reason
+    :returns: whether the action was waiting
     """
     return update(
         session,
@@ -333,10 +343,12 @@ def wait_for(
     stage: str,
     data: Mapping[str, Any],
 ) -> None:
-    """Start children; the action goes on at ``stage`` when all have ended.
+    """Start child actions and wait until all of them have ended.
 
-    :param children: new actions, READY
-    :raises ClaimLostError: the action was taken away
+    :param children: new actions in status READY
+    :param stage: the stage at which the parent resumes
+    :param data: the new ``data`` of the parent
+    :raises ClaimLostError: another worker owns the action
     """
     is_mine = update(
         session,
@@ -361,7 +373,7 @@ def wait_for(
     )
 
 
-# Ends
+# Ending an action
 
 
 def end(
@@ -373,11 +385,11 @@ def end(
     now: datetime.datetime,
     outputs: Mapping[str, Any] | None = None,
 ) -> tuple[bool, bool]:
-    """End an action, drop its locks and wake who waited for it.
+    """End an action, drop its locks and wake the actions waiting for it.
 
-    :param condition: what the action must fulfil
+    :param condition: the condition that the action must fulfill
     :param status: one of ``consts.ACTION_ENDS``
-    :returns: whether it did, and whether an action became ready by it
+    :returns: whether the action ended, and whether another action became ready
     """
     values: dict[str, Any] = {} if outputs is None else {'outputs': outputs}
     ended = update(
@@ -403,7 +415,7 @@ def end(
 
 
 def unfinished(session: orm.Session, target: str) -> Sequence[models.Action]:
-    """Return the actions on a target that have not ended."""
+    """Return the unfinished actions on a target, oldest first."""
     return session.scalars(
         sqlalchemy.select(models.Action)
         .where(
@@ -418,7 +430,7 @@ def unfinished(session: orm.Session, target: str) -> Sequence[models.Action]:
 def in_the_way(
     session: orm.Session, deletion: models.Action
 ) -> Sequence[models.Action]:
-    """Return what a forced deletion has to end first."""
+    """Return the unfinished actions that a forced deletion must end first."""
     concerned = models.Action.target == deletion.target
     if deletion.action == 'CLUSTER_DELETE':
         concerned |= models.Action.cluster_id == deletion.target
@@ -434,7 +446,7 @@ def in_the_way(
 
 
 def claims_of(session: orm.Session, owner: str) -> list[Claim]:
-    """Return the claims that a service has."""
+    """Return the claims of a service."""
     rows = session.execute(
         sqlalchemy.select(models.Action.id, models.Action.claims).where(
             models.Action.status == 'RUNNING', models.Action.owner == owner
@@ -444,7 +456,7 @@ def claims_of(session: orm.Session, owner: str) -> list[Claim]:
 
 
 def forget(session: orm.Session, target: str, kind: str) -> None:
-    """Delete what is recorded of ended actions of a kind on a target."""
+    """Delete the succeeded and failed actions of a kind on a target."""
     statements.change(
         session,
         sqlalchemy.delete(models.Action).where(
@@ -459,7 +471,7 @@ def forget(session: orm.Session, target: str, kind: str) -> None:
 
 
 def orphans(session: orm.Session) -> Sequence[models.Action]:
-    """Return running actions whose owner the ledger does not know."""
+    """Return running actions whose owner is not in the ledger."""
     owners = sqlalchemy.select(models.Service.id)
     return session.scalars(
         sqlalchemy.select(models.Action).where(

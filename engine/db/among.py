@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a column is one of many values, as one parameter.
+"""Test whether a column is in a list that is a single parameter.
 
-A list of parameters is written into the statement anew each time, which
-takes longer than to run it.
+With one parameter per value, SQLAlchemy renders the statement anew each time,
+which takes longer than running it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from sqlalchemy.sql import expression
 
 
 class Texts(types.UserDefinedType[Any]):
-    """Several texts as one parameter, as drivers and databases take it."""
+    """A list of strings bound as one parameter."""
 
     cache_ok = True
 
     def bind_processor(self, dialect: Any) -> Callable[[Any], Any]:
-        """Return what makes a driver's value."""
+        """Return the function that converts a list for the driver."""
         return json.dumps if dialect.name == 'sqlite' else list
 
 
 class among(expression.FunctionElement[bool]):  # noqa: N801
-    """The condition that a column of texts has one of a parameter's.
+    """The condition that a text column has one of the values in a list.
 
     :param column: the column
-    :param name: of the parameter, whose value is a list
+    :param name: the name of the parameter; its value is a list
     """
 
     type = sqlalchemy.Boolean()
@@ -47,7 +47,7 @@ def _parts(element: among, compiler: Any, options: Any) -> list[str]:
 
 @compiler.compiles(among)
 def _mysql(element: among, compiler: Any, **options: Any) -> str:
-    # Its driver writes lists as SQL does.
+    # The driver renders a list as an SQL list.
     column, values = _parts(element, compiler, options)
     return f'{column} IN {values}'
 

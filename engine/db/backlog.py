@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much there is to do, for all engines together."""
+"""Measure the work that all engines have left to do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from engine.db import actions, clock, models
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Backlog:
-    """What has not ended.
+    """Counts of unfinished actions and of locks.
 
-    :ivar by_status: status -> actions in it
-    :ivar blocked: those of them that wait for another's lock
-    :ivar oldest: age in seconds of the oldest action that could be claimed
-    :ivar locks: clusters and nodes that are locked, once for each action
+    :ivar by_status: number of unfinished actions by status
+    :ivar blocked: number of actions waiting for a lock of another action
+    :ivar oldest: age in seconds of the oldest READY action that has no delay
+    :ivar locks: number of locks on clusters and nodes; several actions can
+        share a cluster
     """
 
     by_status: dict[str, int]
@@ -28,7 +29,7 @@ class Backlog:
 
 
 def measure(session: orm.Session) -> Backlog:
-    """Return what there is to do."""
+    """Return the current backlog."""
     action = models.Action
     count = sqlalchemy.func.count()
     found = dict.fromkeys(actions.UNFINISHED, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about the policies of clusters."""
+"""Query the policies attached to clusters."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def get(
 def of_cluster(
     session: orm.Session, cluster_id: str, *, enabled_only: bool = False
 ) -> list[Bound]:
-    """Return the policies of a cluster, that to be asked first first."""
+    """Return the bindings of a cluster, lowest priority number first."""
     query = _ENABLED if enabled_only else _BOUND
     rows = session.execute(query, {'cluster': cluster_id})
     return [(row[0], row[1]) for row in rows]
 
 
 def count_of_policy(session: orm.Session, policy_id: str) -> int:
-    """Return how many clusters a policy is attached to."""
+    """Return the number of clusters that a policy is attached to."""
     return (
         session.scalar(
             sqlalchemy.select(sqlalchemy.func.count())

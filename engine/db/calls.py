@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls were answered that changed something.
+"""Recorded responses of calls that changed something.
 
-A record is written in the transaction of the change itself. So whoever is
-asked once more, because an engine died before its answer was heard, finds
-either both or none; and of two that do the same at the same time, one fails
-by the primary key.
+The record is written in the transaction of the change. When an engine dies
+before the client receives its response, the engine that handles the retry
+finds both the change and the record, or neither. If two engines run the same
+call at the same time, the primary key makes one transaction fail.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from vobjects import serializer
 from vobjects.manifest import Manifest
 from vobjects.rpc import objects
 
-#: Seconds for which a call is remembered: longer than anybody waits for the
-#: answer of one, and than a broker keeps a message that was read.
+#: Seconds to keep a record: longer than any client waits for a response, and
+#: longer than a broker keeps a message that was read.
 KEPT = 600
 
 
 def record(
     session: orm.Session, call: str, answer: Any, spoken: Manifest | None
 ) -> None:
-    """Record what a call is answered, if the transaction commits.
+    """Record the response of a call, as part of the transaction.
 
     :param answer: a resource, a list of them, or None
-    :param spoken: what every engine reads; None: what we do
-    :raises oslo_db.exception.DBDuplicateEntry: it was recorded before
+    :param spoken: the object versions that every engine reads; None: the
+        versions of this release
+    :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
     """
     answered = objects.Answered(content=serializer.to_wire(answer, spoken))
-    # Who does not speak it never looks into this table.
+    # An engine that does not support the type never reads this table.
     readers = spoken if spoken and answered.obj_name() in spoken else None
     statements.insert(
         session,
@@ -44,7 +45,7 @@ def record(
 
 
 def recall(session: orm.Session, call: str) -> objects.Answered | None:
-    """Return what a call was answered; None: it has changed nothing."""
+    """Return the recorded response of a call, or None if there is none."""
     found = session.get(models.Call, call)
     if found is None:
         return None
@@ -53,7 +54,7 @@ def recall(session: orm.Session, call: str) -> objects.Answered | None:
 
 
 def forget(session: orm.Session, kept: float = KEPT) -> None:
-    """Remove records that are older than some seconds."""
+    """Delete records that are older than ``kept`` seconds."""
     past = clock.now(session) - datetime.timedelta(seconds=kept)
     session.execute(
         sqlalchemy.delete(models.Call).where(models.Call.created_at < past)

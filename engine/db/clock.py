@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The database's clock, the only one that all hosts share.
+"""The database's clock, which all hosts share.
 
-Times that one host writes and another compares come from here, so that
-engines may disagree about the time of day.
+Times that one host writes and another compares come from this clock, so that
+the clocks of the engines may differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.db import types
 
 
 class utcnow(expression.FunctionElement[datetime.datetime]):  # noqa: N801
-    """The time at which the statement runs, in UTC (an SQL function)."""
+    """SQL function: the UTC time at which the statement runs."""
 
     type = types.UtcDateTime()
     inherit_cache = True
@@ -32,7 +32,7 @@ def _standard(element: utcnow, compiler: Any, **options: Any) -> str:
 
 @compiler.compiles(utcnow, 'postgresql')
 def _postgresql(element: utcnow, compiler: Any, **options: Any) -> str:
-    # now() would be the start of the transaction, which may have waited.
+    # now() would return the start of the transaction, which may have waited.
     return "(clock_timestamp() AT TIME ZONE 'UTC')"
 
 
@@ -44,7 +44,7 @@ def _mysql(element: utcnow, compiler: Any, **options: Any) -> str:
 
 @compiler.compiles(utcnow, 'sqlite')
 def _sqlite(element: utcnow, compiler: Any, **options: Any) -> str:
-    # Times are compared as texts: all need the same number of digits.
+    # SQLite compares times as text, so all need the same number of digits.
     return "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"
 
 
@@ -52,7 +52,7 @@ _NOW = sqlalchemy.select(utcnow())
 
 
 def now(session: orm.Session) -> datetime.datetime:
-    """Return the time by the database's clock, aware, in UTC."""
+    """Return the database's current time as an aware UTC datetime."""
     value: datetime.datetime | None = session.scalar(_NOW)
     assert value is not None
     return value

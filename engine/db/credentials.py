@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Credentials of receivers: kept apart, so that they outlive their receiver.
+"""Credentials of receivers, stored separately to outlive them.
 
-However a receiver goes, with its cluster perhaps, its credential stays until
-it has been revoked where it is valid. So do others that are of no more use
-(:mod:`engine.db.trusts`): no receiver has their ID.
+A receiver can be deleted in several ways, for example with its cluster. Its
+credential stays until it has been revoked in Keystone. The table also holds
+other credentials to revoke (:mod:`engine.db.trusts`); no receiver has their
+ID.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from engine.db import models, statements
 
 TABLE = models.ReceiverCredential
 
-#: Rows that are looked at together.
+#: Maximum number of rows to process together.
 BATCH = 100
 
 
 def add(session: orm.Session, receiver_id: str, sealed: str) -> None:
-    """Keep the credential of a receiver."""
+    """Store the encrypted credential of a receiver."""
     session.add(TABLE(receiver_id=receiver_id, sealed=sealed))
 
 
 def get(session: orm.Session, receiver_id: str) -> str | None:
-    """Return the credential of a receiver, sealed."""
+    """Return the encrypted credential of a receiver."""
     row = session.get(TABLE, receiver_id)
     return row.sealed if row else None
 
 
 def left(session: orm.Session, after: str) -> Sequence[str]:
-    """Return the IDs of some receivers that are gone and have credentials.
+    """Return a batch of IDs of deleted receivers that left a credential.
 
-    :param after: the ID that the batch before ended with
+    :param after: the last ID of the previous batch
     """
     receiver = sqlalchemy.select(models.Receiver.id).where(
         models.Receiver.id == TABLE.receiver_id
@@ -51,7 +52,7 @@ def left(session: orm.Session, after: str) -> Sequence[str]:
 
 
 def forget(session: orm.Session, receiver_id: str) -> None:
-    """Drop a credential that is revoked."""
+    """Delete a credential that was revoked."""
     statements.change(
         session,
         sqlalchemy.delete(TABLE).where(TABLE.receiver_id == receiver_id),
@@ -64,12 +65,13 @@ def renew(
     after: str,
     changed: Callable[[str], str],
 ) -> tuple[str, int]:
-    """Seal some credentials anew.
+    """Encrypt a batch of credentials with another key.
 
-    :param model: the class of the table, whose column ``sealed`` has them
-    :param after: the ID that the batch before ended with
-    :param changed: returns a sealed text sealed with another key
-    :returns: the last ID, and how many there were
+    :param model: the mapped class; its column ``sealed`` holds the encrypted
+        text
+    :param after: the last ID of the previous batch
+    :param changed: decrypts a text and encrypts it with the new key
+    :returns: the last ID of this batch, and the number of its rows
     """
     (key,) = sqlalchemy.inspect(model).primary_key
     query = (

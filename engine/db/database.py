@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections and transactions.
 
-Every transaction is READ COMMITTED or stricter on all three databases, and
-state changes are single statements that say what they expect (``UPDATE ...
-WHERE status = ...``), so that the level is enough. On SQLite a writer begins
-IMMEDIATE: one that read first and wrote later would be refused at once, with
-no waiting, if another wrote in between.
+Every transaction is READ COMMITTED or stricter on all three databases. State
+changes are single conditional statements (``UPDATE ... WHERE status = ...``),
+for which this isolation level is sufficient. On SQLite, a writer begins with
+BEGIN IMMEDIATE. A transaction that reads first and writes later would fail at
+once, without waiting, if another one wrote in between.
 
-oslo.db makes the connections, translates errors and says what may be
-retried. Its enginefacade is not used: it reads the process-wide
-configuration, and gives SQLite files a new connection per transaction.
+oslo.db creates the connections, translates errors and decides which of them
+can be retried. Its enginefacade is not used: it reads the process-wide
+configuration, and opens a new connection to an SQLite file for each
+transaction.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import contextlib
 import logging
 import pathlib
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -30,7 +32,7 @@ from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, orm, pool
 
 from engine.db import turns
-from vobjects import exceptions
+from vobjects import exceptions, sensitive
 
 LOG = logging.getLogger(__name__)
 
@@ -39,22 +41,24 @@ Result = TypeVar('Result')
 #: Seconds that a writer waits for its turn on SQLite.
 WRITE_TIMEOUT = 30
 
-#: Milliseconds that whoever is not queued waits for a lock of SQLite's.
+#: Milliseconds that a connection outside the writer queue waits for SQLite's
+#: lock.
 BUSY_TIMEOUT = 30_000
 
 SQLITE_PRAGMAS = (
     f'PRAGMA busy_timeout = {BUSY_TIMEOUT}',
     'PRAGMA journal_mode = WAL',
-    # With WAL this keeps the file sound; only a power cut may lose the last
-    # commits, the death of a process never does.
+    # With WAL this cannot corrupt the file. A power failure may lose the last
+    # commits; the death of a process does not.
     'PRAGMA synchronous = NORMAL',
 )
 
-#: Seconds after which a server ends a transaction whose process is frozen:
-#: until then it locks the rows that others must change to take over from it.
+#: Seconds after which the server ends a transaction whose process is frozen.
+#: Until then, the transaction locks rows that other engines must change to
+#: take over its work.
 IDLE_TIMEOUT = 10
 
-#: Seconds after which a connection that nobody used may be gone.
+#: Seconds after which an idle connection is checked before it is used.
 IDLE = 1.0
 
 _IDLE_SINCE = 'vobjects_idle_since'
@@ -70,7 +74,7 @@ POSTGRESQL_SETTINGS = (
     f"SET idle_in_transaction_session_timeout = '{IDLE_TIMEOUT}s'",
 )
 
-#: What a bad URL, a missing driver or a server that is away lead to.
+#: Errors caused by a bad URL, a missing driver or an unreachable server.
 UNUSABLE = (
     ImportError,
     OSError,
@@ -78,13 +82,13 @@ UNUSABLE = (
     sqlalchemy.exc.SQLAlchemyError,
 )
 
-#: In the ``info`` of a session: what is called when it has committed.
+#: Key in a session's ``info``: the functions to call after the commit.
 _AT_COMMIT = 'vobjects_at_commit'
 
-#: By which oslo.db knows that a connection has said BEGIN.
+#: Key by which oslo.db notes that a connection has sent BEGIN.
 _IN_TRANSACTION = 'in_transaction'
 
-#: Execution option by which a connection asks for BEGIN IMMEDIATE.
+#: Execution option: begin the transaction with BEGIN IMMEDIATE.
 WRITES = 'vobjects_writes'
 
 #: Execution option: the monotonic time at which a writer gives up.
@@ -100,7 +104,7 @@ _RETRY = oslo_db_api.wrap_db_retry(
 )
 
 
-#: Of these, what may be over when somebody tries again.
+#: The errors among :data:`UNUSABLE` that may disappear on a retry.
 OUT_OF_REACH = (
     OSError,
     oslo_db_exception.DBConnectionError,
@@ -109,61 +113,63 @@ OUT_OF_REACH = (
 
 
 def report(log: logging.Logger, error: Exception, what: str) -> None:
-    """Log, in an ``except``, why something failed that is tried again.
+    """Log, in an ``except`` block, the failure of a task that is retried.
 
-    A database that is away for a while is an operator's matter, told in a
-    line; anything else is a fault of ours, told with its traceback.
+    :class:`Reachability` logs an unreachable database once, so that the loops
+    that need it do not. Other errors are logged with a traceback.
 
-    :param what: begins the line, such as ``Could not look for work``
+    :param what: the beginning of the line, such as ``Could not look for work``
     """
-    if isinstance(error, oslo_db_exception.DBConnectionError):
-        why = str(error).strip().partition('\n')[0]
-        log.warning('%s: the database is out of reach: %s', what, why)
+    if isinstance(error, exceptions.OutOfReach):
+        log.debug('%s: %s', what, error)
     else:
         log.exception(what)
 
 
 def at_commit(session: orm.Session, call: Callable[[], object]) -> None:
-    """Have something called once the transaction is committed.
+    """Call a function after the transaction is committed.
 
-    :param session: of a transaction that writes
-    :param call: it does not raise
+    :param session: the session of a transaction that writes
+    :param call: must not raise
     """
     session.info.setdefault(_AT_COMMIT, []).append(call)
 
 
-class UnreachableError(exceptions.OutOfReach):
-    """The configured database does not answer; the message says why."""
-
-
 class UnusableError(exceptions.VobjectsError):
-    """No database can be reached that way; the message says why."""
+    """Raised for unusable database settings; the message explains why."""
 
 
 class Database:
     """One database, shared by all threads of the process.
 
-    :param conf: with oslo.db's ``[database]`` options registered
-    :raises UnreachableError: nobody answers
-    :raises UnusableError: the URL is bad, or its driver is missing
+    :param conf: the configuration, with oslo.db's ``[database]`` options
+        registered
+    :param create: whether to create the file of an SQLite database. If False,
+        a missing file is treated as an empty database.
+    :raises vobjects.exceptions.OutOfReach: the server does not answer; reading
+        and writing raise it, too
+    :raises UnusableError: the URL is invalid, or its driver is missing
     """
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, *, create: bool = True) -> None:
         try:
-            self.engine = create_engine(conf)
-            # With max_retries = 0, nobody has looked yet whether it answers.
+            self.engine = create_engine(conf, create=create)
+            # With max_retries = 0, oslo.db has not tested the connection.
             self.engine.connect().close()
         except UNUSABLE as error:
             is_away = isinstance(error, OUT_OF_REACH)
-            kind = UnreachableError if is_away else UnusableError
+            kind = exceptions.OutOfReach if is_away else UnusableError
             raise kind(
                 f'[database] connection = {_shown(conf.database.connection)}'
-                f' cannot be used: {error}'
+                f' cannot be used: {_reason(error)}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
         self._reading = _for_reading(conf, self.engine)
         self._readers = orm.sessionmaker(self._reading, expire_on_commit=False)
         self._turns = turns.Turns() if self.dialect == 'sqlite' else None
+        reachability = Reachability(self.engine.url)
+        for each in {self.engine, self._reading}:
+            reachability.watch(each)
 
     @property
     def dialect(self) -> str:
@@ -173,14 +179,14 @@ class Database:
 
     @contextlib.contextmanager
     def reader(self) -> Iterator[orm.Session]:
-        """Open a session that only reads; what it loads outlives it."""
-        with self._readers() as session:
+        """Open a read-only session; loaded objects outlive it."""
+        with _REACHED, self._readers() as session:
             yield session
 
     @contextlib.contextmanager
     def columns(self) -> Iterator[sqlalchemy.Connection]:
-        """Open a connection that only reads, and loads no entities."""
-        with self._reading.connect() as connection:
+        """Open a read-only connection, which loads no entities."""
+        with _REACHED, self._reading.connect() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -189,10 +195,14 @@ class Database:
 
         Use :meth:`write` unless the caller repeats the block itself.
 
-        :param urgent: on SQLite, go before what else this process writes
+        :param urgent: on SQLite, go before the other writers of this process
         """
         until = time.monotonic() + WRITE_TIMEOUT
-        with self._turn(until, urgent), self._sessions.begin() as session:
+        with (
+            _REACHED,
+            self._turn(until, urgent),
+            self._sessions.begin() as session,
+        ):
             session.connection(execution_options={WRITES: True, UNTIL: until})
             yield session
         for call in session.info.get(_AT_COMMIT, ()):
@@ -208,10 +218,11 @@ class Database:
     def write(
         self, work: Callable[[orm.Session], Result], *, urgent: bool = False
     ) -> Result:
-        """Run ``work(session)`` in a transaction; again if it deadlocked.
+        """Run ``work(session)`` in a transaction; retry it after a deadlock.
 
-        :param work: leaves no trace but in the database: it may run twice
-        :param urgent: on SQLite, go before what else this process writes
+        :param work: may run twice, so it must have no effect outside of the
+            database
+        :param urgent: on SQLite, go before the other writers of this process
         """
 
         def attempt() -> Result:
@@ -222,21 +233,113 @@ class Database:
         return result
 
     def joined(self, session: orm.Session) -> Database:
-        """Return this database, with all that is done to it in a session.
+        """Return this database, bound to the transaction of a session.
 
-        :param session: of a transaction under way, which decides whether all
-            of it happens
+        :param session: the session of a transaction in progress. Its owner
+            commits or rolls back everything done through the returned object.
         """
         return _Joined(self, session)
 
     def close(self) -> None:
-        """Close all connections that are not in use."""
+        """Close all idle connections."""
         self.engine.dispose()
         self._reading.dispose()
 
 
+class _Reached:
+    """Translate lost connections for callers that don't use oslo.db.
+
+    This is a class because a generator would slow down each transaction.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: object
+    ) -> None:
+        if isinstance(error, oslo_db_exception.DBConnectionError):
+            raise exceptions.OutOfReach(
+                f'the database does not answer: {_first_line(error)}'
+            ) from error
+
+
+_REACHED = _Reached()
+
+
+class Reachability:
+    """Log once that a database is lost, and once that it is back.
+
+    :param url: the URL of the database
+    """
+
+    def __init__(self, url: sqlalchemy.URL) -> None:
+        self._url = str(url)
+        self._guard = threading.Lock()
+        self._lost_at: float | None = None
+
+    def watch(self, engine: sqlalchemy.Engine) -> None:
+        """Monitor the connections of an engine.
+
+        From now on, a failed connect raises oslo.db's DBConnectionError.
+        oslo.db matches the text of the driver's error, but does not know the
+        text of libpq 14 and later ("connection to server at ... failed").
+        """
+
+        @event.listens_for(engine, 'do_connect')
+        def connect(
+            dialect: sqlalchemy.Dialect, record: Any, cargs: Any, cparams: Any
+        ) -> Any:
+            try:
+                return dialect.connect(*cargs, **cparams)
+            except dialect.loaded_dbapi.Error as error:
+                self._note_loss(error)
+                raise oslo_db_exception.DBConnectionError(error) from error
+
+        @event.listens_for(engine, 'connect')
+        def connected(connection: Any, record: Any) -> None:
+            self._note_answer()
+
+        @event.listens_for(engine, 'handle_error')
+        def failed(context: sqlalchemy.engine.ExceptionContext) -> None:
+            if context.is_disconnect:
+                self._note_loss(context.original_exception)
+
+    def _note_loss(self, error: BaseException) -> None:
+        with self._guard:
+            if self._lost_at is not None:
+                return
+            self._lost_at = time.monotonic()
+        LOG.warning(
+            'The database %s does not answer: %s',
+            self._url,
+            _first_line(error),
+        )
+
+    def _note_answer(self) -> None:
+        # New connections are rare, but the lock is still avoided: if a loss is
+        # recorded at this moment, the next connection sees it.
+        if self._lost_at is None:
+            return
+        with self._guard:
+            lost_at, self._lost_at = self._lost_at, None
+        if lost_at is not None:
+            seconds = time.monotonic() - lost_at
+            LOG.warning(
+                'The database %s answers again, after %.1f s',
+                self._url,
+                seconds,
+            )
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition('\n')[0]
+
+
 class _Joined(Database):
-    """See :meth:`Database.joined`."""
+    """A database bound to a session; see :meth:`Database.joined`."""
 
     def __init__(self, whole: Database, session: orm.Session) -> None:
         self.engine = whole.engine
@@ -249,47 +352,51 @@ class _Joined(Database):
 
     @contextlib.contextmanager
     def columns(self) -> Iterator[sqlalchemy.Connection]:
-        """Return the connection of the session."""
+        """Return the session's connection."""
         yield self._session.connection()
 
     @contextlib.contextmanager
     def writer(self, *, urgent: bool = False) -> Iterator[orm.Session]:
-        """Return the session, whose transaction is another's to end."""
+        """Return the session without ending its transaction."""
         yield self._session
 
     def write(
         self, work: Callable[[orm.Session], Result], *, urgent: bool = False
     ) -> Result:
-        """Run ``work(session)``; who began the transaction repeats it."""
+        """Run ``work(session)`` once; the transaction's owner retries it."""
         return work(self._session)
 
     def close(self) -> None:
-        """Do nothing: it is not ours."""
+        """Do nothing: the connections belong to the original database."""
 
 
 def is_busy(error: BaseException) -> bool:
-    """Tell whether SQLite or MariaDB asks to try the transaction again."""
+    """Tell whether SQLite or MariaDB asks to retry the transaction."""
     if not isinstance(error, oslo_db_exception.DBError):
         return False
     return 'database is locked' in str(error.inner_exception or error)
 
 
-def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
-    """Return an SQLAlchemy engine as ``[database]`` configures it.
+def create_engine(
+    conf: cfg.ConfigOpts, *, create: bool = True
+) -> sqlalchemy.Engine:
+    """Return an SQLAlchemy engine configured by ``[database]``.
 
-    It waits, as long as ``[database] max_retries`` says, for a server that
-    does not answer yet.
+    Retries ``[database] max_retries`` times if the server does not answer yet.
 
     :raises Exception: one of :data:`UNUSABLE`
     """
     options = conf.database
     url = sqlalchemy.make_url(options.connection)
     if url.get_backend_name() == 'sqlite' and url.database:
-        parent = pathlib.Path(url.database).resolve().parent
-        parent.mkdir(parents=True, exist_ok=True)
+        path = pathlib.Path(url.database).resolve()
+        if create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif not path.exists() and not url.query:
+            url = sqlalchemy.make_url('sqlite://')
     is_mysql = url.get_backend_name() in ('mysql', 'mariadb')
     if is_mysql and 'charset' not in url.query:
-        # oslo.db's default would be the three-byte charset.
+        # oslo.db's default is the three-byte charset.
         url = url.update_query_dict({'charset': 'utf8mb4'})
     engine: sqlalchemy.Engine = engines.create_engine(
         url.render_as_string(hide_password=False),
@@ -314,7 +421,7 @@ def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
         _keep_connections(engine, options.max_pool_size or 5)
     if engine.dialect.name != 'sqlite':
         _ping_idle(engine)
-    # What was connected before the listeners were there goes.
+    # Drop connections that were opened before the listeners were added.
     engine.dispose()
     return engine
 
@@ -322,12 +429,12 @@ def create_engine(conf: cfg.ConfigOpts) -> sqlalchemy.Engine:
 def _for_reading(
     conf: cfg.ConfigOpts, engine: sqlalchemy.Engine
 ) -> sqlalchemy.Engine:
-    """Return an engine for what only reads.
+    """Return an engine for transactions that only read.
 
-    At READ COMMITTED each statement sees what is committed then, within a
-    transaction or without one. PostgreSQL is spared BEGIN and ROLLBACK by
-    connections that are never in one; with the drivers of the others there
-    is nothing to spare.
+    At READ COMMITTED, each statement sees what is committed at that time,
+    inside or outside of a transaction. On PostgreSQL, autocommit connections
+    save the BEGIN and the ROLLBACK. The drivers of the other databases offer
+    no such saving.
     """
     if engine.dialect.name != 'postgresql':
         return engine
@@ -341,10 +448,10 @@ def _for_reading(
 
 
 def _ping_idle(engine: sqlalchemy.Engine) -> None:
-    """Ask a connection whether it is there only after it was idle.
+    """Ping a connection before use only if it was idle.
 
-    oslo.db has SQLAlchemy ask before each transaction, which takes about as
-    long as a statement does.
+    With oslo.db's settings, SQLAlchemy pings before each transaction, which
+    takes about as long as a statement.
     """
     engine.pool._pre_ping = False
 
@@ -360,16 +467,32 @@ def _ping_idle(engine: sqlalchemy.Engine) -> None:
         try:
             engine.dialect.do_ping(connection)
         except Exception as error:
-            # SQLAlchemy tries with a new one, and drops the others.
+            # SQLAlchemy retries with a new connection and drops the others.
             raise sqlalchemy.exc.InvalidatePoolError from error
 
 
+#: Module of a database driver -> the extra that installs it.
+_EXTRAS = {'psycopg2': 'postgresql', 'pymysql': 'mysql'}
+
+
 def _shown(connection: str | None) -> str:
-    """Return a URL without its password."""
+    """Return a URL with its password masked."""
     try:
-        return str(sqlalchemy.make_url(connection or ''))
-    except sqlalchemy.exc.ArgumentError:
+        sqlalchemy.make_url(connection or '')
+    except (sqlalchemy.exc.ArgumentError, ValueError):
         return 'not a URL'
+    return sensitive.mask_url(connection or '')
+
+
+def _reason(error: Exception) -> str:
+    """Return in one line why a database cannot be used, and the fix."""
+    if isinstance(error, ImportError):
+        extra = _EXTRAS.get(error.name or '')
+        if extra is not None:
+            return f"{error}; run: pip install 'vobjects[{extra}]'"
+        return f'{error}; write postgresql+psycopg2:// or mysql+pymysql://'
+    line = ' '.join(str(error).strip().partition('\n')[0].split())
+    return f'{line}; start the server, or correct the URL'
 
 
 def _on_connect(
@@ -381,22 +504,23 @@ def _on_connect(
         for statement in statements:
             cursor.execute(statement)
         cursor.close()
-        # PostgreSQL would take back what a transaction set that is undone.
+        # PostgreSQL reverts settings when their transaction is rolled back.
         connection.commit()
 
 
 def _begin_immediate(engine: sqlalchemy.Engine) -> None:
-    """Have transactions of writers begin IMMEDIATE.
+    """Begin the transactions of writers with BEGIN IMMEDIATE.
 
-    oslo.db says BEGIN itself, as a statement of SQLAlchemy's, unless a
-    connection's ``info`` says that one is under way: it always does.
+    oslo.db sends BEGIN itself, as a statement of SQLAlchemy, unless the
+    connection's ``info`` marks a transaction as in progress. This function
+    sets that mark permanently.
     """
 
     @event.listens_for(engine, 'connect')
     def connected(connection: Any, record: Any) -> None:
         record.info[_IN_TRANSACTION] = True
 
-    # After oslo.db's own listeners, which remove it.
+    # Runs after oslo.db's own listeners, which remove the mark.
     @event.listens_for(engine, 'rollback')
     @event.listens_for(engine, 'commit')
     def ended(connection: sqlalchemy.Connection) -> None:
@@ -413,17 +537,17 @@ def _begin_immediate(engine: sqlalchemy.Engine) -> None:
             else:
                 cursor.execute('BEGIN')
         except sqlite3.OperationalError as error:
-            # Nobody translates what a listener raises.
+            # SQLAlchemy does not translate exceptions raised by a listener.
             raise oslo_db_exception.DBError(error) from error
         finally:
             cursor.close()
 
 
 def _keep_connections(engine: sqlalchemy.Engine, size: int) -> None:
-    """Give a SQLite file a pool in place of oslo.db's NullPool.
+    """Replace oslo.db's NullPool for an SQLite file.
 
     When the last connection to a file in WAL mode closes, SQLite writes the
-    whole log back: with no pool this would happen after most transactions.
+    whole log back. Without a pool, this would happen after most transactions.
     """
     unpooled = engine.pool
     if isinstance(unpooled, pool.NullPool):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about what actions wait for.
+"""Query the dependencies between actions.
 
-A row of ``action_dependencies`` outlives the waiting: users are shown it.
+A row of ``action_dependencies`` stays after the wait has ended, because the
+API shows it.
 """
 
 from __future__ import annotations
@@ -51,13 +52,13 @@ _RESUME = (
 
 
 def resume_if_done(session: orm.Session, action_id: str) -> bool:
-    """Make a waiting action ready if nothing it waits for is unfinished.
+    """Make a waiting action ready if all its dependencies have ended.
 
-    :returns: whether it is now
+    :returns: whether the action became ready
     """
     parent = {'parent': action_id}
-    # Two last children may end at once: the second to lock their parent's
-    # row sees the end of the first.
+    # The last two children may end at the same time. The second to lock the
+    # parent's row sees that the first has ended.
     session.execute(_LOCK, parent)
     if session.scalar(_ANY_UNFINISHED, parent) is not None:
         return False
@@ -67,7 +68,7 @@ def resume_if_done(session: orm.Session, action_id: str) -> bool:
 def parents(session: orm.Session, action: models.Action) -> Sequence[str]:
     """Return the IDs of the actions that wait or waited for an action."""
     if action.cause == consts.CAUSE_REQUEST:
-        return ()  # nobody waits for what users asked for
+        return ()  # no action waits for a user's request
     return session.scalars(_PARENTS, {'child': action.id}).all()
 
 
@@ -86,12 +87,12 @@ def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:
 
 
 def unfinished_children(session: orm.Session, action_id: str) -> list[str]:
-    """Return the IDs of those that have not ended."""
+    """Return the IDs of an action's unfinished dependencies."""
     return list(session.scalars(_UNFINISHED, {'parent': action_id}))
 
 
 def forgotten(session: orm.Session) -> list[str]:
-    """Return the IDs of actions that wait for nothing."""
+    """Return the IDs of WAITING actions without unfinished dependencies."""
     child = orm.aliased(models.Action)
     pending = (
         sqlalchemy.exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding a row by what a user calls it: ID, name, or the ID's beginning."""
+"""Find a row by its ID, its name or the beginning of its ID."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Row = TypeVar(
 
 Found = TypeVar('Found')
 
-#: What an identity is taken for.
+#: How to interpret an identity.
 _Attempt = Literal['id', 'any id', 'name', 'short id']
 
-#: What can be an ID: see ``models.new_id``.
+#: Format of a full ID; see ``models.new_id``.
 FULL_ID = re.compile(r'[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
 
-#: What may be the beginning of an ID: as much as clients show, or more.
+#: Beginning of an ID, with at least the 8 characters that clients show.
 SHORT_ID = re.compile(r'[0-9a-fA-F]{8}[0-9a-fA-F-]{0,27}')
 
 
@@ -47,15 +47,16 @@ def find(
     any_project_by_id: bool = False,
     for_share: bool = False,
 ) -> Row:
-    """Return the one row that ``identity`` means.
+    """Return the row that ``identity`` refers to.
 
-    :param identity: an ID, else a name (events have none), else the
-        beginning of an ID
-    :param project: whose rows count
-    :param any_project_by_id: whether a full ID may be another project's
-    :param for_share: nobody changes or deletes the row before we commit
-    :raises vobjects.clustering.errors.ResourceNotFound: there is none
-    :raises vobjects.clustering.errors.MultipleChoices: there are several
+    :param identity: an ID, a name (events have none) or the beginning of an
+        ID, tried in this order
+    :param project: the project to search
+    :param any_project_by_id: whether a full ID may belong to another project
+    :param for_share: lock the row against changes and deletion until the
+        transaction ends
+    :raises vobjects.clustering.errors.ResourceNotFound: no row matches
+    :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
 
     def run(
@@ -76,11 +77,12 @@ def find_columns(
     *,
     any_project_by_id: bool = False,
 ) -> sqlalchemy.Row[Any]:
-    """Return what a query selects of the row that ``identity`` means.
+    """Return columns of the row that ``identity`` refers to.
 
-    :param query: of the model's table; one that is made once
-    :raises vobjects.clustering.errors.ResourceNotFound: as :func:`find`
-    :raises vobjects.clustering.errors.MultipleChoices: does
+    :param query: selects from the model's table; create it once, because
+        statements are cached by it
+    :raises vobjects.clustering.errors.ResourceNotFound: no row matches
+    :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
 
     def run(
@@ -99,10 +101,10 @@ def id_of(
     *,
     any_project_by_id: bool = False,
 ) -> str:
-    """Return the ID of the row that ``identity`` means.
+    """Return the ID of the row that ``identity`` refers to.
 
-    :raises vobjects.clustering.errors.ResourceNotFound: as :func:`find`
-    :raises vobjects.clustering.errors.MultipleChoices: does
+    :raises vobjects.clustering.errors.ResourceNotFound: no row matches
+    :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
     found: str = find_columns(
         connection,
@@ -139,7 +141,9 @@ def _one(
         found = run(
             _query(query, model, attempt, project is None),
             {
-                'identity': identity,
+                'identity': (
+                    identity if attempt == 'name' else identity.lower()
+                ),
                 'prefix': f'{identity.lower()}%',
                 'project': project,
             },
@@ -167,12 +171,14 @@ def _query(
     attempt: _Attempt,
     is_nobodys: bool,
 ) -> sqlalchemy.Select[Any]:
-    """Return a query, made once: that takes longer than to run it.
+    """Return the query of an attempt.
+
+    It is cached, because building it takes longer than running it.
 
     :param query: selects from the model's table
     :param is_nobodys: whether the project is None
     """
-    # Not the class's attributes: with those it takes the ORM to run it.
+    # Table columns, because a statement with mapped attributes needs the ORM.
     column = model.__table__.c
     identity: Any = sqlalchemy.bindparam('identity')
     if attempt == 'name':
@@ -192,34 +198,35 @@ def _query(
 def owned_by(
     model: type[Any], project: str | None
 ) -> sqlalchemy.ColumnElement[bool]:
-    """Return the condition of belonging to a project; None is one, too."""
-    # Not IS NOT DISTINCT FROM: PostgreSQL has no index for it.
+    """Return the condition that a row belongs to a project or to none."""
+    # Not IS NOT DISTINCT FROM: PostgreSQL cannot use an index for it.
     if project is None:
         return model.project.is_(None)  # type: ignore[no-any-return]
     return model.project == project  # type: ignore[no-any-return]
 
 
 def not_found(model: type[Any], identity: str) -> errors.ResourceNotFound:
-    """Return the error for something that is not there."""
-    # The words are Senlin's, which clients know.
+    """Return the error for a missing resource."""
+    # The wording is Senlin's, which clients know.
     return errors.ResourceNotFound(
         f'The {kind(model)} {exceptions.cut(identity)} could not be found.'
     )
 
 
 def kind(model: type[Any]) -> str:
-    """Return what users call a row of a table: ``cluster``, ``node``..."""
+    """Return the API's name for a row of a table, such as ``cluster``."""
     return model.__name__.lower()
 
 
 def is_storable(text: str) -> bool:
     """Tell whether a text can be a name or an ID in the database.
 
-    PostgreSQL has no NUL character, and half a surrogate pair no encoding.
+    PostgreSQL cannot store NUL characters, and lone surrogates cannot be
+    encoded.
     """
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
-    # MariaDB does not look at blanks at the end of a text.
+    # MariaDB ignores trailing blanks in comparisons.
     return '\0' not in text and not text.endswith(' ')

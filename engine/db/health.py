@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clusters whose nodes are looked at, and which engine does so now.
+"""Registry of the clusters whose node health is monitored.
 
-A row is there while a health policy is attached. An engine claims it with
-one statement when it is due, and gives it back after the look; what an
-engine holds that the ledger does not know any more is free again.
+A cluster has a row while a health policy is attached to it. When a check is
+due, an engine claims the row with one statement, and releases it after the
+check. A row whose owner is no longer in the ledger is free again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.db import actions, clock, models, statements
 
 
 class Registered(models.Base):
-    """A cluster whose nodes are looked at.
+    """A cluster whose nodes are checked periodically.
 
-    :ivar interval: seconds between two looks
-    :ivar due: when the next one is
-    :ivar owner: the service that is looking
+    :ivar interval: seconds between two checks
+    :ivar due: the time of the next check
+    :ivar owner: the ID of the service that runs the check
     """
 
     __tablename__ = 'health_registry'
@@ -45,7 +45,11 @@ def register(
     interval: float,
     enabled: bool,
 ) -> None:
-    """Have a cluster looked at from one interval on, or not if disabled."""
+    """Register a cluster for health checks, starting after one interval.
+
+    :param interval: seconds between two checks
+    :param enabled: whether engines run the checks
+    """
     row = get(session, cluster_id) or Registered(cluster_id=cluster_id)
     row.due = actions.later(clock.now(session), interval)
     row.policy_id = policy_id
@@ -56,7 +60,7 @@ def register(
 
 
 def unregister(session: orm.Session, cluster_id: str) -> None:
-    """Have a cluster looked at no more."""
+    """Stop the health checks of a cluster."""
     statements.change(
         session,
         sqlalchemy.delete(Registered).where(
@@ -66,7 +70,7 @@ def unregister(session: orm.Session, cluster_id: str) -> None:
 
 
 def get(session: orm.Session, cluster_id: str) -> Registered | None:
-    """Return the row of a cluster, locked until the transaction ends."""
+    """Return the row of a cluster and lock it until the transaction ends."""
     return session.get(
         Registered, cluster_id, populate_existing=True, with_for_update=True
     )
@@ -83,7 +87,10 @@ def due(session: orm.Session) -> str | None:
 
 
 def seconds_to_next(session: orm.Session) -> float | None:
-    """Return in how many seconds a cluster is due; None: there is none."""
+    """Return the seconds until the next check is due.
+
+    :returns: None if no cluster is enabled
+    """
     time: datetime.datetime | None = session.scalar(
         sqlalchemy.select(sqlalchemy.func.min(Registered.due)).where(
             Registered.enabled.is_(True)
@@ -95,9 +102,11 @@ def seconds_to_next(session: orm.Session) -> float | None:
 
 
 def claim(session: orm.Session, cluster_id: str, owner: str) -> bool:
-    """Make a cluster that is due ``owner``'s, if nobody was faster.
+    """Claim a due cluster for a service, unless another one was faster.
 
-    :param owner: the ID of a service; one that was given up gets nothing
+    :param owner: the ID of a service; a service that the ledger does not list
+        cannot claim anything
+    :returns: whether the claim succeeded
     """
     row = get(session, cluster_id)
     if row is None:
@@ -114,7 +123,7 @@ def claim(session: orm.Session, cluster_id: str, owner: str) -> bool:
 
 
 def is_owned(session: orm.Session, cluster_id: str, owner: str) -> bool:
-    """Tell whether a cluster is still to be looked at, and by ``owner``."""
+    """Tell whether a cluster is enabled and still claimed by ``owner``."""
     row = get(session, cluster_id)
     return row is not None and row.enabled and row.owner == owner
 
@@ -122,7 +131,7 @@ def is_owned(session: orm.Session, cluster_id: str, owner: str) -> bool:
 def release(
     session: orm.Session, owner: str, cluster_id: str | None = None
 ) -> None:
-    """Leave a cluster, or all of them, to whoever claims it next."""
+    """Release a service's claim on one cluster, or on all of them."""
     condition = Registered.owner == owner
     if cluster_id is not None:
         condition &= Registered.cluster_id == cluster_id

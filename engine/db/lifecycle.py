@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clouds have told of the servers of nodes, until somebody minds it."""
+"""Cloud events about the servers of nodes, kept until handled."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from sqlalchemy import Index, String, orm
 
 from engine.db import clock, health, models, statements
 
-#: Seconds that an event is kept which nobody wants.
+#: Seconds after which an unhandled event is deleted.
 KEPT = 3600
 
 
 class ServerEvent:
-    """Columns of something that happened to a server.
+    """Columns of an event about a server.
 
-    :ivar type: as :data:`engine.providers.lifecycle.FAILURES` has them
+    :ivar type: one of the keys of :data:`engine.providers.lifecycle.FAILURES`
     """
 
     @orm.declared_attr.directive
     def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805
-        """Indexes, which each table needs of its own."""
+        """Return the indexes, which each table needs separately."""
         return (
             Index(None, 'server_id'),
             Index(None, 'created_at'),
@@ -39,15 +39,15 @@ class ServerEvent:
 
 
 class LifecycleEvent(ServerEvent, models.Base):
-    """One that a cloud has told of, and nobody has minded yet."""
+    """An event reported by a cloud that no engine has handled yet."""
 
     __tablename__ = 'lifecycle_events'
 
 
 def report(session: orm.Session, server_id: str, type_: str) -> bool:
-    """Keep an event, if it is of a node that somebody looks after.
+    """Store an event if it concerns a node under health monitoring.
 
-    :returns: whether it is
+    :returns: whether the event was stored
     """
     row = health.Registered
     concerned = session.scalar(
@@ -65,9 +65,9 @@ def report(session: orm.Session, server_id: str, type_: str) -> bool:
 
 
 def forget_old(session: orm.Session, model: Any) -> None:
-    """Delete the events that nobody has wanted for :data:`KEPT` seconds.
+    """Delete the events that are older than :data:`KEPT` seconds.
 
-    :param model: the class of their table
+    :param model: the mapped class of the events
     """
     since = clock.now(session) - datetime.timedelta(seconds=KEPT)
     statements.change(

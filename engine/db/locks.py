@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which action works on which cluster or node.
+"""Locks of actions on clusters and nodes.
 
-A lock is a row that names its action. An action on a cluster holds the
-cluster alone; an action that a request asked for on a member holds the node
-alone and shares the cluster. Actions that a cluster's action derived hold
-the node only: their parent holds the cluster for them.
+A lock is a row that names its action. An action on a cluster holds the cluster
+exclusively. An action that a user requests on a member holds the node
+exclusively and shares the cluster. Actions derived from a cluster's action
+hold only the node, because their parent holds the cluster for them.
 
-Every decision is made while the target's own row is locked by the
-transaction, so that two of them never overlap. Locks go in the transaction
-that ends their action, and never by anything else.
+Each decision is made while the transaction locks the target's own row, so that
+two decisions never overlap. Locks are deleted only in the transaction that
+ends their action.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy
@@ -26,12 +26,19 @@ from engine.db import models, statements
 _LOCK = statements.table(models.Lock)
 _ACTION = statements.table(models.Action)
 
-#: Locked as well, so that a release under way is either over or comes after,
-#: and then finds who is blocked on it.
+#: Locks these rows as well, so that a release in progress has either finished
+#: or comes later and then finds the actions blocked on the resource.
 _HELD = (
     sqlalchemy.select(_LOCK.c.action_id, _LOCK.c.exclusive)
     .where(_LOCK.c.resource_id == sqlalchemy.bindparam('resource'))
     .with_for_update()
+)
+
+_HOLDERS = (
+    sqlalchemy.select(models.Action)
+    .join(_LOCK, _LOCK.c.action_id == models.Action.id)
+    .where(_LOCK.c.resource_id == sqlalchemy.bindparam('resource'))
+    .order_by(models.Action.created_at, models.Action.id)
 )
 
 _MINE = sqlalchemy.select(_LOCK.c.resource_id).where(
@@ -55,8 +62,8 @@ _WAKE = (
 class Want:
     """A lock that an action needs.
 
-    :ivar kind: the table of the resource
-    :ivar exclusive: whether nobody else may hold one at the same time
+    :ivar kind: the mapped class of the resource
+    :ivar exclusive: whether no other action may hold a lock at the same time
     """
 
     kind: type[models.Cluster] | type[models.Node]
@@ -69,11 +76,11 @@ def acquire(
 ) -> str | None:
     """Take all locks, or none.
 
-    What the action holds already stays as it is; a resource that is gone
+    Locks that the action holds already are kept. A resource that was deleted
     needs no lock.
 
-    :param wants: in the order in which every action asks: cluster, node
-    :returns: None, or the ID of the resource that somebody else has
+    :param wants: ordered as in every action, cluster before node
+    :returns: None, or the ID of the resource that another action holds
     """
     missing = []
     for want in wants:
@@ -95,10 +102,15 @@ def acquire(
     return None
 
 
-def release(session: orm.Session, action_id: str) -> bool:
-    """Drop an action's locks and let those go on that waited for them.
+def holders(session: orm.Session, resource_id: str) -> Sequence[models.Action]:
+    """Return the actions that hold or share a resource, oldest first."""
+    return session.scalars(_HOLDERS, {'resource': resource_id}).all()
 
-    :returns: whether an action may go on now
+
+def release(session: orm.Session, action_id: str) -> bool:
+    """Delete an action's locks and wake the actions waiting for them.
+
+    :returns: whether any action became claimable
     """
     mine = {'action': action_id}
     held = session.scalars(_MINE, mine).all()
@@ -109,9 +121,9 @@ def release(session: orm.Session, action_id: str) -> bool:
 
 
 def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
-    """Let actions go on that wait for one of these resources.
+    """Make the actions claimable that are blocked on some resources.
 
-    :returns: whether there is one
+    :returns: whether any action became claimable
     """
     ids = list(resource_ids)
     return statements.change(session, _WAKE, {'ids': ids}) > 0

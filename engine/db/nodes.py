@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about nodes."""
+"""Query and change nodes."""
 
 from __future__ import annotations
 
@@ -31,26 +31,28 @@ _OF_CLUSTER = (
 
 
 def get(session: orm.Session, node_id: str) -> models.Node | None:
-    """Return a node as the database has it now."""
+    """Return the committed state of a node."""
     return statements.row(session, models.Node, node_id)
 
 
 def lock(session: orm.Session, node_id: str) -> models.Node | None:
-    """Return a node that nobody else changes before we commit."""
+    """Return a node and lock its row until the transaction ends."""
     return statements.locked(session, models.Node, node_id)
 
 
 def of_cluster(session: orm.Session, cluster_id: str) -> Sequence[models.Node]:
-    """Return the nodes of a cluster, in the order of their indices."""
+    """Return the nodes of a cluster, sorted by index."""
     return session.scalars(_OF_CLUSTER, {'cluster': cluster_id}).all()
 
 
 def count_of_cluster(
     session: orm.Session, cluster_id: str, *, status: str | None = None
 ) -> int:
-    """Return how many nodes a cluster has, perhaps of one status.
+    """Return the number of nodes in a cluster.
 
-    What the session has not flushed does not count.
+    Changes that the session has not flushed do not count.
+
+    :param status: count only nodes in this status
     """
     query = _COUNT if status is None else _COUNT_OF_STATUS
     values = {'cluster': cluster_id, 'wanted': status}
@@ -59,7 +61,7 @@ def count_of_cluster(
 
 
 def count_of_profile(session: orm.Session, profile_id: str) -> int:
-    """Return how many nodes use a profile."""
+    """Return the number of nodes that use a profile."""
     return (
         session.scalar(
             sqlalchemy.select(sqlalchemy.func.count())
@@ -71,7 +73,7 @@ def count_of_profile(session: orm.Session, profile_id: str) -> int:
 
 
 def set_status(node: models.Node, status: str, reason: str) -> None:
-    """Say what state a node is in, and why."""
+    """Set the status of a node and its reason."""
     if status == 'ACTIVE' and node.created_at is None:
         node.created_at = clock.utcnow()
     node.status = status
@@ -80,10 +82,12 @@ def set_status(node: models.Node, status: str, reason: str) -> None:
 
 
 def victims(members: Sequence[models.Node], count: int) -> list[models.Node]:
-    """Return the nodes to give up when a cluster shrinks.
+    """Select the nodes to remove when a cluster shrinks.
 
-    Those that are in a bad state or tainted go first, then those that were
-    never finished, then the youngest.
+    Nodes in a bad status and tainted nodes come first, then nodes that were
+    never completed, then the newest.
+
+    :param count: how many nodes to select
     """
 
     def worth(node: models.Node) -> tuple[bool, bool, int]:

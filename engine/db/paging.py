@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of a list, in a stable order.
 
-A page starts after a *marker* row. The order is what the caller asked for,
-then the ID; NULLs count as greater than everything.
+A page starts after a *marker* row. Rows are sorted by the requested keys, then
+by ID; NULLs sort as greater than any value.
 
-To make a statement takes longer than to run it, so each is made once: a
-:class:`Listing` keeps one for every *shape* of page, which is all that makes
-one statement differ from another but its values.
+Building a statement takes longer than running it. A :class:`Listing` therefore
+caches one statement for each *shape* of page, which is everything that
+distinguishes statements apart from their parameters.
 """
 
 from __future__ import annotations
@@ -21,21 +21,30 @@ import sqlalchemy
 from engine.db import models, statements
 from vobjects import exceptions
 from vobjects.clustering import errors
+from vobjects.codec import text
 
-#: Statements of one list that are kept; users choose how it is sorted.
+#: Maximum number of cached statements of one list; users choose its sort
+#: order.
 MAX_SHAPES = 256
 
-#: Whose rows are listed: a project's, those of no project, or all.
+#: Maximum bytes of JSON and other text in one page. The embedded transport
+#: rejects messages of 64 MiB.
+MAX_BYTES = 16 * 2**20
+
+#: Rows that are read and measured together.
+_PART = 100
+
+#: The rows to list: those of one project, those of no project, or all.
 Owner = Literal['project', 'nobody', 'everybody']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a list is wanted, and how it is sorted.
+    """The requested part of a list, and its sort order.
 
-    :ivar limit: most rows; None: all
-    :ivar marker: the ID of the last row of the page before
-    :ivar sort: ``key[:asc|desc]`` items, joined by commas
+    :ivar limit: the maximum number of rows; None: all
+    :ivar marker: the ID of the last row of the previous page
+    :ivar sort: ``key[:asc|desc]`` items, separated by commas
     """
 
     limit: int | None = None
@@ -44,11 +53,11 @@ class Page:
 
 
 class _Shape(NamedTuple):
-    """What makes statements differ.
+    """The properties that distinguish one statement from another.
 
     :ivar sort: as in :class:`Page`
-    :ivar owner: whose rows
-    :ivar filters: names of those that are given
+    :ivar owner: the rows to list
+    :ivar filters: the names of the given filters
     :ivar limited: whether there is a limit
     """
 
@@ -60,7 +69,7 @@ class _Shape(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Key:
-    """An expression to sort by, and the marker row's value of it."""
+    """An expression to sort by, and its value in the marker row."""
 
     expression: Any
     descending: bool
@@ -70,11 +79,10 @@ class _Key:
 class Listing:
     """A list of rows of one table.
 
-    :param query: selects them, and whatever is shown of them, by columns
-    :param model: the class of the table; its rows have an ID and a project
-    :param keys: names of columns a caller may sort by; the ID is the
-        tie-breaker
-    :param default: one of them, for a caller who does not say
+    :param query: selects the rows and the columns to show
+    :param model: the mapped class; its rows have an ID and a project
+    :param keys: the names of the columns to sort by; the ID breaks ties
+    :param default: the default sort key
     """
 
     def __init__(
@@ -102,11 +110,12 @@ class Listing:
     ) -> Sequence[sqlalchemy.Row[Any]]:
         """Return a page.
 
-        :param project: of the owner
-        :param given: name of a column -> values, one of which a row has
-            to have
-        :raises vobjects.clustering.errors.BadRequest: a key nobody may sort
-            by, or a marker that is not in the list
+        :param project: the ID of the project if ``owner`` is ``project``
+        :param given: accepted values by column name
+        :raises vobjects.clustering.errors.BadRequest: the sort key is not
+            supported, or the marker is not in the list
+        :raises vobjects.clustering.errors.ListTooLarge: the page has several
+            rows and more than :data:`MAX_BYTES`
         """
         given = given or {}
         sort = page.sort or self._default
@@ -117,7 +126,7 @@ class Listing:
             **{f'in_{name}': [*some] for name, some in given.items()},
         }
         if page.marker is None:
-            return connection.execute(self._page(shape, None), values).all()
+            return _read(connection.execute(self._page(shape, None), values))
         values['marker'] = page.marker
         found = connection.execute(self._marker(shape), values).first()
         if found is None:
@@ -128,15 +137,15 @@ class Listing:
         nulls = tuple(value is None for value in found)
         for number, value in enumerate(found):
             values[f'after_{number}'] = value
-        return connection.execute(self._page(shape, nulls), values).all()
+        return _read(connection.execute(self._page(shape, nulls), values))
 
     def _make_page(
         self, shape: _Shape, nulls: tuple[bool, ...] | None
     ) -> sqlalchemy.Select[Any]:
         """Return the statement of a page.
 
-        :param nulls: which of the marker's values are NULL; None: there is
-            no marker
+        :param nulls: which of the marker's values are NULL; None: there is no
+            marker
         """
         query = self._listed(shape)
         order = self._order(shape.sort, nulls)
@@ -157,7 +166,7 @@ class Listing:
         return query
 
     def _make_marker(self, shape: _Shape) -> sqlalchemy.Select[Any]:
-        """Return the statement that selects what a marker is sorted by."""
+        """Return the statement that selects the marker's sort values."""
         columns = [column for column, _ in self._sorted_by(shape.sort)]
         return (
             self._listed(shape)
@@ -171,7 +180,7 @@ class Listing:
         )
 
     def _listed(self, shape: _Shape) -> sqlalchemy.Select[Any]:
-        """Return what selects the list, in any order."""
+        """Return the statement that selects the list, unsorted."""
         query = self._query
         if shape.owner == 'project':
             query = query.where(
@@ -185,7 +194,10 @@ class Listing:
         return query
 
     def _sorted_by(self, sort: str) -> list[tuple[Any, bool]]:
-        """Return columns, the last the ID, and whether each descends."""
+        """Return the sort columns, ending with the ID, and their directions.
+
+        :returns: pairs of a column and whether it is descending
+        """
         found = []
         for item in sort.split(','):
             name, _, direction = item.partition(':')
@@ -205,19 +217,46 @@ class Listing:
             is_null = nulls is not None and nulls[number]
             value = sqlalchemy.bindparam(f'after_{number}', type_=column.type)
             if column.nullable:
-                # Databases disagree about where NULLs come.
+                # Databases sort NULLs differently.
                 rank = sqlalchemy.case((column.is_(None), 1), else_=0)
                 order.append(_Key(rank, descending, int(is_null)))
             order.append(_Key(column, descending, None if is_null else value))
         return order
 
 
+def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
+    """Return all rows.
+
+    :raises vobjects.clustering.errors.ListTooLarge: the rows have too many
+        bytes
+    """
+    rows: list[sqlalchemy.Row[Any]] = []
+    size = 0
+    for part in result.partitions(_PART):
+        for row in part:
+            size += sum(
+                len(value)
+                for value in row
+                if value.__class__ is str or value.__class__ is text.Written
+            )
+            if rows and size > MAX_BYTES:
+                result.close()
+                raise errors.ListTooLarge(
+                    f'The list has more than {MAX_BYTES} bytes; ask for'
+                    f' pages of at most {len(rows)} items with limit.',
+                    '',
+                    str(len(rows)),
+                )
+            rows.append(row)
+    return rows
+
+
 def _after(order: Sequence[_Key]) -> sqlalchemy.ColumnElement[bool]:
-    """Return the condition of standing after the marker."""
+    """Return the condition that a row comes after the marker."""
     choices = []
     for position, key in enumerate(order):
         if key.value is None:
-            continue  # nothing is beyond NULL but by the key before it
+            continue  # only the preceding key can be greater than NULL
         same = [
             before.expression.is_(None)
             if before.value is None

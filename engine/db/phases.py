@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a database is between two releases, and its contraction.
+"""Schema phases of a database during an upgrade, and its contraction.
 
 ::
 
     up to date --(new release)--> to expand --expand--> to contract
          ^                                                  |
-         '---------- contract, when nobody older lives -----'
+         '------ contract, after all older engines stop ----'
 
-Contracting ends the life of older engines on this database: none may be
-alive, and one that comes back is not let into the ledger
-(:func:`engine.db.services.admit`).
+After a contraction, older engines cannot use the database. No such engine may
+be alive when it starts. An older engine that comes back is not admitted to the
+ledger (:func:`engine.db.services.admit`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from vobjects.rpc import fleet
 
 
 class State(enum.Enum):
-    """What a database needs; the value is the exit code of ``check``.
+    """The next step for a database; its value is the exit code of ``check``.
 
-    1 and 2 say, as of every command, that it failed or was given bad input.
+    As with every command, 1 means failure and 2 invalid input.
     """
 
     UP_TO_DATE = 0
@@ -42,7 +42,7 @@ class State(enum.Enum):
 
 
 class OlderEnginesError(exceptions.FleetError):
-    """Engines live that need what a contraction would take away."""
+    """Raised when live engines need what a contraction drops."""
 
     def __init__(self, older: list[fleet.Member]) -> None:
         self.older = older
@@ -56,7 +56,7 @@ class OlderEnginesError(exceptions.FleetError):
 
 
 class NotExpandedError(exceptions.FleetError):
-    """A contraction before its expansion."""
+    """Raised for a contraction before the expansion."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -66,22 +66,22 @@ class NotExpandedError(exceptions.FleetError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Phases:
-    """The two chains of one release.
+    """The two migration chains of one release.
 
-    :ivar expand: which it adds by
-    :ivar contract: which it takes away by
+    :ivar expand: the chain that adds
+    :ivar contract: the chain that drops
     """
 
     expand: migrations.Chain = migrations.EXPAND
     contract: migrations.Chain = migrations.CONTRACT
 
 
-#: Those of this release.
+#: The chains of this release.
 OWN = Phases()
 
 
 def state(target: database.Database, phases: Phases = OWN) -> State:
-    """Return what a database needs."""
+    """Return the next step for a database."""
     if migrations.is_behind(target, phases.expand):
         return State.EXPAND
     if not phases.contract.knows(migrations.current(target, phases.contract)):
@@ -94,11 +94,12 @@ def state(target: database.Database, phases: Phases = OWN) -> State:
 def contract(
     target: database.Database, conf: cfg.ConfigOpts, phases: Phases = OWN
 ) -> None:
-    """Take away what only engines of older releases used.
+    """Drop what only engines of older releases used.
 
-    :param conf: with the options of :mod:`vobjects.rpc.conf`
-    :raises OlderEnginesError: such engines live
-    :raises NotExpandedError: ``expand`` comes first
+    :param conf: the configuration, with the options of
+        :mod:`vobjects.rpc.conf`
+    :raises OlderEnginesError: older engines are alive
+    :raises NotExpandedError: ``expand`` has not run yet
     :raises RuntimeError: another process held the lock for too long
     """
     with migrations.alone(target) as connection:
@@ -113,31 +114,32 @@ def contract(
 def _take_leave(
     connection: sqlalchemy.Connection, conf: cfg.ConfigOpts
 ) -> None:
-    """Forget the dead of older releases, and let none of them join.
+    """Remove dead engines of older releases, and stop new ones joining.
 
-    :raises OlderEnginesError: some live
+    :raises OlderEnginesError: some of them are alive
     """
-    # It ends with the transaction, and not the transaction with it.
+    # The session joins the transaction and must not commit it.
     with orm.Session(
         connection, join_transaction_mode='rollback_only'
     ) as session:
-        # Nobody joins before the transaction ends.
+        # Until the transaction ends, no engine can join the fleet.
         session.get(
             models.LedgerState, services.STATE_ID, with_for_update=True
         )
         living, silent = _older(session, conf)
         if living:
             raise OlderEnginesError(living)
-        # One that was only frozen has to join again, and is refused.
+        # An engine that was only frozen must join again, and is rejected.
         services.forget(session, [member.id for member in silent])
 
 
 def older_engines(
     target: database.Database, conf: cfg.ConfigOpts
 ) -> list[fleet.Member]:
-    """Return the live engines that are not known to be as new as this build.
+    """Return the live engines not known to be as new as this release.
 
-    :param conf: with the options of :mod:`vobjects.rpc.conf`
+    :param conf: the configuration, with the options of
+        :mod:`vobjects.rpc.conf`
     """
     with target.reader() as session:
         return _older(session, conf)[0]
@@ -146,7 +148,7 @@ def older_engines(
 def _older(
     session: orm.Session, conf: cfg.ConfigOpts
 ) -> tuple[list[fleet.Member], list[fleet.Member]]:
-    """Return those that live, and those not heard of for too long."""
+    """Return the older engines that are alive, and those that are not."""
     dead_after = conf.fleet.heartbeat_interval * fleet.DEAD_AFTER_PERIODS
     release = importlib.metadata.version('vobjects')
     older = [
@@ -161,7 +163,7 @@ def _older(
 
 
 def _is_as_new(theirs: str, ours: str) -> bool:
-    """Tell whether a release is known to be ours or a newer one."""
+    """Tell whether a release is known to be this one or a newer one."""
     try:
         return version.Version(theirs) >= version.Version(ours)
     except version.InvalidVersion:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deleting what is recorded of the past, a little at a time.
+"""Delete old actions and events in small batches.
 
-Each batch is a transaction of its own, which finds its rows without locking
-and deletes them by their keys: nobody waits for longer than one takes.
+Each batch is a separate transaction. It finds its rows without locking them,
+and deletes them by primary key. Other transactions wait for at most one batch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import orm
 from engine.db import clock, database, models, statements
 from vobjects.clustering import consts
 
-#: Rows that one transaction deletes.
+#: Maximum number of rows that one transaction deletes.
 BATCH = 500
 
 _ACTION = models.Action
@@ -24,9 +24,9 @@ _EVENT = models.Event
 
 
 def before(target: database.Database, age: float) -> datetime.datetime:
-    """Return the time that was so many seconds ago, by the database.
+    """Return the database's time minus ``age`` seconds.
 
-    A time before all others for an age without end.
+    Returns the earliest possible datetime if the age is too large.
     """
     with target.reader() as session:
         now = clock.now(session)
@@ -41,12 +41,13 @@ def actions(
     until: datetime.datetime,
     projects: list[str] | None = None,
 ) -> Iterator[int]:
-    """Delete actions that ended before a time; yield each batch's number.
+    """Delete actions that ended before a time.
 
-    What another action that has not ended waited for stays: it will ask how
-    that went.
+    Actions that an unfinished action waited for are kept, because that action
+    will query their results.
 
-    :param projects: None: of all
+    :param projects: the IDs of the projects; None: all
+    :returns: an iterator that yields the number of rows in each batch
     """
     return _delete(
         target, _ACTION, _ACTION.created_at, _ended(until), projects
@@ -58,9 +59,10 @@ def events(
     until: datetime.datetime,
     projects: list[str] | None = None,
 ) -> Iterator[int]:
-    """Delete events from before a time; yield each batch's number.
+    """Delete events that happened before a time.
 
-    :param projects: None: of all
+    :param projects: the IDs of the projects; None: all
+    :returns: an iterator that yields the number of rows in each batch
     """
     older = _EVENT.timestamp < until
     return _delete(target, _EVENT, _EVENT.timestamp, older, projects)
@@ -100,7 +102,7 @@ def _ended(until: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
         .correlate(_ACTION)
     )
     return sqlalchemy.and_(
-        # The end is what counts; the beginning, before it, has an index.
+        # The end time decides; the earlier creation time has an index.
         _ACTION.created_at < until,
         _ACTION.end_time < until.timestamp(),
         _ACTION.status.in_(consts.ACTION_ENDS),
@@ -126,7 +128,7 @@ def _delete(
     while True:
         query = sqlalchemy.select(time, model.id).where(condition)
         if place is not None:
-            # Not again past what is deleted, which databases clean up late.
+            # Skip the deleted rows, which databases clean up later.
             query = query.where(
                 sqlalchemy.or_(
                     time > place[0],

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a project may have at most, however many ask at the same time."""
+"""Quotas of projects, enforced also for concurrent requests."""
 
 from __future__ import annotations
+
+import functools
+from typing import Any
 
 import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clusters, models, statements
+from engine.db import models, statements
 from vobjects.clustering import errors
 
 _PROJECT = statements.table(models.Project)
@@ -19,28 +22,47 @@ _LOCK = (
 )
 
 
-def check_clusters(
-    session: orm.Session, project: str | None, limit: int
+def check(
+    session: orm.Session,
+    model: type[models.Base],
+    project: str | None,
+    limit: int,
 ) -> None:
-    """Refuse to commit one cluster too many.
+    """Enforce a quota before committing a new resource.
 
-    Call it at the end of the transaction that adds one: others of the same
-    project wait from here to its commit.
+    Call it at the end of the transaction that adds a resource. From then until
+    the commit, other such transactions of the project wait.
 
-    :param limit: most clusters a project may have
-    :raises vobjects.clustering.errors.OverQuota: naming both numbers
+    :param model: the mapped class of the resource
+    :param limit: the maximum number of its rows in a project
+    :raises vobjects.clustering.errors.OverQuota: the quota is exceeded; the
+        message states the number of resources and the limit
     """
     _lock(session, project)
-    present = clusters.count_of_project(session, project)
+    session.flush()
+    query = _count(model, is_none=project is None)
+    present = session.scalar(query, {'project': project}) or 0
     if present > limit:
         raise errors.OverQuota(
             'Quota exceeded for resources. The project has'
-            f' {present - 1} clusters; it may have {limit}.'
+            f' {present - 1} {model.__tablename__}; it may have {limit}.'
         )
 
 
+@functools.cache
+def _count(
+    model: type[models.Base], *, is_none: bool
+) -> sqlalchemy.Select[Any]:
+    """Return the statement that counts the rows of a project."""
+    rows = statements.table(model)
+    query = sqlalchemy.select(sqlalchemy.func.count()).select_from(rows)
+    if is_none:
+        return query.where(rows.c.project.is_(None))
+    return query.where(rows.c.project == sqlalchemy.bindparam('project'))
+
+
 def _lock(session: orm.Session, project: str | None) -> None:
-    """Let no other transaction pass here for the project until we commit."""
+    """Lock the project's row until the transaction ends."""
     id_ = project or ''
     if session.scalar(_LOCK, {'project': id_}) is not None:
         return
@@ -48,5 +70,6 @@ def _lock(session: orm.Session, project: str | None) -> None:
         with session.begin_nested():
             session.add(models.Project(id=id_))
     except oslo_db_exception.DBDuplicateEntry:
-        # Who was faster has committed: its row can be locked.
+        # The transaction that was faster has committed, so its row can be
+        # locked.
         session.scalar(_LOCK, {'project': id_})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other tables have of the rows of a list, in one statement a list."""
+"""Load the related IDs of all rows of a list with one statement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlalchemy
 
 from engine.db import among, models, statements
 
-#: Field -> ID of a row -> IDs of what belongs to it.
+#: Field -> ID of a row -> IDs of the related rows.
 Related = Mapping[str, Mapping[str, list[str]]]
 
 
@@ -22,10 +22,12 @@ _DEPENDENCY = statements.table(models.ActionDependency)
 def _selection(
     part: int, owner: Any, other: Any, *order: Any
 ) -> sqlalchemy.Select[Any]:
-    """Return what selects one kind of relation.
+    """Return the statement that selects one kind of relation.
 
-    :param part: which of the kinds
-    :param order: what those of one owner are sorted by
+    :param part: the number of the relation in the result
+    :param owner: the column with the ID of the list's row
+    :param other: the column with the ID of the related row
+    :param order: columns to sort the related rows of one owner by
     """
     return sqlalchemy.select(
         sqlalchemy.literal_column(str(part)).label('part'),
@@ -38,7 +40,7 @@ def _selection(
     ).where(among.among(owner, 'ids'))
 
 
-#: Nodes by their indices, policies by who is asked first.
+#: Nodes are sorted by index, policies by priority.
 _OF_CLUSTERS = sqlalchemy.union_all(
     _selection(0, _NODE.c.cluster_id, _NODE.c.id, _NODE.c.index, _NODE.c.id),
     _selection(
@@ -59,14 +61,14 @@ _OF_ACTIONS = sqlalchemy.union_all(
 def of_clusters(
     connection: sqlalchemy.Connection, ids: Collection[str]
 ) -> Related:
-    """Return the nodes and the policies of clusters."""
+    """Return the IDs of the nodes and policies of clusters."""
     return _found(connection, _OF_CLUSTERS, ('nodes', 'policies'), ids)
 
 
 def of_actions(
     connection: sqlalchemy.Connection, ids: Collection[str]
 ) -> Related:
-    """Return what actions depend on, and what depends on them."""
+    """Return the IDs of the dependencies and dependents of actions."""
     return _found(connection, _OF_ACTIONS, ('depends_on', 'depended_by'), ids)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of live processes, in the database.
+"""The ledger of live processes, stored in the database.
 
-See :mod:`vobjects.rpc.ledger` for what a ledger promises. Ages are by the
-database's clock. Every change of the fleet raises ``ledger_state.generation``
-in its own transaction, after the change: a view of a generation therefore
-holds at least the changes up to it.
+:class:`vobjects.rpc.ledger.Ledger` defines the guarantees. Ages are measured
+by the database's clock. Every change of the fleet increments
+``ledger_state.generation`` in its own transaction, after the change. A view of
+a generation therefore contains at least all changes up to it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from vobjects import exceptions
 from vobjects.manifest import Manifest
 from vobjects.rpc import fleet
 
-#: The one row of ``ledger_state``.
+#: ID of the single row of ``ledger_state``.
 STATE_ID = 1
 
 
 class OutdatedError(exceptions.FleetError):
-    """The database was contracted: this release misses what is gone."""
+    """Raised when a newer release contracted the database."""
 
 
 class DatabaseLedger:
-    """See :class:`vobjects.rpc.ledger.Ledger`.
+    """A :class:`vobjects.rpc.ledger.Ledger` stored in the database.
 
-    :param contract: what this release knows to have been taken away
+    :param contract: the contracting revisions that this release knows
     """
 
     def __init__(
@@ -48,33 +48,36 @@ class DatabaseLedger:
         """Record a heartbeat and return the whole ledger.
 
         :raises vobjects.exceptions.NoLivePeer: the database does not answer
-        :raises OutdatedError: this release cannot use the database any more
+        :raises OutdatedError: this release can no longer use the database
         """
 
         def body(session: orm.Session) -> fleet.View:
             if not _beat(session, member):
                 _record(session, member)
                 bump(session)
-                # Now, because that waited for a contraction under way.
+                # Checked only now, because the write waited for a contraction
+                # in progress.
                 admit(session, self._contract)
             return view(session)
 
         try:
             return self._database.write(body, urgent=True)
+        except exceptions.OutOfReach as error:
+            raise exceptions.NoLivePeer(str(error)) from error
         except oslo_db_exception.DBError as error:
             raise exceptions.NoLivePeer(
-                f'the database does not answer: {error}'
+                f'the database fails: {error}'
             ) from error
 
     def leave(self, member_id: str) -> None:
-        """Forget a member and raise the generation, if it was there."""
+        """Remove a member, and increment the generation if it existed."""
         self._database.write(lambda session: forget(session, [member_id]))
 
     def expire(self, older_than: float) -> list[fleet.Member]:
-        """Forget the members that have not been heard of for long.
+        """Remove the members that have not reported for too long.
 
         :param older_than: seconds
-        :returns: those that this call removed
+        :returns: the members that this call removed
         """
         with self._database.reader() as session:
             silent = _silent(session, older_than)
@@ -82,8 +85,8 @@ class DatabaseLedger:
             return []
 
         def body(session: orm.Session) -> list[fleet.Member]:
-            # Not those that fell silent while we waited to write: who kept
-            # us waiting may have kept them.
+            # Keep members that became silent while this transaction waited to
+            # write: whatever delayed it may have delayed them, too.
             dead = _silent(session, older_than)
             return [
                 member
@@ -99,7 +102,7 @@ class DatabaseLedger:
             return view(session)
 
     def hold(self, topic: str) -> fleet.View:
-        """Keep the cap of a topic from rising above what it is now."""
+        """Keep the cap of a topic from rising above its current value."""
 
         def body(session: orm.Session) -> fleet.View:
             _set_hold(session, view(session).cap(topic))
@@ -108,7 +111,7 @@ class DatabaseLedger:
         return self._database.write(body)
 
     def finalize(self) -> fleet.View:
-        """End a hold: the cap follows the live members again."""
+        """End a hold, so that the cap follows the live members again."""
 
         def body(session: orm.Session) -> fleet.View:
             _set_hold(session, None)
@@ -118,9 +121,9 @@ class DatabaseLedger:
 
 
 def admit(session: orm.Session, contract: migrations.Chain) -> None:
-    """Refuse to go on where a newer release has taken something away.
+    """Check that no newer release has contracted the database.
 
-    :raises OutdatedError: it has
+    :raises OutdatedError: a newer release has
     """
     revision = session.scalar(
         sqlalchemy.select(models.ContractVersion.version_num)
@@ -134,21 +137,25 @@ def admit(session: orm.Session, contract: migrations.Chain) -> None:
 
 def view(session: orm.Session) -> fleet.View:
     """Return the ledger as the session sees it."""
-    # The generation first: what is read after it may be newer, never older.
+    # Read the generation first: later reads may return newer data, but never
+    # older data.
     state = session.get(models.LedgerState, STATE_ID, populate_existing=True)
     if state is None:
         raise RuntimeError('ledger_state has no row; run "vobjects db sync"')
-    members = tuple(_member(row, now) for row, now in rows(session))
+    found = rows(session)
     held = state.held_manifest
     return fleet.View(
-        state.generation, members, None if held is None else Manifest(held)
+        state.generation,
+        tuple(_member(row, now) for row, now in found),
+        None if held is None else Manifest(held),
+        now=found[0][1].timestamp() if found else None,
     )
 
 
 def rows(
     session: orm.Session,
 ) -> Sequence[tuple[models.Service, datetime.datetime]]:
-    """Return the services, each with the database's time."""
+    """Return the services, each with the database's current time."""
     found = session.execute(
         sqlalchemy.select(models.Service, clock.utcnow())
         .order_by(models.Service.created_at, models.Service.id)
@@ -158,7 +165,7 @@ def rows(
 
 
 def bump(session: orm.Session) -> None:
-    """Raise the generation."""
+    """Increment the generation."""
     statements.change(
         session,
         sqlalchemy.update(models.LedgerState)
@@ -168,7 +175,7 @@ def bump(session: orm.Session) -> None:
 
 
 def forget(session: orm.Session, member_ids: Sequence[str]) -> bool:
-    """Remove members; tell whether there was one."""
+    """Remove members and tell whether any existed."""
     removed = statements.change(
         session,
         sqlalchemy.delete(models.Service).where(
@@ -181,7 +188,10 @@ def forget(session: orm.Session, member_ids: Sequence[str]) -> bool:
 
 
 def _beat(session: orm.Session, member: fleet.Member) -> bool:
-    """Record that a known member lives, if nothing about it changed."""
+    """Record the heartbeat of a known member that has not changed.
+
+    :returns: whether the ledger has such a member
+    """
     service = models.Service
     beaten = statements.change(
         session,
@@ -217,20 +227,20 @@ def _record(session: orm.Session, member: fleet.Member) -> None:
 def _silent(
     session: orm.Session, older_than: float
 ) -> dict[str, fleet.Member]:
-    """Return by ID the members not heard of for so many seconds."""
+    """Return by ID the members silent for more than ``older_than`` seconds."""
     members = view(session).members
     return {m.id: m for m in members if m.age > older_than}
 
 
 def _forget_if_silent(session: orm.Session, member: fleet.Member) -> bool:
-    """Remove a member unless it was heard of since we looked."""
+    """Remove a member unless it has reported since it was found silent."""
     heard = session.get(
         models.Service, member.id, populate_existing=True, with_for_update=True
     )
     if heard is None:
         return False
     silent = clock.now(session) - heard.heartbeat
-    # It may have reported while we waited for its row.
+    # It may have reported while this transaction waited for its row.
     if silent.total_seconds() < member.age:
         return False
     return forget(session, [member.id])

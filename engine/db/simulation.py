@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the simulated cloud, beside that of its servers."""
+"""Tables of the simulated cloud, except those of its servers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from engine.db import clock, lifecycle, models
 class Part(models.Base):
     """A server group, a load balancer, or a member of one.
 
-    :ivar kind: which of them
-    :ivar owner: the ID of the pool that a member is in; '' else
-    :ivar name: of a group its name, of a balancer its key, of a member the
-        ID of its server
+    :ivar kind: the kind of object
+    :ivar owner: the ID of the pool that a member belongs to; otherwise empty
+    :ivar name: a group's name, a balancer's key or the ID of a member's server
     """
 
     __tablename__ = 'simulated_parts'
@@ -36,13 +35,13 @@ class Part(models.Base):
 
 
 class Event(lifecycle.ServerEvent, models.Base):
-    """What the simulated cloud remembers of its servers."""
+    """A server event recorded by the simulated cloud."""
 
     __tablename__ = 'simulated_events'
 
 
 class Object:
-    """Columns of what a node can be beside a server."""
+    """Columns of the nodes that are not servers."""
 
     id: orm.Mapped[str] = orm.mapped_column(
         String(36), primary_key=True, default=models.new_id

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What statements of all tables have alike."""
+"""Shared SQL helpers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from engine.db import models
 
 Row = TypeVar('Row', bound=models.Base)
 
-#: In the ``info`` of a session: the rows that its transaction has locked.
+#: Key in a session's ``info``: the rows that its transaction has locked.
 _LOCKED = 'vobjects_locked'
 
-#: Values in one list of a statement; SQLite has a limit.
+#: Maximum number of values in one IN list; SQLite limits parameters.
 PORTION = 500
 
-#: Stands for a list of them in a statement.
+#: Placeholder for a list of IDs in a statement.
 IDS: Any = sqlalchemy.bindparam('ids', expanding=True)
 
 
 def portions(values: Collection[str]) -> Iterator[list[str]]:
-    """Yield the values in lists that a statement can hold."""
+    """Yield the values in lists short enough for one statement."""
     everything = list(values)
     for start in range(0, len(everything), PORTION):
         yield everything[start : start + PORTION]
@@ -37,33 +37,34 @@ def pairs(
     query: sqlalchemy.Executable,
     ids: Collection[str],
 ) -> Iterator[Any]:
-    """Yield the rows of two columns that belong to some IDs.
+    """Yield the two-column rows that belong to some IDs.
 
-    :param query: has :data:`IDS` for them; one made at import, because that
-        takes longer than to run it
+    :param query: contains :data:`IDS`; build it at import, because that takes
+        longer than running it
     """
     for some in portions(ids):
         yield from session.execute(query, {'ids': some})
 
 
 def table(model: type[models.Base]) -> sqlalchemy.Table:
-    """Return the table of a class of rows.
+    """Return the table of a mapped class.
 
-    A statement about a table, made at import, takes a fraction of the time
-    of one about the class: nobody looks which objects it concerns.
+    A statement about a table, built at import, runs in a fraction of the time
+    of a statement about the class, because the ORM does not process it.
     """
     return cast('sqlalchemy.Table', model.__table__)
 
 
 def row(session: orm.Session, model: type[Row], id_: str) -> Row | None:
-    """Return a row as the database has it now."""
+    """Return the committed state of a row."""
     return session.scalars(_selection(model), {'id': id_}).first()
 
 
 def locked(session: orm.Session, model: type[Row], id_: str) -> Row | None:
-    """Return a row that nobody else changes before we commit.
+    """Return a row and lock it until the transaction ends.
 
-    It is read once: from then on it is what the transaction makes of it.
+    The row is read once per transaction; later calls return the same object
+    with the transaction's changes.
     """
     held = session.info.setdefault(_LOCKED, {})
     known: Row | None = held.get((model, id_))
@@ -93,11 +94,11 @@ def change(
     statement: sqlalchemy.Update | sqlalchemy.Delete,
     values: Mapping[str, Any] | None = None,
 ) -> int:
-    """Run an UPDATE or DELETE and return how many rows it concerned.
+    """Run an UPDATE or DELETE and return the number of matching rows.
 
-    Objects that the session has already loaded do not see the change.
+    Objects that the session has already loaded are not updated.
 
-    :param values: of the statement's parameters
+    :param values: the statement's parameters
     """
     session.flush()
     result = session.execute(
@@ -107,10 +108,10 @@ def change(
 
 
 def insert(session: orm.Session, rows: Iterable[models.Base]) -> None:
-    """Insert rows that the session is not to look after.
+    """Insert rows without adding them to the session.
 
-    It would spend several times what the statement takes. What the database
-    fills in is not in the objects then.
+    Tracking them in the session would take several times as long as the
+    statement. The objects do not receive values that the database generates.
 
     :param rows: objects of :mod:`engine.db.models`
     """
@@ -124,7 +125,7 @@ def insert(session: orm.Session, rows: Iterable[models.Base]) -> None:
 
 
 def _given(row: models.Base) -> dict[str, Any]:
-    """Return what a row was made with, by column."""
+    """Return the values that were set on a row, by column name."""
     known = vars(row)
     return {
         column: known[attribute]
@@ -140,7 +141,7 @@ def _insertion(model: type[models.Base]) -> sqlalchemy.Insert:
 
 @functools.cache
 def _columns(model: type[models.Base]) -> list[tuple[str, str]]:
-    """Return attributes with the columns that they are."""
+    """Return pairs of attribute name and column name."""
     return [
         (one.key, str(one.columns[0].key))
         for one in sqlalchemy.inspect(model).column_attrs

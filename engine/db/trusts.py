@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By which trust engines act for a user in a project, one for both.
+"""Trusts by which engines act for a user in a project.
 
-A row is good until Keystone refuses its trust, and in use while the user has
-something there or somebody waits for an action of the user's. What is not
-used any more becomes a credential without a receiver, which is revoked as
-those are (:mod:`engine.db.credentials`).
+There is one trust for each user and project. A row is valid until Keystone
+rejects its trust. It is in use while the user owns a resource in the project
+or has an unfinished action there. An unused trust becomes a credential without
+a receiver, and is revoked like the credentials of deleted receivers
+(:mod:`engine.db.credentials`).
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from engine.db import actions, clock, credentials, models, statements, types
 class ProjectTrust(models.Base):
     """A trust of a user for a project.
 
-    :ivar sealed: the trust, for :mod:`engine.delegations.box`
-    :ivar roles: what it hands on, by name
-    :ivar refused: whether Keystone did not honour it when last asked
-    :ivar used_at: when the user asked for something, more or less
+    :ivar sealed: the trust, encrypted by :mod:`engine.delegations.box`
+    :ivar roles: the names of the delegated roles
+    :ivar refused: whether Keystone rejected it at the last attempt
+    :ivar used_at: the approximate time of the user's last request
     """
 
     __tablename__ = 'project_trusts'
@@ -47,10 +48,10 @@ class ProjectTrust(models.Base):
     )
 
 
-#: Where a user's things are.
+#: Tables of the resources that users own.
 _OWNED = (models.Cluster, models.Node, models.Receiver)
 
-#: Seconds: not every request writes that there was one.
+#: Seconds for which ``used_at`` may lag, so that not every request writes.
 PRECISION = 300
 
 
@@ -68,11 +69,11 @@ def get(
 def replace(
     session: orm.Session, known: str | None, row: ProjectTrust
 ) -> bool:
-    """Keep a trust in the place of another one, which is revoked.
+    """Store a trust in place of another one, which is then revoked.
 
-    :param known: the ID of the other one; None: there was none
-    :returns: whether it is kept: not if another engine was faster
-    :raises oslo_db.exception.DBDuplicateEntry: likewise
+    :param known: the ID of the replaced trust; None: there was none
+    :returns: whether the trust was stored; False if another engine was faster
+    :raises oslo_db.exception.DBDuplicateEntry: another engine was faster
     """
     if known is not None and not _retire(session, known):
         return False
@@ -82,7 +83,7 @@ def replace(
 
 
 def touch(session: orm.Session, id_: str) -> bool:
-    """Say that a trust is used now; tell whether there is it still."""
+    """Record the use of a trust, and tell whether it still exists."""
     statement = (
         sqlalchemy.update(ProjectTrust)
         .where(ProjectTrust.id == id_)
@@ -92,7 +93,7 @@ def touch(session: orm.Session, id_: str) -> bool:
 
 
 def refuse(session: orm.Session, id_: str) -> None:
-    """Say that Keystone does not honour a trust: the next one is a new one."""
+    """Record that Keystone rejects a trust, so that it gets replaced."""
     statements.change(
         session,
         sqlalchemy.update(ProjectTrust)
@@ -102,10 +103,10 @@ def refuse(session: orm.Session, id_: str) -> None:
 
 
 def retire_unused(session: orm.Session, seconds: float) -> int:
-    """Have some trusts revoked that nothing uses.
+    """Retire a batch of unused trusts, so that they are revoked.
 
-    :param seconds: for which nobody has asked for anything with them
-    :returns: how many there were
+    :param seconds: the time without a request after which a trust is unused
+    :returns: the number of retired trusts
     """
     before = clock.now(session) - datetime.timedelta(seconds=seconds)
     found: Sequence[str] = session.scalars(

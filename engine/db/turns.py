@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose turn it is to write to an SQLite file: nobody waits forever.
+"""A fair queue of writers to an SQLite file.
 
-SQLite knows no queue of writers. Who finds the file locked looks again after
-a while, up to a tenth of a second, and many who look can keep one waiting
-for seconds: long enough for an engine's heartbeat to be missed. So the
-threads of a process queue here, and only the first of them competes with
-other processes. It looks often (:func:`begin`), and a process that has
-written for :data:`STINT` seconds leaves the file alone for a moment, in which
-another's look falls.
+SQLite has no queue of writers. A process that finds the file locked retries
+after a delay of up to a tenth of a second. If many processes retry, some of
+them can wait for seconds: long enough to miss an engine's heartbeat. Therefore
+the threads of a process queue here, and only the first of them competes with
+other processes. It retries often (:func:`begin`). A process that has written
+for :data:`STINT` seconds pauses for a moment, so that another process can take
+its turn.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-#: Seconds for which one process may write without a pause, and that pause:
-#: longer than the time between two looks.
+#: Seconds that one process may write without a pause, and the seconds of that
+#: pause: longer than the time between two attempts.
 STINT = 0.1
 PAUSE = 0.01
 
-#: Milliseconds for which SQLite itself looks, after 1, 2 and 5 of them.
+#: Milliseconds of SQLite's own busy timeout. It retries after 1, 2 and 5.
 LOOK = 8
 
 
 class Turns:
-    """A lock that is had in the order in which it was asked for."""
+    """A lock that is granted in the order of the requests."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -40,10 +40,10 @@ class Turns:
 
     @contextlib.contextmanager
     def turn(self, until: float, *, urgent: bool = False) -> Iterator[None]:
-        """Run the block when it is the caller's turn, or time is up.
+        """Run the block when it is the caller's turn or the time is up.
 
         :param until: a monotonic time
-        :param urgent: go before all others who wait
+        :param urgent: go before all other waiting threads
         """
         mine = self._take(until, urgent)
         try:
@@ -69,7 +69,7 @@ class Turns:
                 if ticket in self._waiting:
                     self._waiting.remove(ticket)
                     return False
-            # It was passed on to us just now.
+            # The turn was passed to this thread at the last moment.
         if time.monotonic() - self._since > STINT:
             time.sleep(PAUSE)
             self._since = time.monotonic()
@@ -84,11 +84,11 @@ class Turns:
 
 
 def begin(cursor: Any, until: float) -> None:
-    """Begin a transaction that writes, as soon as no other process does.
+    """Begin a write transaction as soon as no other process writes.
 
-    :param cursor: of a :class:`sqlite3.Connection`
-    :param until: a monotonic time; the first look is made in any case
-    :raises sqlite3.OperationalError: time is up
+    :param cursor: a cursor of a :class:`sqlite3.Connection`
+    :param until: a monotonic time; the first attempt is always made
+    :raises sqlite3.OperationalError: the time is up, or another error
     """
     ((usual,),) = cursor.execute('PRAGMA busy_timeout').fetchall()
     cursor.execute(f'PRAGMA busy_timeout = {LOOK}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column types that are the same on SQLite, PostgreSQL and MariaDB."""
+"""Column types that behave alike on SQLite, PostgreSQL and MariaDB."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from vobjects.codec import text
 
 
 class UtcDateTime(types.TypeDecorator[datetime.datetime]):
-    """An aware time in, an aware time in UTC out, microseconds kept."""
+    """A UTC time with microseconds.
+
+    Accepts aware datetimes in any zone, and returns aware datetimes in UTC.
+    """
 
     impl = sqlalchemy.DateTime().with_variant(
         mysql.DATETIME(fsp=6), 'mysql', 'mariadb'
@@ -26,7 +29,7 @@ class UtcDateTime(types.TypeDecorator[datetime.datetime]):
     def process_bind_param(
         self, value: datetime.datetime | None, dialect: Any
     ) -> datetime.datetime | None:
-        """Drop the zone, after going to UTC."""
+        """Convert a time to UTC and drop its zone."""
         if value is None:
             return None
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
@@ -34,15 +37,15 @@ class UtcDateTime(types.TypeDecorator[datetime.datetime]):
     def process_result_value(
         self, value: datetime.datetime | None, dialect: Any
     ) -> datetime.datetime | None:
-        """Say that it is UTC."""
+        """Set the zone of a time to UTC."""
         return value and value.replace(tzinfo=datetime.UTC)
 
 
 class Json(types.TypeDecorator[Any]):
-    """Any JSON value, kept as ASCII text.
+    """Any JSON value, stored as ASCII text.
 
-    Text and not the database's own JSON type, because those differ in what
-    they refuse: users' data may hold ``\\u0000`` and lone surrogates.
+    The databases' own JSON types reject different values: users' data may
+    contain ``\\u0000`` and lone surrogates.
     """
 
     impl = sqlalchemy.Text().with_variant(
@@ -51,23 +54,24 @@ class Json(types.TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Any) -> str | None:
-        """Write the text; None stays NULL."""
+        """Serialize a value; None is stored as NULL."""
         if value is None:
             return None
         return json.dumps(value, separators=(',', ':'))
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:
-        """Read the text; NULL is None."""
+        """Parse a text; NULL becomes None."""
         if value is None:
             return None
-        # What most rows hold, and what is read most.
+        # Most rows hold an empty object; don't parse it.
         return {} if value == '{}' else text.loads(value.encode())
 
 
 class TimeText(types.UserDefinedType[str]):
-    """A :class:`UtcDateTime` read as the text that answers have.
+    """A :class:`UtcDateTime` read as the text used in responses.
 
-    Seconds are the last that is told, as in o.vo's primitives.
+    The text has a resolution of seconds, as in the primitives of
+    oslo.versionedobjects.
     """
 
     cache_ok = True
@@ -75,7 +79,7 @@ class TimeText(types.UserDefinedType[str]):
     def result_processor(
         self, dialect: Any, coltype: object
     ) -> Callable[[Any], str | None]:
-        """Return what reads a driver's value."""
+        """Return the function that converts a driver's value."""
         return _time_of_text if dialect.name == 'sqlite' else _time_of
 
 
@@ -88,14 +92,14 @@ def _time_of(value: datetime.datetime | None) -> str | None:
 
 
 class JsonText(types.UserDefinedType[Any]):
-    """A :class:`Json` read as text that is passed on as it is."""
+    """A :class:`Json` column read as text, to be passed on unparsed."""
 
     cache_ok = True
 
     def result_processor(
         self, dialect: Any, coltype: object
     ) -> Callable[[Any], Any]:
-        """Return what reads a driver's value."""
+        """Return the function that converts a driver's value."""
         return _written
 
 
@@ -105,14 +109,14 @@ _EMPTY = text.Written(b'{}')
 def _written(value: str | None) -> Any:
     if value is None:
         return None
-    # What most rows hold.
+    # Most rows hold an empty object.
     return _EMPTY if value == '{}' else text.Written(value)
 
 
-#: Long text, such as the reason of a status.
+#: Long text, such as a status reason.
 LongText = sqlalchemy.Text().with_variant(
     mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
 )
 
-#: Seconds since the epoch: a single-precision float would be days off.
+#: Seconds since the epoch; a single-precision float would be minutes off.
 Seconds: sqlalchemy.Double[float] = sqlalchemy.Double()

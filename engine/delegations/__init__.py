@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service may do for users, and how it is kept.
+"""Act for users, and store the credentials for it.
 
 ::
 
-    base      what receivers may do for their owners
-    projects  what engines may do in a cloud for users in their projects
-    trusts    Keystone's part of both
-    box       how it is kept
-    revoker   how it ends
+    base       credentials of receivers, which act for their owners
+    projects   acting in a cloud for users in their projects
+    trusts     trusts in Keystone, used by both
+    box        encryption of stored credentials
+    revoker    revocation of unused credentials
 """

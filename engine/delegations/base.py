@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a receiver may do for its owner.
+"""Credentials by which receivers act for their owners.
 
-A receiver whose owner came with a token of Keystone's gets a trust of that
-owner. It is asked for each time the receiver is called, so that it works as
-long as its owner could do the same: not when the owner is disabled, gone, or
-has lost a role. Where nobody has tokens (``auth_strategy`` none or
-http_basic) nothing can be asked, and receivers have no credentials.
+If the owner authenticates with a Keystone token, a new receiver gets a trust
+of that owner. Each call of the receiver uses the trust, so that it succeeds
+only while the owner has the same permissions: it fails if the owner is
+disabled, deleted or has lost a role. Without tokens (``auth_strategy`` none or
+http_basic), receivers have no credentials.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ LOG = logging.getLogger(__name__)
 
 
 class Delegations:
-    """See the module's docstring.
+    """Create, check and revoke the credentials of receivers and projects.
 
-    :raises engine.delegations.box.BadKey: there is an account to act with,
-        and no key
-    :raises engine.delegations.trusts.BadAccount: the account cannot act
+    :param conf: the configuration, with ``[receivers]``
+    :param target: the database
+    :raises engine.delegations.box.BadKey: there is an account, but no valid
+        encryption key
+    :raises engine.delegations.trusts.BadAccount: the account cannot act for
+        users
     """
 
     def __init__(
@@ -56,21 +59,22 @@ class Delegations:
 
     @property
     def are_made(self) -> bool:
-        """Whether there is an account to act with."""
+        """Whether ``[receivers]`` configures an account to act with."""
         return self._trusts is not None
 
     @contextlib.contextmanager
     def granted(
         self, context: RequestContext, receiver_id: str
     ) -> Iterator[str | None]:
-        """Yield the credential for a new receiver, sealed.
+        """Yield the encrypted credential for a new receiver.
 
-        None: its owner has no token. If what is done with it fails, it is
-        revoked.
+        Yields None if the owner has no token. If the block raises an
+        exception, the credential is revoked.
 
-        :raises vobjects.clustering.errors.Forbidden: the caller may not
-            delegate
-        :raises vobjects.clustering.errors.Unavailable: Keystone is silent
+        :raises vobjects.clustering.errors.Forbidden: the caller is not allowed
+            to delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond
         """
         if context.auth_token is None:
             yield None
@@ -89,11 +93,12 @@ class Delegations:
             raise
 
     def check(self, receiver_id: str) -> None:
-        """Refuse to act for an owner who could not do the same.
+        """Check that a receiver's owner still has the delegated permissions.
 
-        :raises vobjects.clustering.errors.Forbidden: the owner is gone, or
-            has not its roles any more
-        :raises vobjects.clustering.errors.Unavailable: nobody could be asked
+        :raises vobjects.clustering.errors.Forbidden: the owner was deleted or
+            has lost roles
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond, or the credential cannot be decrypted
         """
         if self._trusts is None or self._box is None:
             return
@@ -115,13 +120,14 @@ class Delegations:
             raise _unavailable(error) from None
 
     def admit(self, context: RequestContext) -> None:
-        """See that engines can act in the caller's project later.
+        """Check that engines can act in the caller's project later.
 
-        Who has no token has nothing to delegate.
+        A caller without a token has nothing to delegate.
 
-        :raises vobjects.clustering.errors.Forbidden: the caller may not
-            delegate
-        :raises vobjects.clustering.errors.Unavailable: Keystone is silent
+        :raises vobjects.clustering.errors.Forbidden: the caller is not allowed
+            to delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond
         """
         if context.auth_token is None:
             return
@@ -137,17 +143,18 @@ class Delegations:
     ) -> providers.Delegation | None:
         """Return the right to act for a user in a project.
 
-        :returns: None: nobody has tokens, so nobody gives such rights
-        :raises engine.providers.base.NotDelegated: this user has not
+        :returns: None if there is no account, so that users delegate nothing
+        :raises engine.providers.base.NotDelegated: this user has not delegated
+            any
         """
         if self._projects is None:
             return None
         return self._projects.of(user, project)
 
     def revoke(self, receiver_id: str) -> None:
-        """Revoke the credential of a receiver that is gone, if it has one.
+        """Revoke the credential of a deleted receiver, if it has one.
 
-        :raises engine.delegations.trusts.Silent: nobody could be asked
+        :raises engine.delegations.trusts.Silent: Keystone does not respond
         """
         if self._trusts is None or self._box is None:
             return
@@ -158,7 +165,7 @@ class Delegations:
         try:
             self._trusts.revoke(self._box.open(receiver_id, sealed))
         except box.Unreadable as error:
-            # Kept: a key may come back.
+            # Keep the row: the operator may add the missing key again.
             LOG.error('Cannot revoke credential %s: %s', receiver_id, error)
             return
         self._database.write(
@@ -166,11 +173,12 @@ class Delegations:
         )
 
     def revoke_left(self) -> None:
-        """Revoke the credentials that are of no more use.
+        """Revoke all unused credentials.
 
-        Those of receivers that are gone, and of users who have nothing more.
+        These are the credentials of deleted receivers, and of users who own no
+        resources.
 
-        :raises engine.delegations.trusts.Silent: nobody could be asked
+        :raises engine.delegations.trusts.Silent: Keystone does not respond
         """
         if self._projects is not None:
             self._projects.retire_unused()
@@ -183,12 +191,12 @@ class Delegations:
 
 
 def renew(conf: cfg.ConfigOpts, target: database.Database) -> int:
-    """Seal all credentials with the first key.
+    """Encrypt all credentials with the first key.
 
-    :returns: how many there were
-    :raises engine.delegations.box.BadKey: there is no key
-    :raises engine.delegations.box.Unreadable: none opens some of them; what
-        came before is done
+    :returns: the number of credentials
+    :raises engine.delegations.box.BadKey: there is no valid key
+    :raises engine.delegations.box.Unreadable: no key decrypts a credential;
+        the preceding batches are committed
     """
     opened = box.Box(conf[GROUP].encryption_keys)
     return sum(

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A box with a lock: what is kept in the database for nobody to read.
+"""Encryption of credentials in the database.
 
-Each text is bound to the row it is in: moved to another row, it does not open
-there.
+Each text is bound to its row: it cannot be decrypted in another row.
 """
 
 from __future__ import annotations
@@ -16,18 +15,19 @@ from vobjects import exceptions
 
 
 class BadKey(exceptions.VobjectsError):
-    """A key is none, or there is no key."""
+    """Raised for a missing or invalid encryption key."""
 
 
 class Unreadable(exceptions.VobjectsError):
-    """No key opens it, or it belongs elsewhere."""
+    """Raised when no key decrypts a text, or it belongs to another row."""
 
 
 class Box:
-    """Seals with the first key, and opens with each of them.
+    """Encrypts with the first key, and decrypts with any key.
 
-    :param keys: as ``[receivers] encryption_keys`` has them
-    :raises BadKey: saying how to make one; it does not repeat what it got
+    :param keys: the value of ``[receivers] encryption_keys``
+    :raises BadKey: the message tells how to create a key, and does not contain
+        the invalid one
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
@@ -50,17 +50,18 @@ class Box:
         self._fernet = fernet.MultiFernet(found)
 
     def seal(self, place: str, text: str) -> str:
-        """Return a text encrypted.
+        """Return the encrypted text.
 
-        :param place: names the row that it is for
+        :param place: identifies the row that stores it
         """
         content = json.dumps([place, text]).encode()
         return self._fernet.encrypt(content).decode()
 
     def open(self, place: str, sealed: str) -> str:
-        """Return what :meth:`seal` was given.
+        """Return the decrypted text.
 
-        :raises Unreadable: with other keys, or for another place
+        :param place: as given to :meth:`seal`
+        :raises Unreadable: no key decrypts it, or it belongs to another row
         """
         try:
             found, text = json.loads(self._fernet.decrypt(sealed.encode()))
@@ -71,9 +72,9 @@ class Box:
         return str(text)
 
     def renew(self, sealed: str) -> str:
-        """Return the same, encrypted with the first key.
+        """Return the text encrypted with the first key.
 
-        :raises Unreadable: no key opens it
+        :raises Unreadable: no key decrypts it
         """
         try:
             return self._fernet.rotate(sealed.encode()).decode()

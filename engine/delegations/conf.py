@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``[receivers]``: the account that acts for owners, and keys.
+"""Options of ``[receivers]``: the account that acts for users, and keys.
 
-How the account is authenticated is keystoneauth's to say.
+keystoneauth defines the options for authenticating the account.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 
 RECEIVERS = cfg.OptGroup(
-    'receivers', 'What receivers may do for those who made them.'
+    'receivers',
+    'Trusts, and the account that acts for the users who created them',
 )
 GROUP = RECEIVERS.name
 
-#: The account of the API, which asks Keystone about tokens, will do.
+#: By default, use the account with which the API validates tokens.
 SECTION = 'keystone_authtoken'
 
-#: Seconds within which Keystone has to answer.
+#: Seconds to wait for a response of Keystone.
 TIMEOUT = 30
 
 OPTIONS = [
@@ -25,23 +26,23 @@ OPTIONS = [
         'encryption_keys',
         default=[],
         secret=True,
-        help='Keys that encrypt the trusts of users in the database, the same'
-        ' for all engines: 32 random bytes each, in URL-safe base64.'
-        ' The first one encrypts, all decrypt. "vobjects db rotate-keys"'
-        ' brings what others have encrypted to the first.',
+        help='Keys that encrypt the trusts of users in the database. Set the'
+        ' same keys for all engines. Each key is 32 random bytes in URL-safe'
+        ' base64. The first key encrypts; all keys decrypt. "vobjects db'
+        ' rotate-keys" re-encrypts all trusts with the first key.',
     ),
     cfg.ListOpt(
         'trust_roles',
         default=[],
-        help='The roles that users hand on by a trust; none: all that they'
-        ' have in the project.',
+        help='Roles that users delegate with a trust. If empty, users'
+        ' delegate all of their roles in the project.',
     ),
     cfg.FloatOpt(
         'revoke_interval',
         default=60.0,
         min=1.0,
-        help='Seconds between two looks for trusts that nothing uses any'
-        ' more.',
+        help='Seconds between searches for unused trusts, which are then'
+        ' revoked.',
     ),
 ]
 
@@ -49,7 +50,7 @@ OPTIONS = [
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     """Return keystoneauth's options for oslo.config's generator.
 
-    Ours are in the list of :mod:`engine.conf`.
+    :mod:`engine.conf` lists the options of this module.
     """
     return [
         (
@@ -64,9 +65,9 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Make keystoneauth's options known to ``conf``, too.
+    """Register keystoneauth's options on ``conf``.
 
-    Harmless when repeated.
+    You may call it repeatedly.
     """
     conf.register_opts(loading.get_auth_common_conf_options(), group=GROUP)
     loading.register_session_conf_options(conf, GROUP)
@@ -74,9 +75,9 @@ def register(conf: cfg.ConfigOpts) -> None:
 
 
 def has_account(conf: cfg.ConfigOpts) -> bool:
-    """Tell whether there is an account to act with, and find its options.
+    """Tell whether an account is configured, and register its options.
 
-    :param conf: with its files read
+    :param conf: the configuration, after its files were read
     """
     if not (conf[GROUP].auth_section or conf[GROUP].auth_type):
         conf.set_default('auth_section', SECTION, GROUP)

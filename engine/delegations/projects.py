@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acting in a cloud for users, in their own projects.
+"""Act in a cloud for users in their projects.
 
-Whoever asks for something that an engine will do later comes with a token.
-By it a trust of that user for that project is made, once; engines get tokens
-of their own by it as long as there is something to do there.
+A request for work that an engine does later carries the user's token. On the
+first such request, the service creates a trust of that user for that project.
+Engines use the trust to get tokens, as long as they have work to do there.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from vobjects.clustering.context import RequestContext
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds for which a trust is kept that nothing uses: who makes and removes
-#: clusters all day does not need a new one each time, and what is asked for
-#: just now has the time to be written down.
+#: Seconds to keep an unused trust. A user who creates and deletes clusters all
+#: day does not need a new trust each time, and a new request has the time to
+#: be stored.
 KEPT_FOR = 3600.0
 
 
 class Projects:
-    """See the module's docstring.
+    """Creates and uses the trusts of users for their projects.
 
-    :param roles: that users hand on; none: all that they have
+    :param roles: the roles that users delegate; empty: all their roles
     """
 
     def __init__(
@@ -52,11 +52,12 @@ class Projects:
         self._roles = roles
 
     def admit(self, context: RequestContext) -> None:
-        """See that engines can do later what the caller asks for.
+        """Check that engines can do later what the caller requests.
 
-        :param context: with the caller's token
-        :raises engine.delegations.trusts.Refused: the caller may not delegate
-        :raises engine.delegations.trusts.Silent: nobody could be asked
+        :param context: the context of the request, with the caller's token
+        :raises engine.delegations.trusts.Refused: the caller is not allowed to
+            delegate
+        :raises engine.delegations.trusts.Silent: Keystone does not respond
         """
         with self._database.reader() as session:
             known = table.get(session, context.user_id, context.project_id)
@@ -68,7 +69,7 @@ class Projects:
         except trusts.Refused:
             if known is None or known.refused:
                 raise
-            # Its token is good for less than the one that it came with first.
+            # This token has fewer rights than the one that created the trust.
             return
         if not self._keep(context, known, trust):
             self._trusts.revoke(trust)
@@ -78,7 +79,7 @@ class Projects:
     ) -> providers.Delegation:
         """Return the right to act for a user in a project.
 
-        :raises engine.providers.base.NotDelegated: nobody has given it
+        :raises engine.providers.base.NotDelegated: there is no trust
         """
         with self._database.reader() as session:
             row = table.get(session, user, project)
@@ -89,7 +90,7 @@ class Projects:
         )
 
     def retire_unused(self, kept_for: float = KEPT_FOR) -> None:
-        """Have the trusts revoked that nothing has used for so long."""
+        """Retire the trusts that were not used for ``kept_for`` seconds."""
         while self._database.write(
             lambda session: table.retire_unused(session, kept_for)
         ):
@@ -101,7 +102,7 @@ class Projects:
         context: RequestContext,
         now: datetime.datetime,
     ) -> bool:
-        """Tell whether a trust is as good as a new one, and note its use."""
+        """Tell whether a trust is as good as a new one, and record its use."""
         wanted = set(self._roles or context.roles)
         if row.refused or not wanted <= set(row.roles):
             return False
@@ -117,7 +118,7 @@ class Projects:
         known: table.ProjectTrust | None,
         trust: str,
     ) -> bool:
-        """Keep a new trust, unless another engine was faster."""
+        """Store a new trust, unless another engine was faster."""
         id_ = models.new_id()
 
         def body(session: orm.Session) -> bool:
@@ -139,8 +140,9 @@ class Projects:
     def _access(self, row: table.ProjectTrust) -> access.AccessInfo:
         """Return a new token.
 
-        :raises engine.providers.base.NotDelegated: there is none any more
-        :raises engine.providers.base.ProviderError: nobody could be asked
+        :raises engine.providers.base.NotDelegated: the trust is no longer
+            valid
+        :raises engine.providers.base.ProviderError: Keystone does not respond
         """
         try:
             return self._trusts.use(self._box.open(row.id, row.sealed))
@@ -162,9 +164,9 @@ class Projects:
 
 
 class _Auth(identity.BaseIdentityPlugin):
-    """Authenticates by a trust, for a session of keystoneauth.
+    """Authenticates a keystoneauth session by a trust.
 
-    :param url: of Keystone
+    :param url: the URL of Keystone
     :param get: returns a new token
     """
 
@@ -173,7 +175,7 @@ class _Auth(identity.BaseIdentityPlugin):
         self._get = get
 
     def get_auth_ref(self, session: Any, **options: Any) -> access.AccessInfo:
-        """Return a new token; the session is not for Keystone."""
+        """Return a new token; the session itself is not used."""
         return self._get()
 
 
@@ -187,7 +189,7 @@ def _not_delegated(
 
 
 def refusal(error: trusts.Refused | trusts.Silent) -> errors.ClusteringError:
-    """Return what a caller is told who cannot be acted for."""
+    """Convert an error of Keystone to an error for the caller."""
     if isinstance(error, trusts.Refused):
         return errors.Forbidden(
             'The identity service does not let you have the service act for'

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Revokes, in the background, what receivers that are gone have left.
+"""Revoke unused credentials in the background.
 
-A thread of its own: Keystone may take its time. One engine of all does it,
-that which the ledger names first; should two, a trust ends once.
+It runs in a separate thread, because Keystone may be slow. Only the first
+engine in the ledger does it. If two engines do it at the same time, no harm is
+done.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ LOG = logging.getLogger(__name__)
 
 
 class Revoker:
-    """Looks from time to time, and when it is told that there is something.
+    """Periodically revokes unused credentials in a thread.
 
-    :param interval: seconds
-    :param is_first: tells whether it is this engine's turn
+    :param interval: seconds between two runs
+    :param is_first: tells whether this engine does it
     """
 
     def __init__(
@@ -39,12 +40,12 @@ class Revoker:
         )
 
     def start(self) -> None:
-        """Begin, if there is something to do at all."""
+        """Start the thread, if an account is configured."""
         if self._delegations.are_made:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the look under way."""
+        """Stop after the current run."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -56,5 +57,5 @@ class Revoker:
                     self._delegations.revoke_left()
             except trusts.Silent as error:
                 LOG.warning('Could not revoke credentials: %s', error)
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - it is logged
                 database.report(LOG, error, 'Could not revoke credentials')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusts of Keystone: a user lets our account act in its place.
+"""Trusts in Keystone: a user lets the service's account act for them.
 
-A trust is good for one project and some roles. It has no secret of its own:
-to use it takes our account's password, too. Keystone drops it with the user
-or the project, and honours it only while the user still has those roles.
+A trust covers one project and some roles. It has no secret: using it requires
+the password of the service's account, too. Keystone deletes the trust with the
+user or the project, and accepts it only while the user has those roles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vobjects import exceptions
 from vobjects.clustering.context import RequestContext
 from vobjects.rpc import gate
 
-#: What a token for a trust must not be for besides.
+#: Scopes that a token for a trust must not have.
 _NO_SCOPE = dict.fromkeys(
     (
         'project_id',
@@ -35,22 +35,23 @@ _NO_SCOPE = dict.fromkeys(
 
 
 class BadAccount(exceptions.VobjectsError):
-    """The account of ``[receivers]`` cannot act for others."""
+    """Raised when the account of ``[receivers]`` cannot act for users."""
 
 
 class Refused(exceptions.VobjectsError):
-    """Keystone does not allow it; the message has its reason."""
+    """Raised when Keystone rejects a request; the message has its reason."""
 
 
 class Silent(exceptions.VobjectsError):
-    """Keystone does not answer, or not to our account."""
+    """Raised when Keystone does not respond, or rejects the account."""
 
 
 class Trusts:
-    """Makes, uses and ends trusts.
+    """Creates, uses and deletes trusts.
 
-    :param conf: with ``[receivers]``; nothing is asked yet
-    :raises BadAccount: the account is not one of a name and a password
+    :param conf: the configuration, with ``[receivers]``; Keystone is not
+        called yet
+    :raises BadAccount: the account does not authenticate by name and password
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -72,18 +73,19 @@ class Trusts:
 
     @property
     def url(self) -> str:
-        """Where Keystone is."""
+        """The URL of Keystone."""
         return str(self._account.auth_url)
 
     @gate.waiting()
     def create(self, context: RequestContext, roles: Sequence[str]) -> str:
-        """Have the caller trust us.
+        """Create a trust of the caller for the service's account.
 
-        :param context: with the caller's token
-        :param roles: that the caller hands on; none: all it has
+        :param context: the context of a request, with the caller's token
+        :param roles: the names of the roles to delegate; empty: all the
+            caller's roles
         :returns: the ID of the trust
-        :raises Refused: the caller may not, or has not these roles
-        :raises Silent: nobody answered
+        :raises Refused: the caller is not allowed to, or lacks these roles
+        :raises Silent: Keystone does not respond
         """
         wanted = roles or context.roles
         ours = self._our_id()
@@ -110,17 +112,17 @@ class Trusts:
 
     @gate.waiting()
     def use(self, trust: str) -> access.AccessInfo:
-        """Return a new token by a trust, and what it is good for.
+        """Return a new token for a trust, with its details.
 
-        :raises Refused: for nothing any more
-        :raises Silent: nobody answered
+        :raises Refused: the trust is no longer valid
+        :raises Silent: Keystone does not respond
         """
         try:
             found: access.AccessInfo = self._plugin(trust_id=trust).get_access(
                 self._session
             )
         except keystone.HTTPClientError as error:
-            self._our_id()  # the password may be what is wrong
+            self._our_id()  # check whether the account's password is the cause
             raise Refused(str(error)) from None
         except keystone.ClientException as error:
             raise Silent(str(error)) from None
@@ -128,26 +130,26 @@ class Trusts:
 
     @gate.waiting()
     def revoke(self, trust: str) -> None:
-        """End a trust; harmless when it has ended.
+        """Delete a trust, ignoring one that no longer exists.
 
-        :raises Silent: nobody answered
+        :raises Silent: Keystone does not respond
         """
         try:
             self._session.delete(
                 f'{self._identity.get_endpoint()}/OS-TRUST/trusts/{trust}',
-                # Who trusts may end it, and that is who we are with it.
+                # Only the trustor may delete it; the token is the trustor's.
                 auth=self._plugin(trust_id=trust),
             )
         except keystone.HTTPClientError:
             self._our_id()
-            # Else it is of no use to anybody any more.
+            # The account is valid, so the trust is no longer usable.
         except keystone.ClientException as error:
             raise Silent(str(error)) from None
 
     def _our_id(self) -> str:
-        """Return the ID of our account, which Keystone lets in.
+        """Return the ID of the service's account.
 
-        :raises Silent: it does not
+        :raises Silent: Keystone does not respond, or rejects the account
         """
         try:
             return str(self._account.get_access(self._session).user_id)

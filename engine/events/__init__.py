@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened, for users to read: events at the start and end of actions.
+"""Events at the start and at the end of actions, for users to read.
 
 ::
 
-    recorder   which actions have events, and of which level
-    database   the dispatcher that keeps them where the API lists them
+    recorder   decides which actions have events, and their levels
+    database   the dispatcher that stores events for the API
 
-A dispatcher is an entry point of ``vobjects.dispatchers``: a function of a
-session, in whose transaction the event happens, and the event.
+A dispatcher is an entry point of ``vobjects.dispatchers``: a function that
+receives the session of the current transaction and the event.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dispatcher ``database``: events as rows, which the API lists."""
+"""The dispatcher ``database``, which stores events for the API."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from engine.db import models, statements
 
 
 def dispatch(session: orm.Session, event: models.Event) -> None:
-    """Keep an event."""
+    """Store an event."""
     statements.insert(session, [event])

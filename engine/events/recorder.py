@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which actions have events, and of which level.
+"""Record an event and a line of the log when an action starts or ends.
 
-An event is dispatched in the transaction that starts or ends its action: it
-is there if and only if that happened.
+The event is dispatched in the transaction that starts or ends the action, so
+it exists if and only if that transaction is committed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from oslo_config import cfg
 from sqlalchemy import orm
 from stevedore import named
 
-from engine.db import models, statements
+from engine.actions import logs
+from engine.db import database, models, statements
 from vobjects.clustering import consts
+
+LOG = logging.getLogger(__name__)
 
 NAMESPACE = 'vobjects.dispatchers'
 
 Dispatcher = Callable[[orm.Session, models.Event], None]
 
-#: Phase of an action that began, and by its status that of one that ended.
+#: Phase of an action that started; phase and level by its final status.
 START = 'start'
 PHASES: Mapping[str, tuple[str, int]] = {
     'SUCCEEDED': ('end', logging.INFO),
@@ -34,9 +37,9 @@ PHASES: Mapping[str, tuple[str, int]] = {
 
 
 def _states(rows: sqlalchemy.Table) -> sqlalchemy.Select[Any]:
-    return sqlalchemy.select(
-        rows.c.name, rows.c.status, rows.c.status_reason
-    ).where(rows.c.id == sqlalchemy.bindparam('target'))
+    return sqlalchemy.select(rows.c.name, rows.c.status_reason).where(
+        rows.c.id == sqlalchemy.bindparam('target')
+    )
 
 
 _STATES = {
@@ -46,9 +49,9 @@ _STATES = {
 
 
 class Recorder:
-    """Makes events, and hands them to the dispatchers.
+    """Creates events and passes them to the dispatchers.
 
-    :param conf: with ``[events]``
+    :param conf: the configuration, with ``[events]``
     """
 
     def __init__(
@@ -64,12 +67,13 @@ class Recorder:
         action: models.Action,
         now: datetime.datetime,
     ) -> None:
-        """Say that an action was begun with.
+        """Record the start of an action.
 
-        :param now: when
+        :param now: the time of the event
         """
         reason = f'{action.action} started.'
         self._record(session, action, START, logging.INFO, reason, now)
+        _log(session, action, 'started', _log_level(action))
 
     def ended(
         self,
@@ -79,12 +83,18 @@ class Recorder:
         reason: str,
         now: datetime.datetime,
     ) -> None:
-        """Say how an action ended.
+        """Record the end of an action.
 
-        :param now: when
+        :param status: the action's final status
+        :param reason: the action's status reason
+        :param now: the time of the event
         """
         phase, level = PHASES[status]
         self._record(session, action, phase, level, reason, now)
+        log_level = (
+            logging.WARNING if status == 'FAILED' else _log_level(action)
+        )
+        _log(session, action, f'{status}: {reason}', log_level)
 
     def _record(
         self,
@@ -95,15 +105,17 @@ class Recorder:
         reason: str,
         now: datetime.datetime,
     ) -> None:
-        is_derived = action.cause != consts.CAUSE_REQUEST
-        if level < self._lowest or (is_derived and not self._derived):
+        if level < self._lowest or (_is_derived(action) and not self._derived):
             return
         model = _model(action)
-        name, status, why = _state(session, model, action.target) or (
+        name, why = _state(session, model, action.target) or (
             _former_name(session, action),
             None,
-            None,
         )
+        meta_data: dict[str, Any] = {'phase': phase, 'action_id': action.id}
+        if model is models.Node and action.cluster_id:
+            cluster = _state(session, models.Cluster, action.cluster_id)
+            meta_data['cluster_name'] = cluster and cluster[0]
         event = models.Event(
             id=models.new_id(),
             timestamp=now,
@@ -113,9 +125,9 @@ class Recorder:
             otype=model.__name__.upper(),
             cluster_id=action.cluster_id,
             action=action.action,
-            status=status or 'DELETED',
+            status=phase,
             status_reason=reason if phase != START else why or reason,
-            meta_data={'phase': phase, 'action_id': action.id},
+            meta_data=meta_data,
             user=action.user,
             project=action.project,
             domain=action.domain,
@@ -125,9 +137,9 @@ class Recorder:
 
 
 def load(conf: cfg.ConfigOpts) -> Recorder:
-    """Return a recorder with the dispatchers that are configured.
+    """Return a recorder with the configured dispatchers.
 
-    :raises RuntimeError: one of them is not installed
+    :raises RuntimeError: a dispatcher is not installed
     """
 
     def refuse(missing: Iterable[str]) -> None:
@@ -144,6 +156,47 @@ def load(conf: cfg.ConfigOpts) -> Recorder:
     return Recorder(conf, [found.plugin for found in manager])
 
 
+def _is_derived(action: models.Action) -> bool:
+    return action.cause != consts.CAUSE_REQUEST
+
+
+def _log_level(action: models.Action) -> int:
+    """Return the log level for an action that does not fail."""
+    return logging.DEBUG if _is_derived(action) else logging.INFO
+
+
+def _log(
+    session: orm.Session, action: models.Action, text: str, level: int
+) -> None:
+    """Log an event of an action after the transaction is committed.
+
+    Example: CLUSTER_CHECK 0f34e647 on cluster web (1b2c...): FAILED: ...
+    """
+    if not LOG.isEnabledFor(level):
+        return
+    line = f'{action.action} {action.id[:8]} on {_about(session, action)}'
+    # Names and reasons come from users and clouds: remove line breaks.
+    line = ' '.join(f'{line}: {text}'.split())
+    extra = logs.about(action)
+    database.at_commit(
+        session, lambda: LOG.log(level, '%s', line, extra=extra)
+    )
+
+
+def _about(session: orm.Session, action: models.Action) -> str:
+    """Return the target of an action by name and ID, with its cluster."""
+    model = _model(action)
+    found = _named(session, model, action.target)
+    if model is models.Node and action.cluster_id:
+        found += f' of {_named(session, models.Cluster, action.cluster_id)}'
+    return found
+
+
+def _named(session: orm.Session, model: type[Any], id_: str) -> str:
+    kind, state = model.__name__.lower(), _state(session, model, id_)
+    return f'{kind} {state[0]} ({id_})' if state else f'{kind} {id_}'
+
+
 def _model(
     action: models.Action,
 ) -> type[models.Cluster] | type[models.Node]:
@@ -153,21 +206,21 @@ def _model(
 
 def _state(
     session: orm.Session, model: type[Any], target: str
-) -> tuple[str, str, str | None] | None:
-    """Return name, status and its reason of a target; None: it is gone.
+) -> tuple[str, str | None] | None:
+    """Return the name and the status reason of a target, if it exists.
 
-    Most often the transaction has just changed it, and has it at hand.
+    Prefers the session's object, which the transaction has usually loaded.
     """
     row = session.identity_map.get(orm.util.identity_key(model, target))
     if row is not None and row not in session.deleted:
-        return row.name, row.status, row.status_reason
+        return row.name, row.status_reason
     query = _STATES[model]
     found = session.execute(query, {'target': target}).first()
-    return None if found is None else (found[0], found[1], found[2])
+    return None if found is None else (found[0], found[1])
 
 
 def _former_name(session: orm.Session, action: models.Action) -> str:
-    """Return what a target that is gone was called when last heard of."""
+    """Return the name of a deleted target from its latest event."""
     event = models.Event
     return (
         session.scalar(

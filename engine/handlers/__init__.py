@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to requests, one module a resource.
+"""Request handlers, one module per resource.
 
 A handler reads the database, or changes it in one transaction and queues an
-action. What a caller may see is decided here: rows of the caller's project,
-and for an administrator who says so, those of all projects.
+action. Handlers also enforce visibility: callers see rows of their own
+project; administrators see those of all projects if they request it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions, to be looked at and cancelled."""
+"""Handlers that list, show and cancel actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACTION = models.Action
 
 
 class ActionHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for actions."""
 
     @handles(requests.ActionListRequest)
     def list(
@@ -51,10 +51,10 @@ class ActionHandlers(common.Handlers):
     def update(
         self, context: Any, request: requests.ActionUpdateRequest
     ) -> resources.Accepted:
-        """Cancel an action, with everything that it waits for.
+        """Cancel an action and every action that it waits for.
 
-        What a worker has begun with the cloud is not called back; its
-        outcome is looked at no more. So there is nothing left to force.
+        Operations already started in the cloud are not reverted; their outcome
+        is ignored. ``force`` therefore has no effect.
         """
         if request.status != 'CANCELLED':
             raise errors.BadRequest.advised(
@@ -85,9 +85,9 @@ class ActionHandlers(common.Handlers):
 
 
 def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return what an action was told, without the envelope.
+    """Return the fields of an action's request, without the envelope.
 
-    It may be newer than what this engine reads, so it is not read.
+    The data is not decoded, since its version may be newer than this engine.
     """
     data = inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
     shown = {
@@ -95,13 +95,13 @@ def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
         for name, value in data.items()
         if value is not None and name not in ('identity', 'refuse_conflict')
     }
-    # An operation may have been told a password.
+    # The inputs of an operation may include a password.
     masked: dict[str, Any] = strutils.mask_dict_password(shown)
     return masked
 
 
 def _decisions(data: dict[str, Any]) -> dict[str, Any]:
-    """Return what policies have decided, of all that an action notes."""
+    """Return the policies' decisions from the data of an action."""
     decisions: dict[str, Any] = data.get(checks.DECISIONS) or {}
     return decisions
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making nodes of what the cloud has already."""
+"""Handlers that create nodes from existing cloud objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine import names
-from engine.db import clock, models
+from engine.db import clock, models, quotas
 from engine.handlers import common
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -23,13 +23,13 @@ NODE = models.Node
 
 
 class AdoptionHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests to adopt cloud objects."""
 
     @handles(requests.NodeAdoptPreviewRequest)
     def preview(
         self, context: Any, request: requests.NodeAdoptPreviewRequest
     ) -> resources.NodePreview:
-        """Return the spec that a node would have."""
+        """Return the spec that an adopted node would have."""
         kind, spec = self._spec(context, request)
         return resources.NodePreview(
             type=kind.name,
@@ -41,7 +41,7 @@ class AdoptionHandlers(common.Handlers):
     def adopt(
         self, context: Any, request: requests.NodeAdoptRequest
     ) -> resources.Node:
-        """Create a profile and a node for an object that is there."""
+        """Create a profile and a node for an existing cloud object."""
         kind, spec = self._spec(context, request)
         name = common.given(request, 'name') or names.member_name({}, 0)
         owner = {
@@ -51,7 +51,6 @@ class AdoptionHandlers(common.Handlers):
         }
 
         def body(session: orm.Session) -> resources.Node:
-            _refuse_managed(session, request.identity)
             profile = models.Profile(
                 id=models.new_id(),
                 name=f'prof-{name}'[:255],
@@ -61,7 +60,15 @@ class AdoptionHandlers(common.Handlers):
                 **owner,
             )
             session.add(profile)
-            session.flush()
+            quotas.check(
+                session,
+                models.Profile,
+                context.project_id,
+                self.run.conf.engine.max_profiles_per_project,
+            )
+            # Now that the project is locked: of two requests, one finds the
+            # node of the other.
+            _refuse_managed(session, request.identity)
             node = NODE(
                 id=models.new_id(),
                 name=name,
@@ -75,7 +82,12 @@ class AdoptionHandlers(common.Handlers):
                 **owner,
             )
             session.add(node)
-            session.flush()
+            quotas.check(
+                session,
+                models.Node,
+                context.project_id,
+                self.run.conf.engine.max_nodes_per_project,
+            )
             return common.node_resources(session, [node])[0]
 
         return self.commit(body)
@@ -83,10 +95,10 @@ class AdoptionHandlers(common.Handlers):
     def _spec(
         self, context: Any, request: Any
     ) -> tuple[profiles.ProfileType, dict[str, Any]]:
-        """Return the type and the spec of what is to be adopted.
+        """Return the profile type and the spec for an object to adopt.
 
-        :raises vobjects.clustering.errors.BadRequest: there is no such type
-            or object, it has a node, or the spec does not fit
+        :raises vobjects.clustering.errors.BadRequest: the type or object does
+            not exist, the object already has a node, or the spec is invalid
         """
         try:
             kind = self.run.profile_types.get(request.type)
@@ -116,7 +128,7 @@ class AdoptionHandlers(common.Handlers):
 
 
 def _refuse_managed(session: orm.Session, physical_id: str) -> None:
-    """Refuse an object that is a node's already, whoever's it is."""
+    """Reject an object that already has a node, in any project."""
     query = sqlalchemy.select(NODE.id).where(NODE.physical_id == physical_id)
     if session.scalar(query.limit(1)) is not None:
         raise errors.BadRequest(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policies of clusters: to be looked at, attached, detached, changed."""
+"""Handlers for the policies of a cluster: list, attach, detach, update."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SORT_KEYS: dict[str, Any] = {
 
 
 class AttachmentHandlers(clusters.ClusterQueue):
-    """See the module's docstring."""
+    """Handle requests for the policies of clusters."""
 
     @handles(requests.ClusterPolicyListRequest)
     def list(
@@ -87,7 +87,7 @@ class AttachmentHandlers(clusters.ClusterQueue):
 
     @handles(requests.ClusterAttachPolicyRequest)
     def attach(self, context: Any, request: Any) -> resources.Accepted:
-        """Have a policy look after a cluster."""
+        """Attach a policy to a cluster."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             policy = _specified(session, context, request.policy_id)
@@ -97,7 +97,7 @@ class AttachmentHandlers(clusters.ClusterQueue):
 
     @handles(requests.ClusterDetachPolicyRequest)
     def detach(self, context: Any, request: Any) -> resources.Accepted:
-        """Have a policy look after a cluster no more."""
+        """Detach a policy from a cluster."""
         return self._change(context, 'CLUSTER_DETACH_POLICY', request)
 
     @handles(requests.ClusterUpdatePolicyRequest)

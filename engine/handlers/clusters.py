@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters. All but list and show only queue an action."""
+"""Handlers for clusters; all but list and show only queue an action."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import orm
@@ -13,22 +13,21 @@ from engine.actions import checks
 from engine.actions import clusters as steps
 from engine.db import clock, find, models, nodes, quotas, statements
 from engine.handlers import common, recovery
-from engine.policies import base as policy_types
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
 
 CLUSTER = models.Cluster
 
-#: Refuses, in the queueing transaction, what cannot be done.
+#: Raises an error, in the queueing transaction, if the action is impossible.
 Check = Callable[[orm.Session, models.Cluster], None]
 
 
 class ClusterQueue(common.Handlers):
-    """What handlers need that queue actions on clusters."""
+    """Shared base of handlers that queue actions on clusters."""
 
     def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
-        """Return how many nodes a cluster may have."""
+        """Return the limits of a cluster's size."""
         return sizes.Bounds(
             cluster.min_size, cluster.max_size, self.run.node_limit()
         )
@@ -42,7 +41,7 @@ class ClusterQueue(common.Handlers):
     ) -> resources.Accepted:
         """Queue an action on the cluster that a request names.
 
-        :param check: refuses what cannot be done
+        :param check: raises an error if the action is impossible
         """
 
         def body(session: orm.Session) -> resources.Accepted:
@@ -60,7 +59,7 @@ class ClusterQueue(common.Handlers):
         cluster: models.Cluster,
         request: Any,
     ) -> resources.Accepted:
-        """Queue an action on a cluster whose row we have locked."""
+        """Queue an action on a cluster whose row is locked."""
         action = self.queue(
             session, context, kind, cluster, request, cluster=cluster
         )
@@ -70,14 +69,14 @@ class ClusterQueue(common.Handlers):
     def write(
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
-        """Run what queues an action in a transaction, and say so."""
+        """Run a transaction that queues an action, and announce the action."""
         accepted = self.commit(body)
         self.run.wake()
         return accepted
 
 
 class ClusterHandlers(ClusterQueue):
-    """See the module's docstring."""
+    """Handle requests for clusters."""
 
     @handles(requests.ClusterListRequest)
     def list(
@@ -147,9 +146,10 @@ class ClusterHandlers(ClusterQueue):
                 request,
                 cluster=cluster,
             )
-            # Last, because it makes others wait.
-            quotas.check_clusters(
+            # Last, because the check blocks other transactions.
+            quotas.check(
                 session,
+                models.Cluster,
                 context.project_id,
                 self.run.conf.engine.max_clusters_per_project,
             )
@@ -164,7 +164,7 @@ class ClusterHandlers(ClusterQueue):
     def update(
         self, context: Any, request: requests.ClusterUpdateRequest
     ) -> resources.Accepted:
-        """Change a cluster."""
+        """Update a cluster."""
         _check_config(request)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -216,7 +216,7 @@ class ClusterHandlers(ClusterQueue):
     def resize(
         self, context: Any, request: requests.ClusterResizeRequest
     ) -> resources.Accepted:
-        """Change a cluster's size, or the bounds of it."""
+        """Change the size of a cluster, its limits, or both."""
         change = steps.resize_of(request)
         change.check()
 
@@ -230,14 +230,14 @@ class ClusterHandlers(ClusterQueue):
     def scale_in(
         self, context: Any, request: requests.ClusterScaleInRequest
     ) -> resources.Accepted:
-        """Remove nodes."""
+        """Remove nodes from a cluster."""
         return self._scale(context, 'CLUSTER_SCALE_IN', request, -1)
 
     @handles(requests.ClusterScaleOutRequest)
     def scale_out(
         self, context: Any, request: requests.ClusterScaleOutRequest
     ) -> resources.Accepted:
-        """Add nodes."""
+        """Add nodes to a cluster."""
         return self._scale(context, 'CLUSTER_SCALE_OUT', request, 1)
 
     def _scale(
@@ -251,33 +251,48 @@ class ClusterHandlers(ClusterQueue):
             )
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            policies = [
-                one
-                for one in checks.asked(self.run, session, cluster.id)
-                if one[0].is_asked(policy_types.BEFORE, one[1], kind)
-            ]
-            if common.given(request, 'refuse_conflict'):
-                _refuse_while_cooling(session, cluster, kind, policies)
-            if count is None and policies:
-                return  # one of them may say how many
-            present = nodes.count_of_cluster(session, cluster.id)
-            size = present + sign * (count or 1)
-            self.bounds(cluster).check_size(max(size, 0))
+            # The action checks min_size and max_size: a scaling policy may
+            # adjust the count.
+            if count is not None:
+                self.bounds(cluster).check_limit(
+                    cluster.desired_capacity + sign * count
+                )
+            if not self.waits:
+                common.refuse_conflict(session, kind, cluster)
+                self._refuse_while_cooling(session, cluster, kind)
 
         return self.queued(context, kind, request, check)
+
+    def _refuse_while_cooling(
+        self, session: orm.Session, cluster: models.Cluster, kind: str
+    ) -> None:
+        """Reject a scaling action during the cooldown of a policy.
+
+        :raises vobjects.clustering.errors.ActionCooldown: names the policy
+        """
+        now = clock.now(session)
+        for policy_type, attached in checks.asked(
+            self.run, session, cluster.id
+        ):
+            if policy_type.cools_down(attached, kind, now):
+                raise errors.ActionCooldown(
+                    f'The {kind} action for cluster {cluster.id} cannot be'
+                    f' processed due to Policy {attached.policy.id} cooldown'
+                    ' still in progress'
+                )
 
     @handles(requests.ClusterCheckRequest)
     def check(
         self, context: Any, request: requests.ClusterCheckRequest
     ) -> resources.Accepted:
-        """Look whether a cluster's nodes are well."""
+        """Check the health of a cluster's nodes."""
         return self.queued(context, 'CLUSTER_CHECK', request)
 
     @handles(requests.ClusterRecoverRequest)
     def recover(
         self, context: Any, request: requests.ClusterRecoverRequest
     ) -> resources.Accepted:
-        """Bring a cluster's nodes back to health."""
+        """Recover the unhealthy nodes of a cluster."""
         recovery.check(request)
         return self.queued(context, 'CLUSTER_RECOVER', request)
 
@@ -285,10 +300,10 @@ class ClusterHandlers(ClusterQueue):
 def refuse_other_type(
     session: orm.Session, old_id: str, new: models.Profile, words: str
 ) -> None:
-    """Refuse to go from one profile to one of another type.
+    """Reject a change to a profile of another type.
 
-    :param words: what is refused
-    :raises vobjects.clustering.errors.BadRequest: naming both types
+    :param words: beginning of the error message
+    :raises vobjects.clustering.errors.BadRequest: names both types
     """
     old = session.get(models.Profile, old_id)
     if old is None:
@@ -301,25 +316,5 @@ def refuse_other_type(
 
 
 def _check_config(request: Any) -> None:
-    """Refuse a config by which no node could be made."""
-    names.member_name(common.given(request, 'config') or {}, 1)
-
-
-def _refuse_while_cooling(
-    session: orm.Session,
-    cluster: models.Cluster,
-    kind: str,
-    policies: Iterable[tuple[policy_types.PolicyType, policy_types.Attached]],
-) -> None:
-    """Refuse to scale again before a policy has cooled down.
-
-    :raises vobjects.clustering.errors.ActionCooldown: naming the policy
-    """
-    now = clock.now(session)
-    for policy_type, attached in policies:
-        if policy_type.cools_down(attached, kind, now):
-            raise errors.ActionCooldown(
-                f'The {kind} action for cluster {cluster.id} cannot be'
-                f' processed due to Policy {attached.policy.id} cooldown'
-                ' still in progress'
-            )
+    """Reject a config with an invalid format for node names."""
+    names.check(common.given(request, 'config') or {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the handlers of several resources have alike."""
+"""Base class and helpers of the request handlers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from engine.db import (
     calls,
     clusters,
     find,
+    locks,
     models,
     nodes,
     related,
@@ -35,21 +36,24 @@ Answer = TypeVar('Answer')
 
 
 class Handlers:
-    """Root of the handlers.
+    """Base class of the request handlers.
 
-    :param run: what this engine uses
+    :param run: components of this engine
+    :param waits: whether scaling waits for other actions instead of being
+        rejected
     """
 
-    def __init__(self, run: runtime.Runtime) -> None:
+    def __init__(self, run: runtime.Runtime, *, waits: bool = False) -> None:
         self.run = run
+        self.waits = waits
 
     def commit(self, body: Callable[[orm.Session], Answer]) -> Answer:
-        """Run a request's transaction once, however often the call comes.
+        """Run a request's transaction once, even if its call is repeated.
 
-        :param body: returns the answer of the request; see
+        :param body: returns the result of the request; see
             :meth:`engine.db.database.Database.write`
-        :raises oslo_db.exception.DBDuplicateEntry: it was run before;
-            whoever called us looks up the answer of then
+        :raises oslo_db.exception.DBDuplicateEntry: the call was processed
+            before; the RPC server looks up the recorded result
         """
         call = server.current_call()
 
@@ -72,17 +76,23 @@ class Handlers:
         *,
         cluster: models.Cluster | None,
     ) -> models.Action:
-        """Add an action to do what a request says.
+        """Queue an action that carries out a request.
 
         Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
 
-        :param request: its identity becomes the target's ID
-        :raises vobjects.clustering.errors.ActionConflict: something else is
-            being done to the target
+        :param request: its identity is replaced by the target's ID
+        :raises vobjects.clustering.errors.ResourceIsLocked: another action has
+            locked the target
+        :raises vobjects.clustering.errors.ActionConflict: the target has
+            another unfinished action
         """
         if 'identity' in request.fields:
             request.identity = target.id
-        if _conflicts(kind, request):
+        # A new target has no other actions; operations wait, as in Senlin.
+        # Scaling checks for conflicts earlier, before the cooldown.
+        if not kind.endswith(
+            ('_CREATE', '_DELETE', 'NODE_OPERATION', *consts.SCALING_ACTIONS)
+        ):
             refuse_conflict(session, kind, target)
         action = queue.from_request(
             self.run, context, kind, target, request, cluster=cluster
@@ -91,43 +101,40 @@ class Handlers:
         return action
 
 
-def _conflicts(kind: str, request: Any) -> bool:
-    """Tell whether an action is refused while another one is on its way."""
-    if kind in consts.SCALING_ACTIONS:
-        return bool(given(request, 'refuse_conflict'))
-    # What is just made has no other action; operations wait, as in Senlin.
-    return not kind.endswith(('_CREATE', '_DELETE', 'NODE_OPERATION'))
-
-
 def refuse_conflict(
     session: orm.Session, kind: str, target: models.Cluster | models.Node
 ) -> None:
-    """Refuse an action while another one is on its way to the target.
+    """Reject an action if the target is locked or has unfinished actions.
 
-    :raises vobjects.clustering.errors.ResourceIsLocked: naming what runs
-    :raises vobjects.clustering.errors.ActionConflict: naming the others
+    :param target: its row is locked by this transaction
+    :raises vobjects.clustering.errors.ResourceIsLocked: names the holders
+    :raises vobjects.clustering.errors.ActionConflict: names the other actions
     """
-    others = actions.unfinished(session, target.id)
-    listed = ', '.join(f'{one.action} {one.id}' for one in others)
-    if any(one.status == 'RUNNING' for one in others):
+    holders = locks.holders(session, target.id)
+    if holders:
         raise errors.ResourceIsLocked.advised(
             f"{kind} for {find.kind(type(target))} '{target.id}' cannot be"
             ' completed because it is already locked.',
-            f'There are these action(s): {listed}',
+            f'There are these action(s): {_listed(holders)}',
         )
+    others = actions.unfinished(session, target.id)
     if others:
         raise errors.ActionConflict(
             f'The {kind} action for target {target.id} conflicts with the'
-            f' following action(s): {listed}'
+            f' following action(s): {_listed(others)}'
         )
+
+
+def _listed(found: Iterable[models.Action]) -> str:
+    return ', '.join(f'{one.action} {one.id}' for one in found)
 
 
 def refuse_deletion(
     session: orm.Session, target: models.Cluster | models.Node
 ) -> None:
-    """Refuse to delete, unless forced, what is being worked on.
+    """Reject the unforced deletion of a target that is busy.
 
-    :raises vobjects.clustering.errors.ActionInProgress: naming the status
+    :raises vobjects.clustering.errors.ActionInProgress: names the status
     """
     kind = find.kind(type(target))
     queued = [
@@ -145,9 +152,9 @@ def refuse_deletion(
 
 
 def refuse_if_depended(target: models.Cluster | models.Node) -> None:
-    """Refuse to delete what others are on, or are said to be.
+    """Reject the deletion of a target on which others depend.
 
-    :raises vobjects.clustering.errors.ResourceInUse: naming them
+    :raises vobjects.clustering.errors.ResourceInUse: names the dependents
     """
     kind = find.kind(type(target))
     key, reason = (
@@ -163,9 +170,9 @@ def refuse_if_depended(target: models.Cluster | models.Node) -> None:
 
 
 def refuse_if_leaving(session: orm.Session, cluster: models.Cluster) -> None:
-    """Refuse to add to a cluster that is about to be deleted.
+    """Reject the addition of nodes to a cluster that is being deleted.
 
-    :raises vobjects.clustering.errors.ActionConflict: naming the action
+    :raises vobjects.clustering.errors.ActionConflict: names the deletion
     """
     for action in actions.unfinished(session, cluster.id):
         if action.action == 'CLUSTER_DELETE':
@@ -178,10 +185,10 @@ def refuse_if_leaving(session: orm.Session, cluster: models.Cluster) -> None:
 def locked_cluster(
     session: orm.Session, context: Any, identity: str
 ) -> models.Cluster:
-    """Return a cluster of the caller's that nobody else changes meanwhile.
+    """Return a cluster of the caller, with its row locked.
 
-    :raises vobjects.clustering.errors.ResourceNotFound: there is none
-    :raises vobjects.clustering.errors.MultipleChoices: there are several
+    :raises vobjects.clustering.errors.ResourceNotFound: no cluster matches
+    :raises vobjects.clustering.errors.MultipleChoices: several clusters match
     """
     found = find.find(session, models.Cluster, identity, context.project_id)
     cluster = clusters.lock(session, found.id)
@@ -193,7 +200,11 @@ def locked_cluster(
 def locked_node(
     session: orm.Session, context: Any, identity: str
 ) -> models.Node:
-    """Return a node of the caller's that nobody else changes meanwhile."""
+    """Return a node of the caller, with its row locked.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: no node matches
+    :raises vobjects.clustering.errors.MultipleChoices: several nodes match
+    """
     found = find.find(session, models.Node, identity, context.project_id)
     node = nodes.lock(session, found.id)
     if node is None:
@@ -206,9 +217,9 @@ def specified_profile(
 ) -> models.Profile:
     """Return the profile that a request's body names.
 
-    Nobody deletes it before we commit.
+    The row is locked, so that the profile cannot be deleted before the commit.
 
-    :raises vobjects.clustering.errors.BadRequest: there is no such one
+    :raises vobjects.clustering.errors.BadRequest: it does not exist
     """
     try:
         return find.find(
@@ -228,7 +239,7 @@ def specified_profile(
 def visible(
     session: orm.Session, model: type[Any], context: Any, identity: str
 ) -> Any:
-    """Return a row for showing; an administrator sees any, by its full ID."""
+    """Return a row to show; administrators see any row, by its full ID."""
     return find.find(
         session,
         model,
@@ -243,10 +254,11 @@ def cluster_ids(
     context: Any,
     identities: Iterable[str] | None,
 ) -> list[str] | None:
-    """Return the IDs of clusters; one that is gone is known by its ID.
+    """Return the IDs of clusters, including deleted ones given by ID.
 
-    :param identities: what a list's request says; nothing: any cluster
-    :returns: None for any
+    :param identities: names or IDs in a list request; None or empty for any
+        cluster
+    :returns: None for any cluster
     """
     if not identities:
         return None
@@ -264,7 +276,7 @@ def cluster_ids(
     return sorted(ids)
 
 
-#: ID and name.
+#: Selects the ID and name of profiles.
 _PROFILES = sqlalchemy.select(models.Profile.id, models.Profile.name).where(
     models.Profile.id.in_(statements.IDS)
 )
@@ -278,13 +290,13 @@ def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
 def details(
     run: runtime.Runtime, row: models.Node, profile: models.Profile
 ) -> dict[str, Any]:
-    """Return what a node's cloud says of it, or why it says nothing."""
+    """Return the cloud's details of a node, or its error message."""
     if not row.physical_id:
         return {}
     kind = run.profile_types.get(profile.type)
     with run.database.reader() as session:
         view = hosts.view(session, row)
-    properties = profile.spec.get('properties') or {}
+    properties = run.profile_types.properties_of(profile.type, profile.spec)
     try:
         cloud = run.cloud_of(row.user, row.project)
         return kind.details(view.cloud(cloud, properties), view)
@@ -313,7 +325,7 @@ NODES = shown.Shown(
     others={'metadata': 'meta'},
     made={'cluster_id': shown.or_empty, 'role': shown.or_empty},
     profile_named=True,
-    # Nobody has asked the cloud.
+    # Lists do not query the cloud for details.
     beside=('details',),
 )
 
@@ -321,7 +333,7 @@ NODES = shown.Shown(
 def cluster_resources(
     session: orm.Session, rows: list[models.Cluster]
 ) -> list[resources.Cluster]:
-    """Return clusters of a transaction as users see them."""
+    """Return clusters of a transaction as API resources."""
     session.flush()
     ids = [row.id for row in rows]
     found = related.of_clusters(session.connection(), ids)
@@ -343,10 +355,10 @@ def cluster_resource(
     nodes: list[str],
     policies: list[str],
 ) -> resources.Cluster:
-    """Return a cluster of a transaction as users see it.
+    """Return a cluster of a transaction as an API resource.
 
-    :param nodes: their IDs
-    :param policies: their IDs
+    :param nodes: IDs of its nodes
+    :param policies: IDs of its policies
     """
     found: resources.Cluster = CLUSTERS.entity(
         row, profile_name=profile_name, nodes=nodes, policies=policies
@@ -357,7 +369,7 @@ def cluster_resource(
 def node_resources(
     session: orm.Session, rows: list[models.Node]
 ) -> list[resources.Node]:
-    """Return nodes of a transaction as users see them."""
+    """Return nodes of a transaction as API resources."""
     names = profile_names(session, {row.profile_id for row in rows})
     return [
         NODES.entity(row, profile_name=names.get(row.profile_id))

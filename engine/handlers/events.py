@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events, to be looked at."""
+"""Handlers that list and show events."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.db import models
@@ -17,7 +18,7 @@ LEVEL_NAMES = {number: name for name, number in consts.EVENT_LEVELS.items()}
 
 
 class EventHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for events."""
 
     @handles(requests.EventListRequest)
     def list(
@@ -51,6 +52,14 @@ def _number(level: str) -> int:
     return consts.EVENT_LEVELS.get(level) or int(level)
 
 
+def _phase(meta_data: Mapping[str, Any]) -> str:
+    """Return the phase of the action, which is the event's status.
+
+    In the column, earlier releases store the status of the target.
+    """
+    return str(meta_data['phase'])
+
+
 def _name(level: int) -> str:
     return LEVEL_NAMES.get(level, str(level))
 
@@ -61,5 +70,6 @@ SHOWN = shown.Shown(
     sort=consts.EVENT_SORT_KEYS,
     sorted_by='timestamp',
     filters=('oid', 'oname', 'otype', 'action'),
-    made={'level': _name},
+    others={'status': 'meta_data'},
+    made={'level': _name, 'status': _phase},
 )

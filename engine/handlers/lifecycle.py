@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Letting nodes go that somebody was told of."""
+"""Handler that completes lifecycle hooks of nodes to be removed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from vobjects.rpc.server import handles
 
 
 class LifecycleHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests to complete lifecycle hooks."""
 
     @handles(requests.ClusterCompleteLifecycleRequest)
     def complete(
         self, context: Any, request: requests.ClusterCompleteLifecycleRequest
     ) -> resources.Accepted:
-        """Let a node go; fine if it has gone, for its time may be over."""
+        """Complete a lifecycle hook; no error if the node is already gone.
+
+        The hook's timeout may have expired before the request.
+        """
         token = request.lifecycle_action_token
 
         def body(session: orm.Session) -> bool:
@@ -35,7 +38,7 @@ class LifecycleHandlers(common.Handlers):
             if action is None or action.cluster_id != cluster.id:
                 raise find.not_found(models.Action, token)
             if not action.data.get('hook'):
-                return False  # it waits for nobody; nor does Senlin mind
+                return False  # no hook; Senlin accepts it, too
             return departures.let_go(session, action)
 
         if self.run.database.write(body):

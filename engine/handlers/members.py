@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of clusters: adding, removing and replacing them.
+"""Handlers that add, remove and replace members of clusters.
 
-Everything that is wrong with the nodes of a request is said at once.
+Each request reports all problems with its nodes in a single error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from sqlalchemy import orm
@@ -17,7 +17,7 @@ from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
 
-# As in Senlin's messages, which differ.
+# Senlin uses different messages for the two requests.
 _ADDING = (
     'Profile type of nodes {} does not match that of the cluster.',
     'Nodes {} already owned by some cluster.',
@@ -29,13 +29,25 @@ _REPLACING = (
 
 
 class MemberHandlers(clusters.ClusterQueue):
-    """See the module's docstring."""
+    """Handle requests to change the members of clusters."""
+
+    def _check_count(self, given: Sized) -> None:
+        """Reject more nodes than a cluster can have, before looking them up.
+
+        :raises vobjects.clustering.errors.BadRequest: has both numbers
+        """
+        limit = self.run.node_limit()
+        if len(given) > limit:
+            raise errors.BadRequest(
+                f'nodes: must have at most {limit} items, not {len(given)}'
+            )
 
     @handles(requests.ClusterAddNodesRequest)
     def add(
         self, context: Any, request: requests.ClusterAddNodesRequest
     ) -> resources.Accepted:
-        """Have nodes join a cluster."""
+        """Add nodes to a cluster."""
+        self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             found, missing = _found(session, context, request.nodes)
@@ -55,7 +67,8 @@ class MemberHandlers(clusters.ClusterQueue):
     def remove(
         self, context: Any, request: requests.ClusterDelNodesRequest
     ) -> resources.Accepted:
-        """Have members leave their cluster, or delete them."""
+        """Remove nodes from a cluster, or delete them."""
+        self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             found, missing = _found(session, context, request.nodes)
@@ -88,7 +101,8 @@ class MemberHandlers(clusters.ClusterQueue):
     def replace(
         self, context: Any, request: requests.ClusterReplaceNodesRequest
     ) -> resources.Accepted:
-        """Put other nodes in the place of members."""
+        """Replace members of a cluster by other nodes."""
+        self._check_count(request.nodes)
         wanted = _pairs(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -115,9 +129,10 @@ class MemberHandlers(clusters.ClusterQueue):
 
 
 def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is replaced by what, if a request says so.
+    """Return a map of old to new nodes from a request.
 
-    :raises vobjects.clustering.errors.BadRequest: it does not
+    :raises vobjects.clustering.errors.BadRequest: the map is empty, or not one
+        of names or IDs, or has duplicate values
     """
     if not given:
         raise errors.BadRequest(
@@ -142,9 +157,9 @@ def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
 def _found(
     session: orm.Session, context: Any, identities: Iterable[str]
 ) -> tuple[dict[str, models.Node], list[str]]:
-    """Return nodes by what the caller calls them, and those not found.
+    """Return nodes by the given name or ID, and those not found.
 
-    :raises vobjects.clustering.errors.BadRequest: two name the same node
+    :raises vobjects.clustering.errors.BadRequest: two identify the same node
     """
     found: dict[str, models.Node] = {}
     missing = []
@@ -166,9 +181,10 @@ def _unfit(
     found: Mapping[str, models.Node],
     words: tuple[str, str] = _ADDING,
 ) -> dict[str, list[str]]:
-    """Return what keeps nodes from joining a cluster, and which.
+    """Return the reasons that keep nodes from joining, with the nodes.
 
-    :param words: what is said of another type, and of members of a cluster
+    :param words: messages for another profile type and for nodes in a cluster
+    :returns: message with a placeholder for IDs -> IDs of nodes
     """
     other_type, owned = words
     types = {
@@ -194,10 +210,10 @@ def _type_of(session: orm.Session, profile_id: str) -> str:
 
 
 def _refuse(troubles: Mapping[str, list[str]]) -> None:
-    """Refuse nodes, if there are some that something is wrong with.
+    """Raise an error if any nodes have problems.
 
-    :param troubles: what is wrong, with a place for the nodes -> the nodes
-    :raises vobjects.clustering.errors.BadRequest: naming all of them
+    :param troubles: message with a placeholder for IDs -> the nodes
+    :raises vobjects.clustering.errors.BadRequest: lists all problems
     """
     said = [text.format(ids) for text, ids in troubles.items() if ids]
     if said:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers of messages: each has a queue, whose messages start actions.
+"""Handlers for message receivers, which start actions from a queue.
 
-A message says what is to be done, which the receiver's owner then asks for::
+A message contains an action, which runs as the receiver's owner::
 
     {"cluster": "web", "action": "CLUSTER_SCALE_OUT", "params": {"count": 2}}
 
-The action is made in the transaction that remembers its message, so that a
-message which comes again, because an engine died or its claim ended, makes no
-second one.
+The transaction that queues the action also records the message. If the message
+is delivered again, because an engine died or its claim expired, no second
+action is queued.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
 
-#: No message stays in a queue for longer: Zaqar allows 14 days.
+#: Longer than any message stays in a queue: Zaqar allows 14 days.
 LONGEST_LIFE = datetime.timedelta(days=15)
 
-#: Claims made for one notification at most: the caller waits for them.
+#: Maximum number of claims for one notification, as the caller waits for them.
 ROUNDS = 10
 
 
 class _IgnoredError(Exception):
-    """A message asks for nothing that its receiver does."""
+    """A message does not contain a valid action for its receiver."""
 
 
 class MessageHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle notifications of message receivers."""
 
     @handles(requests.ReceiverNotifyRequest)
     def notify(
         self, context: Any, request: requests.ReceiverNotifyRequest
     ) -> None:
-        """Have a receiver do what its messages ask for."""
+        """Process the messages in a receiver's queue."""
         with self.run.database.reader() as session:
             receiver = find.find(
                 session, models.Receiver, request.identity, context.project_id
@@ -69,7 +69,7 @@ class MessageHandlers(common.Handlers):
             raise errors.Unavailable(str(error)) from error
 
     def _empty(self, context: Any, receiver: models.Receiver) -> bool:
-        """Do what some messages ask for; tell whether there may be more."""
+        """Process one claim of messages; return whether more may follow."""
         queue, project = receiver.channel['queue_name'], receiver.project
         claim = self.run.queues.claim(project, queue)
         if not claim.messages:
@@ -87,14 +87,15 @@ class MessageHandlers(common.Handlers):
     def _start(
         self, context: Any, receiver: models.Receiver, message: queues.Message
     ) -> bool:
-        """Start what a message asks for, unless that has been done.
+        """Start the action of a message, unless it was started before.
 
-        :returns: whether the message is of no more use
+        :returns: whether the message can be removed
         """
         what = f'message {message.id} of receiver {receiver.id}'
         try:
             asked = self._asked(context, receiver, message.body)
-            # A call may bring many messages: each is remembered for itself.
+            # One call may process many messages; each is recorded by itself,
+            # not as a part of the call.
             with server.handling(''):
                 made = self.run.database.write(
                     lambda session: self._once(
@@ -136,16 +137,19 @@ class MessageHandlers(common.Handlers):
             database=self.run.database.joined(session),
             wake=lambda: None,
         )
-        triggers.start(triggers.starter(run), receiver, asked, request_id)
+        starter = triggers.starter(run, waits=True)
+        triggers.start(starter, receiver, asked, request_id)
         return True
 
     def _asked(
         self, context: Any, receiver: models.Receiver, body: Any
     ) -> Any:
-        """Return the request that a message is.
+        """Convert a message to a request.
 
-        :raises _IgnoredError: it is none, or not for this receiver
-        :raises vobjects.clustering.errors.ClusteringError: likewise
+        :raises _IgnoredError: the message is malformed, or the receiver's
+            owner may not act on the cluster
+        :raises vobjects.clustering.errors.ClusteringError: the cluster does
+            not exist, or the request is invalid
         """
         body = body if isinstance(body, dict) else {}
         identity, kind = body.get('cluster'), body.get('action')
@@ -165,14 +169,14 @@ class MessageHandlers(common.Handlers):
                 f'the cluster {exceptions.cut(identity)} is not of the'
                 ' user who has the receiver'
             )
-        return triggers.request(kind, cluster.id, params, waits=True)
+        return triggers.request(kind, cluster.id, params)
 
     def _forget(
         self, receiver: models.Receiver, message: queues.Message
     ) -> None:
-        """Drop the note of a message that cannot come again.
+        """Delete the record of a message that cannot be delivered again.
 
-        And those of long ago, whose engine died before it could do so.
+        Also deletes old records that engines left behind when they died.
         """
         table = models.ReceivedMessage
 
@@ -195,11 +199,7 @@ class MessageHandlers(common.Handlers):
 def open_channel(
     run: runtime.Runtime, project: str | None, receiver_id: str, endpoint: str
 ) -> dict[str, Any]:
-    """Make a receiver's queue, and have the receiver notified by it.
-
-    :param endpoint: what clients call the root of the API
-    :raises vobjects.clustering.errors.Unavailable: it cannot be made
-    """
+    """Create a receiver's queue, and have the queue notify the receiver."""
     queue = f'senlin-receiver-{receiver_id}'
     try:
         run.queues.create(project, queue)
@@ -214,9 +214,9 @@ def open_channel(
 def close_channel(
     run: runtime.Runtime, project: str | None, channel: dict[str, Any]
 ) -> None:
-    """Remove a receiver's queue, with what is in it.
+    """Delete a receiver's queue and the messages in it.
 
-    :raises vobjects.clustering.errors.Unavailable: it cannot be removed
+    :raises vobjects.clustering.errors.Unavailable: the queue cannot be deleted
     """
     queue = channel['queue_name']
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes. All but list and show only queue an action."""
+"""Handlers for nodes; all but list and show only queue an action."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from sqlalchemy import orm
 from engine import sizes
 from engine.actions import clusters as steps
 from engine.actions import nodes as node_actions
-from engine.db import clusters, find, models, nodes
+from engine.db import clusters, find, models, nodes, quotas
 from engine.handlers import common, recovery
 from engine.handlers.clusters import refuse_other_type
+from engine.profiles import schema
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
 from vobjects.rpc.server import handles
 
 NODE = models.Node
 
-#: Refuses, in the queueing transaction, what cannot be done.
+#: Raises an error, in the queueing transaction, if the action is impossible.
 Check = Callable[[orm.Session, models.Node], None]
 
 
 class NodeHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for nodes."""
 
     @handles(requests.NodeListRequest)
     def list(
         self, context: Any, request: requests.NodeListRequest
     ) -> list[resources.Node]:
-        """Return the caller's nodes, perhaps those of one cluster."""
+        """Return the caller's nodes, or those of one cluster."""
         with self.run.database.columns() as connection:
             identity = common.given(request, 'cluster_id')
             cluster = identity and _specified_cluster(
@@ -56,7 +57,7 @@ class NodeHandlers(common.Handlers):
     def get(
         self, context: Any, request: requests.NodeGetRequest
     ) -> resources.Node:
-        """Return a node, with what its cloud says of it if asked."""
+        """Return a node, with the cloud's details if requested."""
         with self.run.database.columns() as connection:
             node: resources.Node = common.NODES.one(
                 connection, context, request.identity
@@ -74,7 +75,7 @@ class NodeHandlers(common.Handlers):
     def create(
         self, context: Any, request: requests.NodeCreateRequest
     ) -> resources.Accepted:
-        """Create a node; an action makes its object."""
+        """Create a node; an action creates its cloud object."""
 
         def body(session: orm.Session) -> resources.Accepted:
             profile = common.specified_profile(
@@ -93,7 +94,16 @@ class NodeHandlers(common.Handlers):
                 )
                 request.cluster_id = cluster.id
             node = self._new(session, context, request, cluster)
-            return self._accept(session, context, 'NODE_CREATE', node, request)
+            accepted = self._accept(
+                session, context, 'NODE_CREATE', node, request
+            )
+            quotas.check(
+                session,
+                models.Node,
+                context.project_id,
+                self.run.conf.engine.max_nodes_per_project,
+            )
+            return accepted
 
         return self._write(body)
 
@@ -101,7 +111,7 @@ class NodeHandlers(common.Handlers):
     def update(
         self, context: Any, request: requests.NodeUpdateRequest
     ) -> resources.Accepted:
-        """Change a node."""
+        """Update a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
             changed = [
@@ -145,17 +155,23 @@ class NodeHandlers(common.Handlers):
     def check(
         self, context: Any, request: requests.NodeCheckRequest
     ) -> resources.Accepted:
-        """Look whether a node is well."""
+        """Check the health of a node."""
         return self._queue(context, 'NODE_CHECK', request)
 
     @handles(requests.NodeRecoverRequest)
     def recover(
         self, context: Any, request: requests.NodeRecoverRequest
     ) -> resources.Accepted:
-        """Bring a node back to health."""
+        """Recover a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
             recovery.check(request)
+            timeout = common.given(request, 'delete_timeout') or 0
+            if timeout > schema.LONGEST_WORK:
+                raise errors.BadRequest(
+                    f'delete_timeout: must be at most {schema.LONGEST_WORK},'
+                    f' not {timeout}'
+                )
             operation = common.given(request, 'operation')
             if operation in ('REBOOT', 'REBUILD') and not node.physical_id:
                 raise errors.BadRequest(
@@ -169,11 +185,11 @@ class NodeHandlers(common.Handlers):
     def operate(
         self, context: Any, request: requests.NodeOperationRequest
     ) -> resources.Accepted:
-        """Do something to a node that its profile type offers."""
+        """Perform an operation of the node's profile type."""
 
         def check(session: orm.Session, node: models.Node) -> None:
             profile = session.get(models.Profile, node.profile_id)
-            assert profile is not None  # a foreign key says so
+            assert profile is not None  # guaranteed by a foreign key
             self.run.profile_types.check_operation(
                 profile.type,
                 request.operation,
@@ -274,10 +290,10 @@ def _specified_cluster(
     *,
     any_project: bool = False,
 ) -> str:
-    """Return the ID of the cluster that a request names, not in its path.
+    """Return the ID of the cluster in a request's query or body.
 
-    :param says: what is said if there is none, with a place for the identity
-    :raises vobjects.clustering.errors.BadRequest: there is no such one
+    :param says: error message, with a placeholder for the identity
+    :raises vobjects.clustering.errors.BadRequest: the cluster does not exist
     """
     try:
         return find.id_of(

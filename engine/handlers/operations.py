@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What concerns all nodes of a cluster: operations, collected attributes."""
+"""Handlers that operate on, or collect attributes of, cluster nodes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from sqlalchemy import orm
 
 from engine import jsonpath
 from engine.actions import operations
-from engine.db import models, nodes
+from engine.db import models, nodes, paging
 from engine.handlers import clusters, common
 from vobjects import base, exceptions, manifest
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import clusters as requests
+from vobjects.codec import text
 from vobjects.rpc.server import handles
 
 
 class OperationHandlers(clusters.ClusterQueue):
-    """See the module's docstring."""
+    """Handle operations on clusters and collect attributes."""
 
     @handles(requests.ClusterOperationRequest)
     def operate(
         self, context: Any, request: requests.ClusterOperationRequest
     ) -> resources.Accepted:
-        """Do something to some or all nodes."""
+        """Perform an operation on some or all nodes of a cluster."""
         filters = common.given(request, 'filters') or {}
         _check_filters(filters)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             profile = session.get(models.Profile, cluster.profile_id)
-            assert profile is not None  # a foreign key says so
+            assert profile is not None  # guaranteed by a foreign key
             self.run.profile_types.check_operation(
                 profile.type,
                 request.operation,
@@ -47,7 +48,7 @@ class OperationHandlers(clusters.ClusterQueue):
     def collect(
         self, context: Any, request: requests.ClusterCollectRequest
     ) -> list[resources.ClusterAttribute]:
-        """Return what a path finds in each node, where it finds anything."""
+        """Return the value at a JSON path for each node that has one."""
         path = jsonpath.Path(request.path)
         with self.run.database.reader() as session:
             cluster = common.visible(
@@ -60,23 +61,31 @@ class OperationHandlers(clusters.ClusterQueue):
             }
             found = common.node_resources(session, rows)
         collected = []
+        size = 0
         for row, node in zip(rows, found, strict=True):
             document = base.plain(node, manifest.own())
             profile = profile_of[row.id]
             if path.mentions('details') and profile is not None:
                 document['details'] = common.details(self.run, row, profile)
-            values = path.find(document)
-            if values:
+            # Only the first match of each node.
+            for value in path.find(document):
+                size += len(text.dumps(value))
+                if size > paging.MAX_BYTES:
+                    raise errors.BadRequest(
+                        f'The attributes have more than {paging.MAX_BYTES}'
+                        ' bytes; use a path to a part of them.'
+                    )
                 collected.append(
-                    resources.ClusterAttribute(id=row.id, value=values[0])
+                    resources.ClusterAttribute(id=row.id, value=value)
                 )
+                break
         return collected
 
 
 def _check_filters(filters: dict[str, Any]) -> None:
-    """Refuse filters that are none.
+    """Reject unknown or malformed filters.
 
-    :raises vobjects.clustering.errors.BadRequest: naming the first
+    :raises vobjects.clustering.errors.BadRequest: names the first one
     """
     for name, wanted in filters.items():
         if name not in consts.OPERATION_FILTERS:

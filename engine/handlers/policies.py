@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies and their types."""
+"""Handlers for policies and policy types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import plugins
-from engine.db import bindings, clock, find, models
+from engine.db import bindings, clock, find, models, quotas
 from engine.handlers import common, shown
 from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
@@ -26,13 +26,13 @@ SHOWN = shown.Shown(
 
 
 class PolicyHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for policies and policy types."""
 
     @handles(requests.PolicyTypeListRequest)
     def list_types(
         self, context: Any, request: Any
     ) -> list[resources.PolicyTypeItem]:
-        """Return the types that this engine has."""
+        """Return the installed policy types."""
         return [
             resources.PolicyTypeItem(
                 name=kind.name,
@@ -44,7 +44,7 @@ class PolicyHandlers(common.Handlers):
 
     @handles(requests.PolicyTypeGetRequest)
     def get_type(self, context: Any, request: Any) -> resources.PolicyType:
-        """Return a type with the schema of its specs' properties."""
+        """Return a policy type with the schema of its properties."""
         kind = self.run.policy_types.get(request.identity)
         return resources.PolicyType(
             name=request.identity,
@@ -60,7 +60,7 @@ class PolicyHandlers(common.Handlers):
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
-        """Create a policy from a spec that fits its type."""
+        """Create a policy from a valid spec."""
         kind = self.run.policy_types.check(request.spec)
 
         def body(session: orm.Session) -> resources.Policy:
@@ -74,7 +74,12 @@ class PolicyHandlers(common.Handlers):
                 domain=context.domain_id,
             )
             session.add(row)
-            session.flush()
+            quotas.check(
+                session,
+                POLICY,
+                context.project_id,
+                self.run.conf.engine.max_policies_per_project,
+            )
             return _resource(row)
 
         return self.commit(body)
@@ -83,7 +88,7 @@ class PolicyHandlers(common.Handlers):
     def validate(
         self, context: Any, request: Any
     ) -> resources.PolicyValidation:
-        """Return what would be created from a spec."""
+        """Return the policy that a spec would create."""
         kind = self.run.policy_types.check(request.spec)
         return resources.PolicyValidation(
             id=None,
@@ -109,7 +114,7 @@ class PolicyHandlers(common.Handlers):
 
     @handles(requests.PolicyUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Policy:
-        """Give a policy another name."""
+        """Rename a policy."""
 
         def body(session: orm.Session) -> resources.Policy:
             row = find.find(
@@ -126,14 +131,14 @@ class PolicyHandlers(common.Handlers):
 
     @handles(requests.PolicyDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
-        """Delete a policy that no cluster has."""
+        """Delete a policy that is not attached to a cluster."""
 
         def body(session: orm.Session) -> None:
             row = find.find(
                 session, POLICY, request.identity, context.project_id
             )
-            # Nobody attaches it before we commit: the foreign key of a
-            # binding needs the row, too.
+            # The row lock keeps others from attaching it before the commit:
+            # the foreign key of a binding needs to lock the row, too.
             session.refresh(row, with_for_update=True)
             if bindings.count_of_policy(session, row.id):
                 raise errors.ResourceInUse(

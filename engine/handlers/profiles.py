@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles and their types."""
+"""Handlers for profiles and profile types."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import orm
 
+from engine import plugins
 from engine.actions import hosts
-from engine.db import clock, clusters, find, models, nodes, statements
+from engine.db import clock, clusters, find, models, nodes, quotas, statements
 from engine.handlers import common, shown
 from engine.profiles import base as profiles
 from engine.profiles import schema
@@ -28,13 +30,13 @@ SHOWN = shown.Shown(
 
 
 class ProfileHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for profiles and profile types."""
 
     @handles(requests.ProfileTypeListRequest)
     def list_types(
         self, context: Any, request: requests.ProfileTypeListRequest
     ) -> list[resources.ProfileTypeItem]:
-        """Return the types that this engine has."""
+        """Return the installed profile types."""
         return [
             resources.ProfileTypeItem(
                 name=kind.name,
@@ -48,7 +50,7 @@ class ProfileHandlers(common.Handlers):
     def get_type(
         self, context: Any, request: requests.ProfileTypeGetRequest
     ) -> resources.ProfileType:
-        """Return a type with the schema of its specs' properties."""
+        """Return a profile type with the schema of its properties."""
         kind = self.run.profile_types.get(request.identity)
         return resources.ProfileType(
             name=request.identity,
@@ -60,7 +62,7 @@ class ProfileHandlers(common.Handlers):
     def list_operations(
         self, context: Any, request: requests.ProfileTypeOpsRequest
     ) -> resources.ProfileTypeOperations:
-        """Return what can be done to nodes of a type."""
+        """Return the operations that nodes of a profile type support."""
         kind = self.run.profile_types.get(request.identity)
         return resources.ProfileTypeOperations(
             operations=schema.render_operations(kind.operations)
@@ -78,7 +80,7 @@ class ProfileHandlers(common.Handlers):
     def create(
         self, context: Any, request: requests.ProfileCreateRequest
     ) -> resources.Profile:
-        """Create a profile from a spec that fits its type."""
+        """Create a profile from a valid spec."""
         try:
             kind = self.run.profile_types.check_spec(request.spec)
         except errors.InvalidSpec as error:
@@ -92,7 +94,7 @@ class ProfileHandlers(common.Handlers):
             row = PROFILE(
                 id=models.new_id(),
                 name=request.name,
-                type=_type_name(kind),
+                type=plugins.type_name(kind),
                 spec=request.spec,
                 meta=common.given(request, 'metadata') or {},
                 created_at=clock.now(session),
@@ -102,7 +104,13 @@ class ProfileHandlers(common.Handlers):
             )
             statements.insert(session, [row])
             if kind.on_hosts:
-                hosts.refer(session, row, request.spec['properties'])
+                hosts.refer(session, row, _properties(kind, row.spec))
+            quotas.check(
+                session,
+                PROFILE,
+                context.project_id,
+                self.run.conf.engine.max_profiles_per_project,
+            )
             return _resource(row)
 
         return self.commit(body)
@@ -111,17 +119,19 @@ class ProfileHandlers(common.Handlers):
     def validate(
         self, context: Any, request: requests.ProfileValidateRequest
     ) -> resources.ProfileValidation:
-        """Return what would be created from a spec."""
+        """Return the profile that a spec would create."""
         kind = self.run.profile_types.check_spec(request.spec)
         if kind.on_hosts:
             with self.run.database.reader() as session:
                 hosts.check(
-                    session, context.project_id, request.spec['properties']
+                    session,
+                    context.project_id,
+                    _properties(kind, request.spec),
                 )
         return resources.ProfileValidation(
             id=None,
             name='validated_profile',
-            type=_type_name(kind),
+            type=plugins.type_name(kind),
             spec=request.spec,
             metadata={},
             user=context.user_id,
@@ -146,7 +156,7 @@ class ProfileHandlers(common.Handlers):
     def update(
         self, context: Any, request: requests.ProfileUpdateRequest
     ) -> resources.Profile:
-        """Change the name or the metadata of a profile."""
+        """Change the name or metadata of a profile."""
 
         def body(session: orm.Session) -> resources.Profile:
             row = find.find(
@@ -171,14 +181,14 @@ class ProfileHandlers(common.Handlers):
     def delete(
         self, context: Any, request: requests.ProfileDeleteRequest
     ) -> None:
-        """Delete a profile that nothing uses."""
+        """Delete a profile that is not in use."""
 
         def body(session: orm.Session) -> None:
             row = find.find(
                 session, PROFILE, request.identity, context.project_id
             )
-            # Nobody begins to use it before we commit: the foreign keys of
-            # new users need the row, too.
+            # The row lock keeps others from using it before the commit: the
+            # foreign keys of new clusters and nodes need to lock the row, too.
             session.refresh(row, with_for_update=True)
             if clusters.count_of_profile(
                 session, row.id
@@ -193,8 +203,10 @@ class ProfileHandlers(common.Handlers):
         self.commit(body)
 
 
-def _type_name(kind: profiles.ProfileType) -> str:
-    return f'{kind.name}-{kind.version}'
+def _properties(
+    kind: profiles.ProfileType, spec: Mapping[str, Any]
+) -> dict[str, Any]:
+    return schema.resolve(kind.properties, spec['properties'])
 
 
 def _resource(row: models.Profile) -> resources.Profile:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers, and the webhooks by which actions are started from outside.
+"""Handlers for receivers, and for webhooks that start their actions.
 
-Who knows a receiver's ID may call its webhook, which acts as the receiver's
-owner: no more than that is asked of the caller. What makes it the owner is a
-credential of the receiver's own, see :mod:`engine.delegations`.
+Any caller that knows a receiver's ID may call its webhook, which acts as the
+receiver's owner. The receiver's own credential authorizes it to do so; see
+:mod:`engine.delegations`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, credentials, find, models, statements
+from engine.db import clock, credentials, find, models, quotas, statements
 from engine.delegations import trusts
 from engine.handlers import common, messages, shown, triggers
 from vobjects import exceptions
@@ -30,7 +30,7 @@ RECEIVER = models.Receiver
 
 
 class ReceiverHandlers(common.Handlers):
-    """See the module's docstring."""
+    """Handle requests for receivers and webhooks."""
 
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
@@ -46,10 +46,10 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Receiver:
-        """Create a receiver: for an action on a cluster, or of messages.
+        """Create a webhook receiver or a message receiver.
 
-        Messages say for which action on which cluster they are: for
-        receivers of them neither is looked at here.
+        Each message names its own cluster and action, so message receivers
+        ignore those of the request.
         """
         values = {
             'id': models.new_id(),
@@ -68,7 +68,7 @@ class ReceiverHandlers(common.Handlers):
                 self.run, context.project_id, values['id'], endpoint
             )
             return self.commit(
-                lambda session: _added(
+                lambda session: self._added(
                     session, sealed, channel=channel, **values
                 )
             )
@@ -95,7 +95,7 @@ class ReceiverHandlers(common.Handlers):
 
         def body(session: orm.Session) -> resources.Receiver:
             cluster = _referenced(session, context, identity)
-            return _added(
+            return self._added(
                 session,
                 sealed,
                 cluster_id=cluster.id,
@@ -104,11 +104,27 @@ class ReceiverHandlers(common.Handlers):
                 **values,
             )
 
-        # Before the identity service is asked.
+        # Before the request to Keystone.
         with self.run.database.reader() as session:
             _referenced(session, context, identity)
         with self.run.delegations.granted(context, values['id']) as sealed:
             return self.commit(body)
+
+    def _added(
+        self, session: orm.Session, sealed: str | None, **values: Any
+    ) -> resources.Receiver:
+        """Add a receiver, with its credential if it has one."""
+        row = RECEIVER(**values)
+        session.add(row)
+        if sealed is not None:
+            credentials.add(session, row.id, sealed)
+        quotas.check(
+            session,
+            RECEIVER,
+            row.project,
+            self.run.conf.engine.max_receivers_per_project,
+        )
+        return _resource(row)
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
@@ -121,7 +137,7 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Receiver:
-        """Change the name, the action or the parameters of a receiver."""
+        """Change the name, action or parameters of a receiver."""
 
         def body(session: orm.Session) -> resources.Receiver:
             row = find.find(
@@ -147,7 +163,7 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
-        """Delete a receiver, with its queue if it has one."""
+        """Delete a receiver and, if it has one, its queue."""
         with self.run.database.reader() as session:
             row = find.find(
                 session, RECEIVER, request.identity, context.project_id
@@ -173,7 +189,7 @@ class ReceiverHandlers(common.Handlers):
         with self.run.database.reader() as session:
             row = None
             if find.is_storable(request.identity):
-                row = session.get(RECEIVER, request.identity)
+                row = session.get(RECEIVER, request.identity.lower())
         if row is None or row.type != 'webhook':
             raise find.not_found(RECEIVER, request.identity)
         asked = triggers.request(
@@ -188,20 +204,8 @@ class ReceiverHandlers(common.Handlers):
         )
 
 
-def _added(
-    session: orm.Session, sealed: str | None, **values: Any
-) -> resources.Receiver:
-    """Add a receiver, with its credential if it has one."""
-    row = RECEIVER(**values)
-    session.add(row)
-    if sealed is not None:
-        credentials.add(session, row.id, sealed)
-    session.flush()
-    return _resource(row)
-
-
 def _check_webhook(row: models.Receiver) -> None:
-    """Refuse parameters that its action has not, and renew its URL."""
+    """Reject parameters unknown to the action, and update the URL."""
     triggers.request(row.action, row.cluster_id, row.params)
     url = row.channel['alarm_url']
     endpoint = url[: url.index('/v1/webhooks/')]
@@ -209,7 +213,7 @@ def _check_webhook(row: models.Receiver) -> None:
 
 
 def _url(endpoint: str, receiver_id: str, params: Mapping[str, Any]) -> str:
-    """Return what is to be called, in Senlin's form."""
+    """Return the URL of a webhook, in Senlin's form."""
     query = urllib.parse.urlencode([('V', '2'), *sorted(params.items())])
     return f'{endpoint}/v1/webhooks/{receiver_id}/trigger?{query}'
 
@@ -227,7 +231,7 @@ def _referenced(
 
 
 def _channel(channel: dict[str, Any]) -> dict[str, Any]:
-    """Return a channel but for what has to be undone with its queue."""
+    """Return a channel without the ID of its queue's subscription."""
     return {
         key: value for key, value in channel.items() if key != 'subscription'
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every request for a recovery is checked for."""
+"""Validation shared by all recovery requests."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vobjects.clustering import errors
 
 
 def check(request: Any) -> None:
-    """Refuse a reboot of a type that there is not.
+    """Reject an unknown type of reboot.
 
     :param request: with ``operation`` and ``operation_params``
-    :raises vobjects.clustering.errors.BadRequest: naming the types
+    :raises vobjects.clustering.errors.BadRequest: names the types
     """
     if work.given(request, 'operation') != 'REBOOT':
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service itself: its processes and its build."""
+"""Handlers for the service itself: its processes and its build."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vobjects.rpc.server import handles
 
 
 class ServiceHandlers(common.Handlers):
-    """What users may know of the processes."""
+    """Handle requests for the processes and the build of the service."""
 
     @handles(requests.ServiceListRequest)
     def list(
@@ -42,6 +42,6 @@ class ServiceHandlers(common.Handlers):
     def build_info(
         self, context: Any, request: requests.BuildInfoRequest
     ) -> resources.BuildInfo:
-        """Return which build serves."""
+        """Return the release of this engine."""
         release = importlib.metadata.version('vobjects')
         return resources.BuildInfo(api=None, engine={'revision': release})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a table as users see them.
+"""Convert database rows to API resources.
 
-What is only read never becomes an object: columns are selected as the
-primitives that the answer has, checked, and written to the bus (see
-:mod:`vobjects.codec.lists`). What a transaction has just changed is shown
-from its entities. Both by one declaration for each type of resource.
+Reads create no objects: columns are selected in the primitive form of the
+response, checked, and written to the bus (see :mod:`vobjects.codec.lists`).
+Rows that a transaction has just changed are converted from their entities. One
+declaration per resource type serves both.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from vobjects import base
 from vobjects.clustering import errors
 from vobjects.codec import lists
 
-#: Field -> what a row's ID has there.
+#: Field -> ID of a row -> value.
 Beside = Mapping[str, Mapping[str, Any]]
 
-#: Returns what other tables have of some rows.
+#: Returns values of other tables for the rows with the given IDs.
 Related = Callable[[sqlalchemy.Connection, Collection[str]], Beside]
 
 
 def or_empty(value: str | None) -> str:
-    """Return what Senlin says for none: an empty text."""
+    """Return Senlin's form of a missing value: an empty string."""
     return value or ''
 
 
@@ -40,21 +40,22 @@ def _nothing(
 
 
 class Shown:
-    """How rows of a table are shown as resources of a type.
+    """Mapping from the rows of a table to resources of a type.
 
-    A field is the column of its name, unless something else is said.
+    By default, a field is the column of the same name.
 
-    :param kind: the type
-    :param model: the table's class
-    :param sort: what a list may be sorted by
-    :param sorted_by: what it is sorted by unless something else is asked for
-    :param filters: fields of a list's request that hold values of columns
-    :param others: field -> the attribute of a row that it is
-    :param made: field -> function that makes it of the attribute
-    :param fixed: field -> what all rows have
-    :param profile_named: whether ``profile_name`` belongs to ``profile_id``
-    :param related: returns what other tables have
-    :param beside: the fields that ``related`` returns, or that no row has
+    :param kind: the resource type
+    :param model: the model class of the table
+    :param sort: allowed sort keys of a list
+    :param sorted_by: default sort key
+    :param filters: fields of a list request that filter by the column of the
+        same name
+    :param others: field -> attribute of the row, where the names differ
+    :param made: field -> function that computes it from the attribute
+    :param fixed: field -> value for all rows
+    :param profile_named: whether to add ``profile_name``, by ``profile_id``
+    :param related: returns values of other tables
+    :param beside: the fields that ``related`` returns, or that have no column
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Shown:
         self._listing = paging.Listing(self.query, model, sort, sorted_by)
 
     def _column(self, field: str, name: str) -> Any:
-        """Return what is selected for a field."""
+        """Return the expression to select for a field."""
         column = getattr(self.model, name).property.columns[0]
         kind = _READ_AS.get(type(column.type))
         if kind is not None and field not in self._made:
@@ -111,7 +112,7 @@ class Shown:
             .outerjoin(profiles, profiles.c.id == rows.c.profile_id)
         )
 
-    # What is only read
+    # Reads
 
     def page(
         self,
@@ -122,10 +123,9 @@ class Shown:
     ) -> list[Any]:
         """Return a page of the resources that the caller may see.
 
-        :param also: column -> values, one of which a row has to have; None:
-            it may have any
-        :raises vobjects.clustering.errors.Forbidden: all projects are asked
-            for by somebody who is no administrator
+        :param also: column -> accepted values; None for any value
+        :raises vobjects.clustering.errors.Forbidden: the caller requests all
+            projects and is not an administrator
         """
         given: dict[str, Collection[Any]] = {
             name: [one for one in values if find.is_storable(one)]
@@ -135,9 +135,10 @@ class Shown:
         given |= {
             name: some for name, some in also.items() if some is not None
         }
+        marker = work.given(request, 'marker')
         page = paging.Page(
             work.given(request, 'limit'),
-            work.given(request, 'marker'),
+            marker and marker.lower(),
             work.given(request, 'sort'),
         )
         rows = self._listing.rows(
@@ -155,10 +156,12 @@ class Shown:
     def one(
         self, connection: sqlalchemy.Connection, context: Any, identity: str
     ) -> Any:
-        """Return a resource; an administrator sees any, by its full ID.
+        """Return a resource; administrators see any resource, by its full ID.
 
-        :raises vobjects.clustering.errors.ResourceNotFound: there is none
-        :raises vobjects.clustering.errors.MultipleChoices: there are several
+        :raises vobjects.clustering.errors.ResourceNotFound: no resource
+            matches
+        :raises vobjects.clustering.errors.MultipleChoices: several resources
+            match
         """
         row = find.find_columns(
             connection,
@@ -178,7 +181,7 @@ class Shown:
         connection: sqlalchemy.Connection,
         rows: Sequence[sqlalchemy.Row[Any]],
     ) -> dict[str, Sequence[Any]]:
-        """Return each field's values of some rows."""
+        """Return the values of each field for some rows."""
         columns: dict[str, Sequence[Any]] = dict(
             zip(self._selected, zip(*rows, strict=True), strict=True)
         )
@@ -191,12 +194,12 @@ class Shown:
             columns[name] = [of[one] for one in ids]
         return columns
 
-    # What was just changed
+    # Entities of a transaction
 
     def entity(self, row: Any, **beside: Any) -> Any:
-        """Return a resource of an entity.
+        """Convert an entity to a resource.
 
-        :param beside: what the row does not have
+        :param beside: values of the fields without a column
         """
         values = dict(zip(self._fields, self._attributes(row), strict=True))
         for name, make in self._made.items():
@@ -204,7 +207,7 @@ class Shown:
         return self.kind(**values, **self._fixed, **beside)
 
 
-#: Type of a column -> how it is read to be passed on.
+#: Type of a column -> type for reading it as a primitive.
 _READ_AS: dict[type[Any], Any] = {
     types.Json: types.JsonText(),
     types.UtcDateTime: types.TimeText(),
@@ -212,9 +215,10 @@ _READ_AS: dict[type[Any], Any] = {
 
 
 def _owner(context: Any, request: Any) -> paging.Owner:
-    """Return whose rows a caller is shown.
+    """Return the scope of the rows that a caller may list.
 
-    :raises vobjects.clustering.errors.Forbidden: not to this one
+    :raises vobjects.clustering.errors.Forbidden: the caller requests all
+        projects and is not an administrator
     """
     if not work.given(request, 'global_project'):
         return 'nobody' if context.project_id is None else 'project'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions that something outside starts: what it says, as a request."""
+"""Convert webhook calls and messages to requests, and run them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from engine.actions import runtime
 from engine.db import models
 from engine.handlers import attachments, clusters, members, operations
-from vobjects import exceptions
+from vobjects import phrases
 from vobjects.clustering import errors, resources
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters as cluster_requests
 from vobjects.clustering.requests import policies as policy_requests
 from vobjects.rpc import server
 
-#: What a receiver can do -> the request that asks for it.
+#: Action of a receiver -> its request type.
 REQUESTS: Mapping[str, Any] = {
     'CLUSTER_DELETE': cluster_requests.ClusterDeleteRequest,
     'CLUSTER_UPDATE': cluster_requests.ClusterUpdateRequest,
@@ -34,14 +34,20 @@ REQUESTS: Mapping[str, Any] = {
     'CLUSTER_OPERATION': cluster_requests.ClusterOperationRequest,
 }
 
-#: Fields of those requests that no parameter sets.
+#: Request fields that parameters cannot set.
 _NOT_GIVEN = ('identity', 'refuse_conflict')
 
 
-def starter(run: runtime.Runtime) -> dict[str, server.Handler]:
-    """Return what does the requests of :data:`REQUESTS`."""
+def starter(
+    run: runtime.Runtime, *, waits: bool = False
+) -> dict[str, server.Handler]:
+    """Return the handlers of :data:`REQUESTS`.
+
+    :param waits: whether scaling waits for other actions instead of being
+        rejected
+    """
     return server.handlers_of(
-        kind(run)
+        kind(run, waits=waits)
         for kind in (
             clusters.ClusterHandlers,
             members.MemberHandlers,
@@ -57,9 +63,9 @@ def start(
     asked: Any,
     request_id: str | None,
 ) -> resources.Accepted:
-    """Do a request as the owner of a receiver.
+    """Run a request as the owner of a receiver.
 
-    :raises vobjects.clustering.errors.ClusteringError: it is refused
+    :raises vobjects.clustering.errors.ClusteringError: the request is rejected
     """
     owner = RequestContext(
         user_id=receiver.user,
@@ -76,16 +82,14 @@ def request(
     cluster_id: str | None,
     params: Mapping[str, Any],
     body: Mapping[str, Any] | None = None,
-    *,
-    waits: bool = False,
 ) -> Any:
     """Return the request for an action.
 
-    :param params: all of them parameters of the action
-    :param body: some of them may be
-    :param waits: whether scaling waits for what is under way
-    :raises vobjects.clustering.errors.BadRequest: no receiver does this, or
-        the parameters are no such
+    :param params: parameters of the action; unknown ones are rejected
+    :param body: further parameters; unknown ones are ignored, unless the
+        action takes arbitrary parameters
+    :raises vobjects.clustering.errors.BadRequest: receivers do not support the
+        action, or a parameter is invalid
     """
     request_type = REQUESTS.get(kind or '')
     if request_type is None:
@@ -94,16 +98,14 @@ def request(
         )
     known = [name for name in request_type.fields if name not in _NOT_GIVEN]
     found = request_type(identity=cluster_id)
-    if 'refuse_conflict' in request_type.fields:
-        found.refuse_conflict = not waits
     if known == ['params']:
         found.params = {**params, **(body or {})}
         return found
     for name in params:
         if name not in known:
             raise errors.BadRequest(
-                f'params: {kind} has no {exceptions.cut(name)}; there are'
-                f' {", ".join(known) or "none"}'
+                f'{phrases.path_to("params", [name])}: unknown parameter of'
+                f' {kind}; {phrases.not_one_of(name, known)}'
             )
     extra = {name: body[name] for name in known if body and name in body}
     for name, value in {**params, **extra}.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking after the nodes of clusters that have a health policy.
+"""Monitor the nodes of clusters that have a health policy.
 
 ::
 
-    manager   claims clusters that are due, and has sick nodes recovered
-    probes    how each mode of detection finds a node sick
-    urls      asking a node's URL
+    manager   claims clusters that are due, and recovers failed nodes
+    probes    the detection modes
+    urls      health checks by a node's URL
 """

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims clusters that are due and has their sick nodes recovered.
+"""Claim clusters that are due, and recover their failed nodes.
 
-Every engine has a manager. A cluster is claimed by one of them for one look
-(:mod:`engine.db.health`); who dies while looking is known to the ledger to be
-dead, and another one looks. What an action works on is left alone.
+Every engine has a manager. A manager claims a cluster for a single check
+(:mod:`engine.db.health`). If its engine dies during the check, the ledger
+notices, and another engine takes over. The check skips nodes that have
+unfinished actions, and clusters that an action holds exclusively.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from engine.db import (
 )
 from engine.health import probes
 from engine.policies import health as policy
-from engine.profiles import schema
 from engine.providers import lifecycle
 from vobjects import exceptions
 from vobjects.clustering import context
@@ -42,13 +42,13 @@ from vobjects.clustering.requests import nodes as requests
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between two looks for clusters that are due, at most and at least.
+#: Minimum and maximum seconds between two searches for due clusters.
 PAUSE = (0.1, 2.0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Case:
-    """A cluster and what its policy says."""
+    """A cluster with its health policy and its idle nodes."""
 
     cluster: models.Cluster
     policy: models.Policy
@@ -57,17 +57,17 @@ class _Case:
 
 
 class Manager:
-    """Looks after clusters for one service.
+    """Checks the health of clusters for one service.
 
-    :param owner: the ID of this service in the ledger; nothing is claimed
-        while the ledger does not know it
+    :param owner: the ID of this service; it cannot claim clusters until the
+        ledger lists it
     """
 
     def __init__(self, run: runtime.Runtime, owner: str) -> None:
         self._run = run
         self._owner = owner
         self._stopping = threading.Event()
-        #: Held by the one thread that looks for clusters.
+        #: Held by the thread that searches for clusters.
         self._turn = threading.Lock()
         self._threads = [
             threading.Thread(
@@ -77,16 +77,16 @@ class Manager:
         ]
 
     def start(self) -> None:
-        """Begin to look after clusters, and to hear what the cloud tells."""
+        """Start the checks, and listen to events from the cloud."""
         if self._run.provider.lifecycle is not None:
             self._run.provider.lifecycle.start()
         for thread in self._threads:
             thread.start()
 
     def stop(self, timeout: float) -> None:
-        """Claim nothing more, and leave to others what does not end soon.
+        """Stop claiming, and release clusters whose checks don't end soon.
 
-        :param timeout: seconds to wait for looks under way, all in all
+        :param timeout: seconds to wait for all current checks together
         """
         self._stopping.set()
         if self._run.provider.lifecycle is not None:
@@ -98,14 +98,14 @@ class Manager:
             self._run.database.write(
                 lambda session: health.release(session, self._owner)
             )
-        except Exception as error:  # noqa: BLE001 - it is told
-            # What is left is free again when the ledger forgets us.
+        except Exception as error:  # noqa: BLE001 - it is logged
+            # Remaining claims expire when the ledger removes this service.
             database.report(LOG, error, 'Could not leave clusters to others')
 
     def step(self) -> bool:
-        """Look at a cluster that is due in this thread.
+        """Check one due cluster in the current thread.
 
-        :returns: whether there was one
+        :returns: whether a cluster was due
         """
         cluster_id = self._claim()
         if cluster_id is None:
@@ -120,7 +120,7 @@ class Manager:
                     cluster_id = self._wait_for_one()
                 if cluster_id is not None:
                     self._look(cluster_id)
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - it is logged
                 database.report(LOG, error, 'Could not look after clusters')
                 self._stopping.wait(PAUSE[1])
 
@@ -151,7 +151,7 @@ class Manager:
             case = self._case(cluster_id)
             if case is not None:
                 self._examine(case)
-        except Exception as error:  # noqa: BLE001 - it is told
+        except Exception as error:  # noqa: BLE001 - it is logged
             database.report(
                 LOG, error, f'Could not look after cluster {cluster_id}'
             )
@@ -163,7 +163,7 @@ class Manager:
             )
 
     def _case(self, cluster_id: str) -> _Case | None:
-        """Return a cluster with its idle nodes; None: it is to be left."""
+        """Return a cluster with its idle nodes; None: don't check it now."""
         with self._run.database.reader() as session:
             cluster = clusters.get(session, cluster_id)
             found = _policy(session, cluster_id)
@@ -173,9 +173,8 @@ class Manager:
                 or _is_locked(session, cluster)
             ):
                 return None
-            kind = self._run.policy_types.get(found.type)
-            properties = schema.filled(
-                kind.properties, found.spec.get('properties') or {}
+            properties = self._run.policy_types.properties_of(
+                found.type, found.spec
             )
             return _Case(
                 cluster, found, properties, self._patients(session, cluster)
@@ -202,7 +201,9 @@ class Manager:
                     (cluster.user, cluster.project),
                     node.status,
                     self._run.profile_types.get(profile.type),
-                    profile.spec.get('properties') or {},
+                    self._run.profile_types.properties_of(
+                        profile.type, profile.spec
+                    ),
                 )
             )
         return patients
@@ -228,7 +229,7 @@ class Manager:
         _each(case.patients, examine, self._run.conf.health_manager.probes)
 
     def _hear(self, case: _Case) -> None:
-        """Recover the nodes that the cloud has told bad things of."""
+        """Recover the nodes for which the cloud reported failures."""
         source = self._run.provider.lifecycle
         if source is None:
             return
@@ -253,7 +254,7 @@ class Manager:
         )
 
     def _is_young(self, node_id: str, seconds: float) -> bool:
-        """Tell whether a node was changed so short a time ago."""
+        """Tell whether a node was changed less than ``seconds`` ago."""
         with self._run.database.reader() as session:
             node = nodes.get(session, node_id)
             if node is None:
@@ -270,10 +271,12 @@ class Manager:
         *,
         check: bool = False,
     ) -> bool:
-        """Have a node recovered, if nobody works on it yet.
+        """Queue the recovery of a node, unless an action works on it.
 
-        :param check: whether it is left alone if it has become well
-        :returns: whether it will be, or need not be any more
+        :param trouble: the reason
+        :param check: whether to skip the recovery if the node is healthy by
+            then
+        :returns: whether the recovery is queued or no longer needed
         """
         fields = policy.recovery_of(case.properties)
         if check:
@@ -329,7 +332,7 @@ def _shown(patient: probes.Patient) -> str:
 
 
 def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
-    """Return the health policy of a cluster that is enabled."""
+    """Return the health policy of a cluster if it is enabled."""
     row = session.get(health.Registered, cluster_id, populate_existing=True)
     if row is None or not row.enabled:
         return None
@@ -340,7 +343,7 @@ def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
 
 
 def _is_locked(session: orm.Session, cluster: models.Cluster) -> bool:
-    """Tell whether an action has a cluster for itself."""
+    """Tell whether an action holds a cluster exclusively."""
     lock = models.Lock
     found = session.scalar(
         sqlalchemy.select(sqlalchemy.func.count())
@@ -351,7 +354,7 @@ def _is_locked(session: orm.Session, cluster: models.Cluster) -> bool:
 
 
 def _busy(session: orm.Session, node_ids: Sequence[str]) -> set[str]:
-    """Return the nodes that an action works on, or is about to."""
+    """Return the IDs of the nodes that have unfinished actions."""
     found: set[str] = set()
     for some in statements.portions(node_ids):
         found.update(
@@ -366,7 +369,7 @@ def _busy(session: orm.Session, node_ids: Sequence[str]) -> set[str]:
 
 
 def _caller(cluster: models.Cluster) -> context.RequestContext:
-    """Return the context of what is done for a cluster's owner."""
+    """Return a request context that acts for the cluster's owner."""
     return context.RequestContext(
         user_id=cluster.user,
         project_id=cluster.project,
@@ -380,7 +383,10 @@ def _each(
     examine: Callable[[probes.Patient], None],
     threads: int,
 ) -> None:
-    """Examine all, so many at the same time; raise what one raised."""
+    """Examine all nodes in parallel; raise the exceptions of failures.
+
+    :param threads: the maximum number of nodes to examine at a time
+    """
     waiting: queue.SimpleQueue[probes.Patient] = queue.SimpleQueue()
     for patient in patients:
         waiting.put(patient)

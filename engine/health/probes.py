@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a node is found sick, by each mode of detection.
+"""Detect failed nodes, with one probe for each detection mode.
 
-A probe is a function of a :class:`Patient`: '' if the node is well, else what
-is wrong with it. One that cannot tell raises, and the node counts as well.
+A probe is a function that receives a :class:`Patient` and returns the reason
+for a failure, or an empty string if the node is healthy. If the health is
+unknown, the probe raises an exception, and the node counts as healthy.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ LOG = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Patient:
-    """A node that is looked at.
+    """A node to be checked.
 
-    :ivar owner: user and project that its cluster belongs to
-    :ivar status: of the node, as the database has it
-    :ivar kind: the type of its profile
-    :ivar properties: of its profile
+    :ivar owner: user and project of the node's cluster
+    :ivar status: the status of the node in the database
+    :ivar kind: the type of the node's profile
+    :ivar properties: the properties of the node's profile
     """
 
     view: profiles.NodeView
@@ -93,7 +94,7 @@ PROBES: Mapping[str, Probe] = {
     policy.URL: _url,
 }
 
-#: What a probe raises that cannot tell.
+#: Exceptions that mean unknown health.
 UNCLEAR = (providers.ProviderError, urls.UnclearError)
 
 
@@ -103,9 +104,10 @@ def diagnosis(
     detection: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    """Return '' if a node is well, else what is wrong with it.
+    """Return the reason for a node's failure; empty if it is healthy.
 
-    :param detection: of a policy, with every default
+    :param detection: the policy's ``detection``, with all defaults
+    :param stopping: set when the engine stops
     """
     found = []
     needs_all = detection['recovery_conditional'] == 'ALL_FAILED'

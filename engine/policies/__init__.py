@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of policies: entry points of ``vobjects.policies``.
+"""Policy types: entry points of ``vobjects.policies``.
 
-An entry point's name is the type's name with its version, such as
-``senlin.policy.scaling-1.0``; its value names a class without arguments.
-The properties are those of Senlin's types of the same names.
+The name of an entry point is the name of the type with its version, such as
+``senlin.policy.scaling-1.0``. Its value names a class that takes no arguments.
+The properties of a type are those of Senlin's type of the same name.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.affinity``: which servers are on one host.
+"""``senlin.policy.affinity``: place servers in a server group.
 
-The server group is named by the policy, or by the scheduler hints of the
-cluster's profile; one that is not there is made when the policy is attached,
-and removed when it is detached.
+The policy, or the scheduler hints of the cluster's profile, can name the
+server group. If the group does not exist, attaching the policy creates it, and
+detaching the policy deletes it again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vobjects.clustering import consts
 
 
 class AffinityPolicy(base.PolicyType):
-    """See the module's docstring."""
+    """Version 1.0 of the affinity policy."""
 
     name = 'senlin.policy.affinity'
     version = '1.0'
@@ -52,7 +52,7 @@ class AffinityPolicy(base.PolicyType):
                 ),
                 'policies': Property(
                     'String',
-                    'What the group asks for.',
+                    'Policy of the server group.',
                     default='anti-affinity',
                     allowed=(
                         'affinity',
@@ -72,7 +72,7 @@ class AffinityPolicy(base.PolicyType):
     }
 
     def plan(self, target: base.Target) -> dict[str, Any]:
-        """Say which group it is to be, and whether it is there already."""
+        """Determine the server group, and whether it exists already."""
         properties = target.properties
         if properties['enable_drs_extension']:
             raise base.PolicyRefusal(
@@ -99,7 +99,7 @@ class AffinityPolicy(base.PolicyType):
     def attach(
         self, target: base.Target, planned: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Make the group, if it is not there."""
+        """Create the group, unless it exists."""
         group_id = planned.get('id')
         if group_id is None:
             groups = _groups(target.cloud)
@@ -112,13 +112,13 @@ class AffinityPolicy(base.PolicyType):
         )
 
     def detach(self, target: base.Target, data: Mapping[str, Any]) -> None:
-        """Remove the group, if it was made for the policy."""
+        """Delete the group, if the policy created it."""
         own = self.unwrapped(data)
         if own and not own['inherited_group']:
             _groups(target.cloud).delete(own['servergroup_id'])
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Have new nodes join the group."""
+        """Place new nodes in the group."""
         count = counts.growth(check)
         if count <= 0:
             return

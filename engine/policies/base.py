@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy type is, what it is asked, and the types there are.
+"""The base class of policy types, and their registry.
 
-A policy that is attached to a cluster is asked before and after the cluster's
-actions, those with the lowest priority first. What one decides is there for
-those that come later, and for the action.
+Policies that are attached to a cluster check its actions before and after they
+run. The policy with the lowest priority number comes first. Later policies and
+the action see its decisions.
 
-Whatever a type does in the cloud is done outside of transactions and may be
-done again after an engine has died in the middle; what it decides or notes
-in the database is done within one.
+A policy type uses the cloud only outside of transactions. Such a method may
+run again after an engine has died in the middle of it. Decisions and changes
+of the database happen within a transaction.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ ANY = ('ANY',)
 
 
 class PolicyRefusal(Exception):
-    """A policy does not let an action happen; the message says why."""
+    """Raised when a policy rejects an action; the message explains why."""
 
 
 @dataclasses.dataclass(slots=True)
 class Check:
-    """An action that a policy is asked about.
+    """An action to be checked by policies.
 
-    :ivar request: what the action was told
-    :ivar cluster: whose row we have locked
-    :ivar node_limit: most nodes that any cluster may have
-    :ivar now: by the database's clock
-    :ivar decided: what policies decided for the action so far, such as
+    :ivar request: the request of the action
+    :ivar cluster: the cluster; its row is locked
+    :ivar node_limit: the maximum number of nodes in any cluster
+    :ivar now: the current time of the database
+    :ivar decided: the decisions of policies so far, by topic, such as
         ``{'deletion': {'count': 2, 'candidates': [...]}}``
-    :ivar seen: by the ID of a policy, what it saw in the cloud
+    :ivar seen: results of :meth:`PolicyType.look`, by policy ID
     """
 
     session: orm.Session
@@ -59,9 +59,9 @@ class Check:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Attached:
-    """A policy as it is attached to a cluster.
+    """A policy with its binding to a cluster.
 
-    :ivar properties: of its spec, with every default
+    :ivar properties: the properties of the policy's spec, with all defaults
     """
 
     policy: models.Policy
@@ -71,11 +71,11 @@ class Attached:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster that a policy is attached to or detached from.
+    """The cluster to attach a policy to or to detach it from.
 
-    :ivar cluster: as it was when that began
-    :ivar profile: of the cluster
-    :ivar properties: of the policy's spec, with every default
+    :ivar cluster: the cluster, as it was at the beginning
+    :ivar profile: the profile of the cluster
+    :ivar properties: the properties of the policy's spec, with all defaults
     """
 
     conf: cfg.ConfigOpts
@@ -87,100 +87,102 @@ class Target:
 
     @property
     def key(self) -> str:
-        """What names the two of them in the cloud."""
+        """The key of this policy and cluster for names in the cloud."""
         return f'{self.cluster.id}-{self.policy.id}'
 
 
 class PolicyType:
-    """A type of policies. What a type has nothing to say to is inherited."""
+    """Base class of policy types; by default, every hook does nothing."""
 
     name: str
     version: str
     support_status: Mapping[str, list[dict[str, str]]]
     properties: schema.Schema
-    #: Policies of a lower one are asked earlier.
+    #: Policies with lower numbers are called first.
     priority: int
-    #: When it is asked, and about which actions.
+    #: The actions to check, by :data:`BEFORE` and :data:`AFTER`.
     targets: Mapping[str, Sequence[str]]
-    #: What clients know its data as.
+    #: The key of the policy's data in the API.
     label: str = ''
-    #: Actions before which it looks at the cloud.
+    #: Actions before which :meth:`look` is called.
     looks: Sequence[str] = ()
-    #: Names of the profile types it can be attached to clusters of.
+    #: Names of the supported profile types.
     profile_types: Sequence[str] = ANY
-    #: Whether a cluster has one of the type at most.
+    #: Whether a cluster can have only one policy of this type.
     singleton: bool = True
-    #: Whether it is told of each node that comes or goes.
+    #: Whether :meth:`arrive` and :meth:`depart` are called for each node.
     follows_nodes: bool = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse properties that fit the schema and make no sense.
+        """Check properties beyond their schema.
 
-        :param properties: with every default
-        :raises vobjects.clustering.errors.InvalidSpec: naming one
+        :param properties: the properties, with all defaults
+        :raises vobjects.clustering.errors.InvalidSpec: names an invalid
+            property
         """
 
     def plan(self, target: Target) -> dict[str, Any]:
-        """Look whether a cluster can have it; change nothing.
+        """Check whether a cluster supports the policy; change nothing.
 
-        :returns: what :meth:`attach` has to know, however often it is begun
-            with
-        :raises PolicyRefusal: the cluster cannot have it
-        :raises engine.providers.base.ProviderError: nobody can tell
+        :returns: a plan for :meth:`attach`, which stays the same for all
+            attempts
+        :raises PolicyRefusal: the cluster does not support the policy
+        :raises engine.providers.base.ProviderError: the cloud did not answer
         """
         return {}
 
     def attach(
         self, target: Target, planned: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Make what is needed in the cloud; return what to remember of it.
+        """Create the policy's cloud resources.
 
-        :param planned: by :meth:`plan`
-        :raises engine.providers.base.ProviderError: it cannot be made
+        :param planned: the result of :meth:`plan`
+        :returns: the data of the binding
+        :raises engine.providers.base.ProviderError: the creation failed
         """
         return {}
 
     def detach(self, target: Target, data: Mapping[str, Any]) -> None:
-        """Remove what was made in the cloud; fine if it is gone.
+        """Delete the policy's cloud resources, ignoring missing ones.
 
-        :param data: what :meth:`attach` returned
-        :raises engine.providers.base.ProviderError: it cannot be removed
+        :param data: the result of :meth:`attach`
+        :raises engine.providers.base.ProviderError: the deletion failed
         """
 
     def wrapped(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a binding remembers, in the form clients know."""
+        """Return the data of a binding in the API's format."""
         return {self.label: {'version': self.version, 'data': dict(data)}}
 
     def unwrapped(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what was wrapped; nothing, if nothing was."""
+        """Return the data in :meth:`wrapped` form, or an empty mapping."""
         found: Mapping[str, Any] = (data.get(self.label) or {}).get('data', {})
         return found
 
     def bound(
         self, session: orm.Session, attached: Attached, conf: cfg.ConfigOpts
     ) -> None:
-        """Take note of a cluster that was attached, enabled or disabled."""
+        """Update the database after attaching, enabling or disabling."""
 
     def unbound(self, session: orm.Session, attached: Attached) -> None:
-        """Take note of a cluster that is about to be detached."""
+        """Update the database before a policy is detached."""
 
     def arrive(
         self, cloud: providers.Provider, attached: Attached, node: models.Node
     ) -> dict[str, Any]:
-        """Look after a node that has come; fine if that was done already.
+        """Add a node to the policy, unless that was done already.
 
-        :returns: keys of the node's data with new values; None: no key
-        :raises engine.providers.base.ProviderError: it cannot be done
+        :returns: keys of the node's data with new values; None deletes a key
+        :raises engine.providers.base.ProviderError: the node cannot be added
         """
         return {}
 
     def depart(
         self, cloud: providers.Provider, attached: Attached, node: models.Node
     ) -> dict[str, Any]:
-        """Look no more after a node that is about to go.
+        """Remove a node from the policy before the node leaves its cluster.
 
         :returns: see :meth:`arrive`
-        :raises engine.providers.base.ProviderError: it cannot be done
+        :raises engine.providers.base.ProviderError: the node cannot be removed
         """
         return {}
 
@@ -190,54 +192,62 @@ class PolicyType:
         attached: Attached,
         members: Iterable[models.Node],
     ) -> dict[str, dict[str, Any]]:
-        """Look no more after any node, before :meth:`detach`.
+        """Remove all nodes from the policy, before :meth:`detach`.
 
-        :returns: see :meth:`arrive`, by the ID of the node
-        :raises engine.providers.base.ProviderError: it cannot be done
+        :returns: see :meth:`arrive`; by node ID
+        :raises engine.providers.base.ProviderError: a node cannot be removed
         """
         return {
             node.id: self.depart(cloud, attached, node) for node in members
         }
 
     def look(self, cloud: providers.Provider, attached: Attached) -> Any:
-        """Return what :meth:`pre_op` has to know of the cloud.
+        """Return the information from the cloud that :meth:`pre_op` needs.
 
-        :raises PolicyRefusal: the action must not happen
-        :raises engine.providers.base.ProviderError: nobody can tell
+        :raises PolicyRefusal: the policy rejects the action
+        :raises engine.providers.base.ProviderError: the cloud did not answer
         """
 
     def is_asked(self, when: str, attached: Attached, kind: str) -> bool:
-        """Tell whether a policy is to be asked about a kind of action."""
+        """Tell whether a policy checks a kind of action.
+
+        :param when: :data:`BEFORE` or :data:`AFTER`
+        :param kind: the kind of action, such as ``CLUSTER_RESIZE``
+        """
         return kind in self.targets.get(when, ())
 
     def cools_down(
         self, attached: Attached, kind: str, now: datetime.datetime
     ) -> bool:
-        """Tell whether a kind of action comes too soon after another."""
+        """Tell whether a cooldown forbids a kind of action now."""
         return False
 
     def pre_op(self, check: Check, attached: Attached) -> None:
-        """Decide something for an action that is about to begin.
+        """Make decisions for an action that is about to begin.
 
-        :raises PolicyRefusal: it must not
+        :raises PolicyRefusal: the policy rejects the action
         """
 
     def post_op(self, check: Check, attached: Attached) -> None:
-        """Take note of an action that has done its work.
+        """Process the completion of an action.
 
-        :raises PolicyRefusal: it counts as failed
+        :raises PolicyRefusal: the action has failed
         """
 
 
 class Registry(plugins.Registry[PolicyType]):
-    """The policy types of this build, by ``NAME-VERSION``."""
+    """The installed policy types, by ``NAME-VERSION``."""
 
     NAMESPACE = 'vobjects.policies'
     WORD = 'policy'
+    ITEMS = {
+        **plugins.Registry.ITEMS,
+        'description': schema.Property('String', 'A text for people.'),
+    }
 
     def __init__(self, types: Mapping[str, PolicyType]) -> None:
         super().__init__(types)
-        #: Actions before which a policy may look at the cloud.
+        #: Actions before which any policy type may look at the cloud.
         self.looks = frozenset(
             action for kind in self.all() for action in kind.looks
         )
@@ -245,13 +255,19 @@ class Registry(plugins.Registry[PolicyType]):
     def check(
         self, spec: Mapping[str, Any], *, semantics: bool = True
     ) -> PolicyType:
-        """Return the type of a spec that fits it.
+        """Validate a spec, and return its type.
 
-        :raises vobjects.clustering.errors.InvalidSpec: it does not fit
+        :param semantics: whether to check the properties beyond their schema
+        :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
         """
-        kind = self.check_spec(spec)
+        kind, properties = self._read(spec)
         if semantics:
-            kind.check_properties(
-                schema.filled(kind.properties, spec.get('properties') or {})
-            )
+            kind.check_properties(schema.filled(kind.properties, properties))
         return kind
+
+    def properties_of(
+        self, type_name: str, spec: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the properties of a stored spec, with all defaults."""
+        resolved = super().properties_of(type_name, spec)
+        return schema.filled(self.get(type_name).properties, resolved)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.batch``: how many nodes are updated at once.
+"""``senlin.policy.batch``: limit how many nodes are updated at once.
 
-What it decides is below ``update``: ``plan``, lists of IDs of nodes, and
-``pause_time``, seconds; see :mod:`engine.actions.updating`.
+Its decisions have the topic ``update``: ``plan``, lists of node IDs, and
+``pause_time``, in seconds; see :mod:`engine.actions.updating`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 from engine.actions import updating
 from engine.db import nodes
 from engine.policies import base
+from engine.profiles import schema
 from engine.profiles.schema import Property
 from vobjects.clustering import consts, errors
 
 
 class BatchPolicy(base.PolicyType):
-    """See the module's docstring."""
+    """Version 1.0 of the batch policy."""
 
     name = 'senlin.policy.batch'
     version = '1.0'
@@ -31,30 +32,41 @@ class BatchPolicy(base.PolicyType):
     properties = {
         'min_in_service': Property(
             'Integer',
-            'Fewest nodes that stay in service meanwhile.',
+            'Minimum number of nodes that stay in service during an update.',
             default=1,
         ),
         'max_batch_size': Property(
-            'Integer', 'Most nodes that are updated at once.', default=-1
+            'Integer',
+            'Maximum number of nodes that are updated at the same'
+            ' time; -1 for any number.',
+            default=-1,
         ),
         'pause_time': Property(
-            'Integer', 'Seconds between two batches.', default=60
+            'Integer',
+            'Seconds between two batches.',
+            default=60,
+            most=schema.LONGEST_TIME,
         ),
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse batches of nothing, and times that are over."""
+        """Check the limits of the properties."""
         for name in ('min_in_service', 'pause_time'):
             if properties[name] < 0:
-                raise errors.InvalidSpec(f"the '{name}' must be >= 0")
+                raise errors.InvalidSpec(
+                    f'{schema.PROPERTIES}.{name}: must be at least 0',
+                    f"the '{name}' must be >= 0",
+                )
         most = properties['max_batch_size']
         if most != -1 and most < 1:
             raise errors.InvalidSpec(
-                "the 'max_batch_size' must be > 0, or -1 for any"
+                f'{schema.PROPERTIES}.max_batch_size: must be at least 1, or'
+                ' -1 for any number',
+                "the 'max_batch_size' must be > 0, or -1 for any",
             )
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Say which nodes are updated together; those out of order first."""
+        """Divide the nodes into batches, nodes that are not ACTIVE first."""
         found = updating.concerned(
             check.session, check.request, check.cluster.id
         )
@@ -75,10 +87,10 @@ class BatchPolicy(base.PolicyType):
 def batch_size(present: int, properties: Mapping[str, Any]) -> int:
     """Return how many nodes may be out of service at once.
 
-    A cluster that is smaller than what is to stay in service is updated in
+    If the cluster has no more than ``min_in_service`` nodes, it is updated in
     two halves.
 
-    :param present: nodes of the cluster, at least one
+    :param present: the number of nodes in the cluster, at least one
     """
     most, stay = properties['max_batch_size'], properties['min_in_service']
     free = present - stay if present > stay else math.ceil(present / 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how many nodes an action changes a cluster."""
+"""Calculate how many nodes an action adds or removes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from vobjects.clustering import errors
 
 
 def growth(check: base.Check) -> int:
-    """Return how many nodes an action adds; negative: removes.
+    """Return the number of nodes that an action adds; negative: removes.
 
-    What policies decided before counts more than what the user said.
+    Decisions of preceding policies take precedence over the request.
 
-    :raises engine.policies.base.PolicyRefusal: the cluster cannot have so
-        many
+    :raises engine.policies.base.PolicyRefusal: the cluster cannot have that
+        size
     """
     for topic, sign in (('deletion', -1), ('creation', 1)):
         count = check.decided.get(topic, {}).get('count')

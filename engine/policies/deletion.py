@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.deletion``: which nodes go when a cluster shrinks, and how.
+"""``senlin.policy.deletion``: choose and remove nodes of a cluster.
 
-What it decides is below ``deletion``::
+Its decisions have the topic ``deletion``::
 
-    candidates               IDs of the nodes that go
-    destroy_after_deletion   whether they are deleted, or only leave
-    grace_period             seconds before they do
-    reduce_desired_capacity  whether the cluster is meant to stay smaller
-    hooks                    who is told before they go; {} for nobody
+    candidates               the IDs of the nodes to remove
+    destroy_after_deletion   whether to delete nodes removed from the cluster
+    grace_period             seconds to wait before removing them
+    reduce_desired_capacity  whether to reduce the desired capacity, too
+    hooks                    the hook to notify before; {} for none
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from engine.db import models, nodes
 from engine.policies import base, counts, placement
+from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.queues import base as queues
 from vobjects.clustering import consts, errors
@@ -33,7 +34,10 @@ CRITERIA = (
 
 
 class DeletionPolicy(base.PolicyType):
-    """Version 1.0; see the module's docstring."""
+    """Version 1.0 of the deletion policy.
+
+    :mod:`engine.actions.departures` runs the hooks.
+    """
 
     name = 'senlin.policy.deletion'
     version = '1.0'
@@ -53,32 +57,72 @@ class DeletionPolicy(base.PolicyType):
     properties = {
         'criteria': Property(
             'String',
-            'Which nodes go first.',
+            'Criterion that selects the nodes to remove.',
             default='RANDOM',
             allowed=CRITERIA,
         ),
         'destroy_after_deletion': Property(
             'Boolean',
-            'Whether a node is deleted, and does not only leave.',
+            'Whether nodes are deleted after they are removed from the'
+            ' cluster.',
             default=True,
         ),
         'grace_period': Property(
-            'Integer', 'Seconds before a node goes.', default=0
+            'Integer',
+            'Seconds to wait before a node is removed.',
+            default=0,
+            most=schema.LONGEST_TIME,
         ),
         'reduce_desired_capacity': Property(
             'Boolean',
-            'Whether the desired capacity shrinks with the cluster.',
+            'Whether the desired capacity is reduced with the cluster.',
             default=True,
+        ),
+        'hooks': Property(
+            'Map',
+            'Hook that is called before a node is removed.',
+            keys={
+                'type': Property(
+                    'String',
+                    'Type of the hook.',
+                    default='zaqar',
+                    allowed=('zaqar', 'webhook'),
+                ),
+                'params': Property(
+                    'Map',
+                    'Destination of the hook.',
+                    keys={
+                        'queue': Property(
+                            'String', 'Name of the message queue.', default=''
+                        ),
+                        'url': Property(
+                            'String', 'URL of the webhook.', default=''
+                        ),
+                    },
+                ),
+                'timeout': Property(
+                    'Integer',
+                    'Seconds after which the node is removed without a'
+                    ' response.',
+                    default=0,
+                    most=schema.LONGEST_TIME,
+                ),
+            },
         ),
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a time that is over before it began."""
+        """Check that times are not negative, and that the hook is complete."""
         if properties['grace_period'] < 0:
-            raise errors.InvalidSpec("the 'grace_period' must be >= 0")
+            raise errors.InvalidSpec(
+                f'{schema.PROPERTIES}.grace_period: must be at least 0',
+                "the 'grace_period' must be >= 0",
+            )
+        if properties['hooks']:
+            _check_hook(properties['hooks'])
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Choose the nodes that go, and how."""
+        """Choose the nodes to remove, and how to remove them."""
         properties = attached.properties
         chosen = self._chosen(check, properties['criteria'])
         if chosen is None:
@@ -91,7 +135,7 @@ class DeletionPolicy(base.PolicyType):
             'destroy_after_deletion': properties['destroy_after_deletion'],
             'grace_period': properties['grace_period'],
             'reduce_desired_capacity': properties['reduce_desired_capacity'],
-            'hooks': properties.get('hooks') or {},
+            'hooks': properties['hooks'] or {},
         }
 
     def _chosen(self, check: base.Check, criteria: str) -> list[str] | None:
@@ -109,71 +153,39 @@ class DeletionPolicy(base.PolicyType):
 
 
 class DeletionPolicyWithHooks(DeletionPolicy):
-    """Version 1.1: somebody may be told before a node goes.
-
-    See :mod:`engine.actions.departures`.
-    """
+    """Version 1.1, for which Senlin announced hooks; 1.0 has them, too."""
 
     version = '1.1'
-    properties = {
-        **DeletionPolicy.properties,
-        'hooks': Property(
-            'Map',
-            'Who is told before a node goes, and may take time.',
-            keys={
-                'type': Property(
-                    'String',
-                    'How they are told.',
-                    default='zaqar',
-                    allowed=('zaqar', 'webhook'),
-                ),
-                'params': Property(
-                    'Map',
-                    'Where they are told.',
-                    keys={
-                        'queue': Property(
-                            'String', 'Name of a message queue.', default=''
-                        ),
-                        'url': Property(
-                            'String', 'URL that is called.', default=''
-                        ),
-                    },
-                ),
-                'timeout': Property(
-                    'Integer',
-                    'Seconds after which the node goes anyway.',
-                    default=0,
-                ),
-            },
-        ),
-    }
 
-    def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a hook that could reach nobody."""
-        super().check_properties(properties)
-        hook = properties['hooks']
-        if not hook:
-            return
-        kind, params = hook['type'], hook['params'] or {}
-        if hook['timeout'] < 0:
-            raise errors.InvalidSpec("the 'timeout' of 'hooks' must be >= 0")
-        if kind == 'webhook' and not _is_url(params.get('url') or ''):
-            raise errors.InvalidSpec(
-                "'hooks' of type webhook need params.url, an http or https URL"
-            )
-        if kind == 'zaqar' and not re.fullmatch(
-            queues.NAME, params.get('queue') or ''
-        ):
-            raise errors.InvalidSpec(
-                "'hooks' of type zaqar need params.queue, up to 64 letters,"
-                ' digits, - and _'
-            )
+
+def _check_hook(hook: Mapping[str, Any]) -> None:
+    path = f'{schema.PROPERTIES}.hooks'
+    kind, params = hook['type'], hook['params'] or {}
+    if hook['timeout'] < 0:
+        raise errors.InvalidSpec(
+            f'{path}.timeout: must be at least 0',
+            "the 'timeout' of 'hooks' must be >= 0",
+        )
+    if kind == 'webhook' and not _is_url(params.get('url') or ''):
+        raise errors.InvalidSpec(
+            f'{path}.params.url: must be an http or https URL',
+            "'hooks' of type webhook need params.url, an http or https URL",
+        )
+    if kind == 'zaqar' and not re.fullmatch(
+        queues.NAME, params.get('queue') or ''
+    ):
+        raise errors.InvalidSpec(
+            f'{path}.params.queue: must be the name of a queue, up to 64'
+            ' letters, digits, - and _',
+            "'hooks' of type zaqar need params.queue, up to 64 letters,"
+            ' digits, - and _',
+        )
 
 
 def _is_url(text: str) -> bool:
     try:
         parts = urllib.parse.urlsplit(text)
-        # The port is looked at when it is asked for.
+        # Reading the port validates it.
         return (
             bool(parts.hostname)
             and parts.port != 0
@@ -190,7 +202,7 @@ def _is_url(text: str) -> bool:
 def _ordered(
     check: base.Check, members: Sequence[models.Node], criteria: str
 ) -> list[models.Node]:
-    """Return nodes, tainted and bad ones first, then by the criteria."""
+    """Sort nodes: tainted and unhealthy ones first, then by the criteria."""
 
     def is_good(node: models.Node) -> bool:
         return not (node.tainted or node.status in ('ERROR', 'WARNING'))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.health``: how sick nodes are found and recovered.
+"""``senlin.policy.health``: detect and recover unhealthy nodes.
 
-Attached, it has the cluster looked after by the health managers of all
-engines (:mod:`engine.health`), which leave alone what an action works on. The
-recovery of a cluster that says nothing of how does it as the policy says;
-what is decided then is below ``health``.
+While it is attached, the health managers of all engines check the cluster
+(:mod:`engine.health`). They skip nodes with unfinished actions. A request to
+recover the cluster that does not specify the operation uses that of the
+policy. The decisions have the topic ``health``.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
-import regex
 from oslo_config import cfg
 from sqlalchemy import orm
 
+from engine import patterns
 from engine.db import health
+from engine.health import urls
 from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
-from vobjects import exceptions
+from vobjects import exceptions, phrases
 from vobjects.clustering import consts, errors
 
 EVENTS = 'LIFECYCLE_EVENTS'
@@ -31,54 +32,71 @@ HYPERVISOR = 'HYPERVISOR_STATUS_POLLING'
 
 SERVER = 'os.nova.server'
 
+_PATH = schema.PROPERTIES
+
 _POLLING = {
-    'poll_url': Property('String', 'URL that tells of a node.', default=''),
+    'poll_url': Property(
+        'String', 'URL that reports the health of a node.', default=''
+    ),
     'poll_url_ssl_verify': Property(
-        'Boolean', "Whether the URL's certificate is checked.", default=True
+        'Boolean', "Whether to verify the URL's certificate.", default=True
     ),
     'poll_url_conn_error_as_unhealthy': Property(
         'Boolean',
-        'Whether a node is sick whose URL cannot be reached.',
+        'Whether a node is unhealthy if its URL cannot be reached.',
         default=True,
     ),
     'poll_url_healthy_response': Property(
-        'String', 'What the URL says of a node that is well.', default=''
+        'String', 'Pattern of the response for a healthy node.', default=''
     ),
     'poll_url_retry_limit': Property(
-        'Integer', 'How often the URL is asked again.', default=3
+        'Integer',
+        'Maximum number of requests to the URL in one check.',
+        default=3,
     ),
     'poll_url_retry_interval': Property(
-        'Integer', 'Seconds before the URL is asked again.', default=3
+        'Integer',
+        'Seconds between two requests to the URL in one check.',
+        default=3,
     ),
 }
 
 _DETECTION = {
-    'interval': Property('Integer', 'Seconds between two looks.', default=60),
+    'interval': Property(
+        'Integer',
+        'Seconds between two checks.',
+        default=60,
+        most=schema.LONGEST_TIME,
+    ),
     'node_update_timeout': Property(
         'Integer',
-        'Seconds after its last change in which a node is not looked at.',
+        'Seconds after its last change during which a node is not checked.',
         default=300,
+        most=schema.LONGEST_TIME,
     ),
     'recovery_conditional': Property(
         'String',
-        'Whether a node is sick when one mode says so, or when all do.',
+        'Whether a node is unhealthy if any detection mode fails, or only if'
+        ' all fail.',
         default='ANY_FAILED',
         allowed=('ALL_FAILED', 'ANY_FAILED'),
     ),
     'detection_modes': Property(
         'List',
-        'The ways in which sick nodes are found.',
+        'Modes in which unhealthy nodes are detected.',
         items=Property(
             'Map',
-            'A way in which sick nodes are found.',
+            'A detection mode.',
             keys={
                 'type': Property(
                     'String',
-                    'The kind of detection.',
+                    'Type of the detection mode.',
                     required=True,
                     allowed=(EVENTS, STATUS, URL, HYPERVISOR),
                 ),
-                'options': Property('Map', 'How it is done.', keys=_POLLING),
+                'options': Property(
+                    'Map', 'Options of the detection mode.', keys=_POLLING
+                ),
             },
         ),
     ),
@@ -87,10 +105,10 @@ _DETECTION = {
 _RECOVERY = {
     'actions': Property(
         'List',
-        'What is tried, one after the other.',
+        'Recovery actions, which are tried in order.',
         items=Property(
             'Map',
-            'What is tried.',
+            'A recovery action.',
             keys={
                 'name': Property(
                     'String',
@@ -98,45 +116,43 @@ _RECOVERY = {
                     required=True,
                     allowed=consts.RECOVERY_OPERATIONS,
                 ),
-                'params': Property('Map', 'What the operation is told.'),
+                'params': Property('Map', 'Parameters of the operation.'),
             },
         ),
     ),
     'fencing': Property(
         'List',
-        'The services to be fenced.',
+        'Services to fence.',
         items=Property(
             'String',
-            'A service to be fenced.',
+            'A service to fence.',
             required=True,
             allowed=('COMPUTE',),
         ),
     ),
     'node_delete_timeout': Property(
         'Integer',
-        'Seconds in which a node that is made anew has to be gone.',
+        'Seconds that the deletion may take when a node is recreated.',
         default=20,
+        most=schema.LONGEST_WORK,
     ),
     'node_force_recreate': Property(
         'Boolean',
-        'Whether a node is made anew that could not be deleted.',
+        'Whether a node is recreated even if it could not be deleted.',
         default=False,
     ),
 }
 
-#: Parameters of an operation -> their values.
+#: Operation -> its parameters -> their accepted values.
 _PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     'REBOOT': {'type': ('SOFT', 'HARD')},
     'REBUILD': {},
     'RECREATE': {},
 }
 
-#: Longest pattern of a healthy answer.
-_PATTERN_LENGTH = 1000
-
 
 class HealthPolicy(base.PolicyType):
-    """Version 1.0; see the module's docstring."""
+    """Version 1.0 of the health policy."""
 
     name = 'senlin.policy.health'
     version = '1.0'
@@ -168,28 +184,29 @@ class HealthPolicy(base.PolicyType):
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse detections that find nothing and recoveries of two minds."""
+        """Check detection modes, times and recovery actions."""
         detection = properties['detection']
         _check_modes(detection['detection_modes'])
         for name, least in (('interval', 1), ('node_update_timeout', 0)):
             if detection[name] < least:
                 raise errors.InvalidSpec(
-                    f'properties.detection.{name} must be >= {least}'
+                    f'{_PATH}.detection.{name}: must be at least {least}'
                 )
         recovery = properties['recovery']
         if len(recovery['actions']) > 1:
             raise errors.InvalidSpec(
-                "Only one 'actions' is supported for now."
+                f'{_PATH}.recovery.actions: must have at most one item',
+                "Only one 'actions' is supported for now.",
             )
         for action in recovery['actions']:
             _check_parameters(action)
         if recovery['node_delete_timeout'] < 0:
             raise errors.InvalidSpec(
-                'properties.recovery.node_delete_timeout must be >= 0'
+                f'{_PATH}.recovery.node_delete_timeout: must be at least 0'
             )
 
     def plan(self, target: base.Target) -> dict[str, Any]:
-        """Refuse what neither the cloud nor the nodes can do."""
+        """Check that the cloud and the profile type support the policy."""
         detection = target.properties['detection']
         least = target.conf.health_manager.interval_min
         if detection['interval'] < least:
@@ -231,7 +248,7 @@ class HealthPolicy(base.PolicyType):
     def attach(
         self, target: base.Target, planned: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return what is shown of it; nothing is made."""
+        """Return the data to show in the API; nothing is created."""
         detection = target.properties['detection']
         recovery = target.properties['recovery']
         return self.wrapped(
@@ -254,7 +271,7 @@ class HealthPolicy(base.PolicyType):
         attached: base.Attached,
         conf: cfg.ConfigOpts,
     ) -> None:
-        """Have the cluster looked at, or not while it is disabled."""
+        """Register the cluster for health checks, or disable them."""
         detection = attached.properties['detection']
         modes = {mode['type'] for mode in detection['detection_modes']}
         health.register(
@@ -270,11 +287,11 @@ class HealthPolicy(base.PolicyType):
         )
 
     def unbound(self, session: orm.Session, attached: base.Attached) -> None:
-        """Have the cluster looked at no more."""
+        """Stop the health checks of the cluster."""
         health.unregister(session, attached.binding.cluster_id)
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Say how a cluster is recovered."""
+        """Decide how to recover the cluster."""
         recovery = attached.properties['recovery']
         check.decided['health'] = {
             'recover_action': recovery['actions'],
@@ -284,9 +301,9 @@ class HealthPolicy(base.PolicyType):
 
 
 def recovery_of(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a NodeRecoverRequest that a policy leads to.
+    """Return the fields of the NodeRecoverRequest that a policy specifies.
 
-    :param properties: with every default
+    :param properties: the policy's properties, with all defaults
     """
     recovery = properties['recovery']
     action = (recovery['actions'] or [{'name': 'RECREATE'}])[0]
@@ -303,7 +320,7 @@ def recovery_of(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def options_of(mode: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of a mode of detection, with every default."""
+    """Return the options of a detection mode, with all defaults."""
     return schema.filled(_POLLING, mode.get('options') or {})
 
 
@@ -311,26 +328,29 @@ def _check_modes(modes: Any) -> None:
     names = [mode['type'] for mode in modes]
     if not names:
         raise errors.InvalidSpec(
-            'properties.detection.detection_modes: at least one is needed'
+            f'{_PATH}.detection.detection_modes: must have at least one item'
         )
     if EVENTS in names and len(names) > 1:
         raise errors.InvalidSpec(
-            f'Invalid detection modes in health policy: {", ".join(names)};'
-            f' {EVENTS} stands alone'
+            f'{_PATH}.detection.detection_modes: {EVENTS} cannot be combined'
+            f' with other modes, but there are {", ".join(names)}',
+            f'Invalid detection modes in health policy: {", ".join(names)}',
         )
     if len(set(names)) < len(names):
         raise errors.InvalidSpec(
+            f'{_PATH}.detection.detection_modes: must have each type once,'
+            f' not {", ".join(names)}',
             'Duplicate detection modes are not allowed in health policy:'
-            f' {", ".join(names)}'
+            f' {", ".join(names)}',
         )
-    for mode in modes:
+    for position, mode in enumerate(modes):
         if mode['type'] == URL:
-            _check_url(mode['options'] or {})
+            path = f'{_PATH}.detection.detection_modes[{position}].options'
+            _check_url(mode['options'] or {}, path)
 
 
-def _check_url(options: Mapping[str, Any]) -> None:
-    path = f'the options of {URL}'
-    # Braces are no part of a host name; a node's name is.
+def _check_url(options: Mapping[str, Any], path: str) -> None:
+    # Braces are not valid in a host name, but a node's name is.
     url = (options.get('poll_url') or '').replace('{nodename}', 'node')
     try:
         parts = urllib.parse.urlsplit(url)
@@ -340,20 +360,15 @@ def _check_url(options: Mapping[str, Any]) -> None:
         is_url = False
     if not is_url:
         raise errors.InvalidSpec(
-            f'{path} need a poll_url, http or https, not'
+            f'{path}.poll_url: must be an http or https URL, not'
             f' {exceptions.cut(options.get("poll_url"))}'
         )
     pattern = options.get('poll_url_healthy_response') or ''
-    if len(pattern) > _PATTERN_LENGTH:
-        raise errors.InvalidSpec(
-            f'{path}: poll_url_healthy_response is longer than'
-            f' {_PATTERN_LENGTH} characters'
-        )
     try:
-        regex.compile(pattern)
-    except regex.error as error:
+        patterns.check(pattern)
+    except patterns.PatternError as error:
         raise errors.InvalidSpec(
-            f'{path}: poll_url_healthy_response is no pattern: {error}'
+            f'{path}.poll_url_healthy_response: {error}'
         ) from None
     for name, most in (
         ('poll_url_retry_limit', 100),
@@ -362,32 +377,41 @@ def _check_url(options: Mapping[str, Any]) -> None:
         value = options.get(name)
         if value is not None and not 0 <= value <= most:
             raise errors.InvalidSpec(
-                f'{path}: {name} must be from 0 to {most}'
+                f'{path}.{name}: must be from 0 to {most}, not {value}'
             )
+    limit, interval = (
+        schema.filled(_POLLING, options)[name]
+        for name in ('poll_url_retry_limit', 'poll_url_retry_interval')
+    )
+    if limit * interval > urls.LONGEST_RETRIES:
+        raise errors.InvalidSpec(
+            f'{path}: poll_url_retry_limit * poll_url_retry_interval must be'
+            f' at most {urls.LONGEST_RETRIES} seconds, not {limit * interval}'
+        )
 
 
 def _check_parameters(action: Mapping[str, Any]) -> None:
     known = _PARAMETERS[action['name']]
+    path = f'{_PATH}.recovery.actions[0].params'
     for name, value in (action.get('params') or {}).items():
         if name not in known:
             raise errors.InvalidSpec(
-                f'recovery action {action["name"]} has no parameter'
-                f' {exceptions.cut(name)}'
+                f'{phrases.path_to(path, [name])}:'
+                f' {phrases.unknown(name, known)}'
             )
         if str(value).upper() not in known[name]:
             raise errors.InvalidSpec(
-                f'{name} of recovery action {action["name"]} must be one of'
-                f' {", ".join(known[name])}'
+                f'{path}.{name}: {phrases.not_one_of(value, known[name])}'
             )
 
 
 class HealthPolicy11(HealthPolicy):
-    """Version 1.1: several ways of detection."""
+    """Version 1.1, with several detection modes."""
 
     version = '1.1'
 
 
 class HealthPolicy12(HealthPolicy):
-    """Version 1.2: detection by hypervisor."""
+    """Version 1.2, with detection by hypervisor status."""
 
     version = '1.2'

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.loadbalance``: nodes behind a load balancer.
+"""``senlin.policy.loadbalance``: put nodes behind a load balancer.
 
-The balancer is made when the policy is attached, unless the policy names one
-that is there. Each node is put into its pool when the node has come, and
-taken out of it before the node goes, by the action on the node: so a node
-that waits to be deleted serves until then. A node remembers its member in
-``data['lb_member']``, the cluster its address in ``data['loadbalancers']``.
+Attaching the policy creates the load balancer, unless the policy names an
+existing one. A new node joins the pool, and leaves it before it is removed.
+The node's action does this, so that a node that waits for its deletion still
+serves requests. The node's ``data['lb_member']`` holds its member ID, the
+cluster's ``data['loadbalancers']`` the address.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from engine.providers import balancing
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
 
+_PATH = schema.PROPERTIES
+
 MEMBER = 'lb_member'
 BALANCERS = 'loadbalancers'
 
@@ -34,43 +36,45 @@ _POOL = {
         'String', 'Protocol of the pool.', default='HTTP', allowed=_PROTOCOLS
     ),
     'protocol_port': Property(
-        'Integer', 'Port that the nodes serve on.', default=80
+        'Integer', 'Port on which the nodes serve.', default=80
     ),
     'subnet': Property(
         'String', 'Name or ID of the subnet of the nodes.', required=True
     ),
     'lb_method': Property(
         'String',
-        'How requests are shared out.',
+        'Load balancing algorithm.',
         default='ROUND_ROBIN',
         allowed=('ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'),
     ),
     'admin_state_up': Property(
-        'Boolean', 'Whether the pool is in service.', default=True
+        'Boolean', 'Whether the pool is enabled.', default=True
     ),
     'session_persistence': Property(
         'Map',
-        'How requests of one session find one node.',
+        'Session persistence.',
         keys={
             'type': Property(
                 'String',
-                'What tells sessions apart.',
+                'Type of session persistence.',
                 allowed=('SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE', 'NONE'),
             ),
             'cookie_name': Property(
-                'String', 'Name of the cookie of APP_COOKIE.'
+                'String', 'Name of the cookie for APP_COOKIE.'
             ),
         },
     ),
-    'id': Property('String', 'ID of a pool that is there.'),
+    'id': Property('String', 'ID of an existing pool.'),
 }
 
 _VIP = {
     'subnet': Property('String', 'Name or ID of the subnet of the address.'),
-    'network': Property('String', 'Name or ID of the network, instead.'),
-    'address': Property('String', 'The address itself.'),
+    'network': Property('String', 'Name or ID of the network of the address.'),
+    'address': Property('String', 'IP address.'),
     'connection_limit': Property(
-        'Integer', 'Most connections in a second; -1: any.', default=-1
+        'Integer',
+        'Maximum number of connections; -1 for no limit.',
+        default=-1,
     ),
     'protocol': Property(
         'String',
@@ -80,24 +84,28 @@ _VIP = {
     ),
     'protocol_port': Property('Integer', 'Port to listen on.', default=80),
     'admin_state_up': Property(
-        'Boolean', 'Whether the address is in service.', default=True
+        'Boolean', 'Whether the address is enabled.', default=True
     ),
 }
 
 _MONITOR = {
     'type': Property(
         'String',
-        'How nodes are probed.',
+        'Type of the probe.',
         default='PING',
         allowed=('PING', 'TCP', 'HTTP', 'HTTPS'),
     ),
-    'delay': Property('Integer', 'Time between two probes.', default=10),
-    'timeout': Property('Integer', 'Time a probe may take.', default=5),
+    'delay': Property('Integer', 'Seconds between two probes.', default=10),
+    'timeout': Property(
+        'Integer', 'Seconds after which a probe fails.', default=5
+    ),
     'max_retries': Property(
-        'Integer', 'Failures after which a node is out.', default=3
+        'Integer',
+        'Failed probes after which a node is taken out of service.',
+        default=3,
     ),
     'admin_state_up': Property(
-        'Boolean', 'Whether the monitor is in service.', default=True
+        'Boolean', 'Whether the monitor is enabled.', default=True
     ),
     'http_method': Property(
         'String',
@@ -105,13 +113,13 @@ _MONITOR = {
         allowed=('GET', 'POST', 'PUT', 'DELETE'),
     ),
     'url_path': Property('String', 'HTTP path of a probe.'),
-    'expected_codes': Property('String', 'HTTP statuses of a node in order.'),
-    'id': Property('String', 'ID of a monitor that is there.'),
+    'expected_codes': Property('String', 'HTTP statuses of a healthy node.'),
+    'id': Property('String', 'ID of an existing health monitor.'),
 }
 
 
 class LoadBalancingPolicy(base.PolicyType):
-    """Version 1.0; see the module's docstring."""
+    """Version 1.0 of the load balancing policy."""
 
     name = 'senlin.policy.loadbalance'
     version = '1.0'
@@ -127,56 +135,58 @@ class LoadBalancingPolicy(base.PolicyType):
     label = 'LoadBalancingPolicy'
     profile_types = ('os.nova.server',)
     properties = {
-        'pool': Property('Map', 'The pool of nodes.', keys=_POOL),
-        'vip': Property('Map', 'The address of the pool.', keys=_VIP),
+        'pool': Property('Map', 'Pool of nodes.', keys=_POOL),
+        'vip': Property('Map', 'Virtual IP address of the pool.', keys=_VIP),
         'health_monitor': Property(
-            'Map', 'How nodes are found out of order.', keys=_MONITOR
+            'Map', 'Health monitor of the pool.', keys=_MONITOR
         ),
         'lb_status_timeout': Property(
             'Integer',
-            'Seconds that the load balancer may take for a change.',
+            'Seconds within which the load balancer must apply a change.',
             default=300,
+            most=schema.LONGEST_WORK,
         ),
         'loadbalancer': Property(
-            'String', 'Name or ID of a load balancer that is there.'
+            'String', 'Name or ID of an existing load balancer.'
         ),
         'availability_zone': Property(
             'String', 'Availability zone of the load balancer.'
         ),
-        'flavor_id': Property('String', 'ID of its flavor.'),
+        'flavor_id': Property(
+            'String', 'ID of the flavor of the load balancer.'
+        ),
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse what no load balancer can be like."""
+        """Check ports, times and required properties."""
         pool, vip = _pool(properties), _vip(properties)
         if properties['pool'] is None:
-            raise errors.InvalidSpec('properties.pool is required')
+            raise errors.InvalidSpec(f'{_PATH}.pool is required')
         for path, value in (
             ('pool.protocol_port', pool['protocol_port']),
             ('vip.protocol_port', vip['protocol_port']),
         ):
             if not 1 <= value <= 65535:
                 raise errors.InvalidSpec(
-                    f'properties.{path}: {value} is not a port'
+                    f'{_PATH}.{path}: must be from 1 to 65535, not {value}'
                 )
         if properties['lb_status_timeout'] < 1:
             raise errors.InvalidSpec(
-                'properties.lb_status_timeout must be > 0'
+                f'{_PATH}.lb_status_timeout: must be at least 1'
             )
         if properties['loadbalancer'] and not pool['id']:
             raise errors.InvalidSpec(
-                'properties.pool.id is required with a loadbalancer that is'
-                ' there'
+                f'{_PATH}.pool.id is required with an existing loadbalancer'
             )
         sticky = pool['session_persistence'] or {}
         if sticky.get('type') == 'APP_COOKIE' and not sticky['cookie_name']:
             raise errors.InvalidSpec(
-                'properties.pool.session_persistence.cookie_name is required'
+                f'{_PATH}.pool.session_persistence.cookie_name is required'
                 ' with APP_COOKIE'
             )
 
     def plan(self, target: base.Target) -> dict[str, Any]:
-        """Refuse what the cloud does not have."""
+        """Check that the cloud has everything that the policy names."""
         balancers, properties = _balancers(target.cloud), target.properties
         if properties['loadbalancer']:
             _get(balancers, properties)
@@ -197,7 +207,7 @@ class LoadBalancingPolicy(base.PolicyType):
     def attach(
         self, target: base.Target, planned: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Make the load balancer, or find it."""
+        """Create the load balancer, or look up the existing one."""
         balancers, properties = _balancers(target.cloud), target.properties
         is_there = bool(properties['loadbalancer'])
         if is_there:
@@ -220,7 +230,7 @@ class LoadBalancingPolicy(base.PolicyType):
         )
 
     def detach(self, target: base.Target, data: Mapping[str, Any]) -> None:
-        """Remove the load balancer, if it was made for the policy."""
+        """Delete the load balancer, if the policy created it."""
         own = self.unwrapped(data)
         if own and not own['preexisting']:
             _balancers(target.cloud).delete(
@@ -234,12 +244,12 @@ class LoadBalancingPolicy(base.PolicyType):
         attached: base.Attached,
         conf: cfg.ConfigOpts,
     ) -> None:
-        """Tell the cluster its address."""
+        """Store the load balancer's address in the cluster's data."""
         own = self.unwrapped(attached.binding.data)
         _announce(session, attached, {'vip_address': own['vip_address']})
 
     def unbound(self, session: orm.Session, attached: base.Attached) -> None:
-        """Take the address from the cluster."""
+        """Remove the load balancer's address from the cluster's data."""
         _announce(session, attached, None)
 
     def arrive(
@@ -248,7 +258,7 @@ class LoadBalancingPolicy(base.PolicyType):
         attached: base.Attached,
         node: models.Node,
     ) -> dict[str, Any]:
-        """Put a node into the pool, if it has a server."""
+        """Add a node to the pool, if it has a server."""
         if not node.physical_id or node.data.get(MEMBER):
             return {}
         pool = attached.properties['pool']
@@ -261,7 +271,7 @@ class LoadBalancingPolicy(base.PolicyType):
                 timeout=attached.properties['lb_status_timeout'],
             )
         except providers.ServerNotFound:
-            # It comes again when it has been recovered.
+            # This is called again after the node's recovery.
             return {}
         return {MEMBER: member}
 
@@ -271,7 +281,7 @@ class LoadBalancingPolicy(base.PolicyType):
         attached: base.Attached,
         node: models.Node,
     ) -> dict[str, Any]:
-        """Take a node out of the pool."""
+        """Remove a node from the pool."""
         member = node.data.get(MEMBER)
         if not member:
             return {}
@@ -288,26 +298,26 @@ class LoadBalancingPolicy(base.PolicyType):
         attached: base.Attached,
         members: Iterable[models.Node],
     ) -> dict[str, dict[str, Any]]:
-        """Take nodes out of a pool that stays; others go with their pool."""
+        """Remove nodes from an existing pool; a created pool is deleted."""
         if self.unwrapped(attached.binding.data)['preexisting']:
             return super().depart_all(cloud, attached, members)
         return {node.id: {MEMBER: None} for node in members}
 
 
 class LoadBalancingPolicy11(LoadBalancingPolicy):
-    """Version 1.1: pools and monitors that are there."""
+    """Version 1.1, with existing pools and monitors."""
 
     version = '1.1'
 
 
 class LoadBalancingPolicy12(LoadBalancingPolicy):
-    """Version 1.2: an availability zone."""
+    """Version 1.2, with an availability zone."""
 
     version = '1.2'
 
 
 class LoadBalancingPolicy13(LoadBalancingPolicy):
-    """Version 1.3: a flavor."""
+    """Version 1.3, with a flavor."""
 
     version = '1.3'
 
@@ -329,7 +339,7 @@ def _balancers(cloud: providers.Provider) -> balancing.LoadBalancers:
 def _get(
     balancers: balancing.LoadBalancers, properties: Mapping[str, Any]
 ) -> balancing.Balancer:
-    """Return the load balancer that a policy names."""
+    """Return the existing load balancer that a policy names."""
     monitor = properties['health_monitor'] or {}
     return balancers.get(
         properties['loadbalancer'],

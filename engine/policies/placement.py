@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that say in which places nodes are, and what they have alike."""
+"""Base class and helpers of policies that choose zones or regions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from engine.providers import placing
 
 
 class PlacementPolicy(base.PolicyType):
-    """A type of policies that list places with weights.
+    """Base class of policy types that list locations with weights.
 
-    :cvar key: :data:`ZONES` or :data:`REGIONS`; the property has that name
+    :cvar key: :data:`ZONES` or :data:`REGIONS`, also the property's name
     """
 
     key: str
@@ -51,15 +51,15 @@ class PlacementPolicy(base.PolicyType):
     )
 
     def there(self, cloud: placing.Places) -> Iterable[str]:
-        """Return the names of the places that a cloud has."""
+        """Return the names of the locations in a cloud."""
         raise NotImplementedError
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse places that nothing could be in."""
+        """Check weights and caps."""
         self._places(properties)
 
     def plan(self, target: base.Target) -> dict[str, Any]:
-        """Refuse places that the cloud does not have."""
+        """Check that the cloud has all listed locations."""
         there = self.look(target.cloud, None)
         known = {place.name for place in self._places(target.properties)}
         if known - there:
@@ -72,13 +72,13 @@ class PlacementPolicy(base.PolicyType):
     def look(
         self, cloud: providers.Provider, attached: base.Attached | None
     ) -> set[str]:
-        """Return the names of the places that there are."""
+        """Return the names of the locations in the cloud."""
         if cloud.places is None:
             raise base.PolicyRefusal(f'the cloud has no {self.key}')
         return set(self.there(cloud.places))
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Decide where nodes are made, or from where they go."""
+        """Choose the locations of new nodes, or those to remove nodes from."""
         decide(
             check,
             self.key,
@@ -91,10 +91,10 @@ class PlacementPolicy(base.PolicyType):
 
 
 def listed(key: str, **more: Property) -> schema.Schema:
-    """Return the property that lists places with weights.
+    """Return the property that lists locations with weights.
 
     :param key: :data:`ZONES` or :data:`REGIONS`
-    :param more: what else can be said of a place
+    :param more: additional properties of a location
     """
     what = key.removesuffix('s')
     keys = {
@@ -117,11 +117,13 @@ def decide(
     *,
     usable: Iterable[str],
 ) -> None:
-    """Decide where the nodes of an action go, or from where they go.
+    """Choose the locations of new nodes, or those to remove nodes from.
 
     :param key: :data:`ZONES` or :data:`REGIONS`
-    :param usable: names of the places that the cloud has
-    :raises engine.policies.base.PolicyRefusal: nowhere
+    :param known: the locations that the policy lists
+    :param usable: the names of the locations in the cloud
+    :raises engine.policies.base.PolicyRefusal: no location is available, or
+        the caps are too low
     """
     count = counts.growth(check)
     if not count or _is_settled(check, key):
@@ -159,7 +161,7 @@ def decide(
 
 
 def _is_settled(check: base.Check, key: str) -> bool:
-    """Tell whether a node's own profile says where it goes."""
+    """Tell whether the new node's profile determines its location."""
     if check.action.action != 'NODE_CREATE':
         return False
     node = nodes.get(check.session, check.action.target)
@@ -181,7 +183,7 @@ def _note(
 def located(
     session: orm.Session, members: Iterable[models.Node], key: str
 ) -> dict[str, str]:
-    """Return where each node is, by its ID; '': nobody has said.
+    """Return the location of each node by its ID; empty if unspecified.
 
     :param key: :data:`ZONES` or :data:`REGIONS`
     """
@@ -209,10 +211,12 @@ def _of_profile(profile: models.Profile, key: str) -> str:
 def chosen(
     check: base.Check, ordered: Sequence[models.Node], count: int
 ) -> list[str]:
-    """Return the IDs of the nodes that go.
+    """Return the IDs of the nodes to remove.
 
-    :param ordered: those that may go, those first that go first; of each
-        place go as many as was decided
+    Respects the number of nodes that was decided for each location.
+
+    :param ordered: the candidates, the first to remove first
+    :param count: the number of nodes to remove
     """
     decided = check.decided.get('deletion', {})
     quotas = [
@@ -233,7 +237,7 @@ def chosen(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Quota:
-    """How many nodes may still go from each place; '': from elsewhere."""
+    """Number of nodes left to remove by location; '' for other locations."""
 
     where: Mapping[str, str]
     left: dict[str, int]

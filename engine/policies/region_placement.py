@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.region_placement``: the regions that nodes are in."""
+"""``senlin.policy.region_placement``: distribute nodes over regions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vobjects.clustering import consts
 
 
 class RegionPlacementPolicy(placement.PlacementPolicy):
-    """See the module's docstring."""
+    """Version 1.0 of the region placement policy."""
 
     name = 'senlin.policy.region_placement'
     version = '1.0'
@@ -28,10 +28,12 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
     properties = placement.listed(
         placements.REGIONS,
         cap=Property(
-            'Integer', 'Most nodes in the region; -1: any number.', default=-1
+            'Integer',
+            'Maximum number of nodes in the region; -1 for any number.',
+            default=-1,
         ),
     )
 
     def there(self, cloud: placing.Places) -> Iterable[str]:
-        """Return the names of the regions that a cloud has."""
+        """Return the names of the cloud's regions."""
         return cloud.regions()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.scaling``: how many nodes scaling adds or removes."""
+"""``senlin.policy.scaling``: decide how many nodes scaling changes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine import sizes
 from engine.actions.work import given
 from engine.db import clock, nodes
 from engine.policies import base
+from engine.profiles import schema
 from engine.profiles.schema import Property
 from vobjects.clustering import consts, errors
 
@@ -18,7 +19,7 @@ OUT = 'CLUSTER_SCALE_OUT'
 
 
 class ScalingPolicy(base.PolicyType):
-    """See the module's docstring."""
+    """Version 1.0 of the scaling policy."""
 
     name = 'senlin.policy.scaling'
     version = '1.0'
@@ -34,59 +35,64 @@ class ScalingPolicy(base.PolicyType):
     properties = {
         'event': Property(
             'String',
-            'The action that the policy is about.',
+            'Action that the policy controls.',
             required=True,
             allowed=consts.SCALING_ACTIONS,
         ),
         'adjustment': Property(
             'Map',
-            'How the size is adjusted.',
+            'Adjustment of the cluster size.',
             keys={
                 'type': Property(
                     'String',
-                    'What the number is.',
+                    'Type of adjustment.',
                     default='CHANGE_IN_CAPACITY',
                     allowed=consts.ADJUSTMENT_TYPES,
                 ),
                 'number': Property(
-                    'Number', 'The amount of the adjustment.', default=1
+                    'Number', 'Amount of the adjustment.', default=1
                 ),
                 'min_step': Property(
                     'Integer',
-                    'Fewest nodes that a percentage moves.',
+                    'Minimum number of nodes that a percentage adds or'
+                    ' removes.',
                     default=1,
                 ),
                 'best_effort': Property(
                     'Boolean',
-                    'Whether to go as far as the size limits of the cluster'
-                    ' allow, and not to fail.',
+                    'Whether to scale as far as the size limits of the'
+                    ' cluster allow, instead of failing.',
                     default=False,
                 ),
                 'cooldown': Property(
                     'Integer',
-                    'Seconds after a scaling in which the cluster is not'
-                    ' scaled again.',
+                    'Seconds after a scaling action during which the cluster'
+                    ' is not scaled again.',
                     default=0,
+                    most=schema.LONGEST_TIME,
                 ),
             },
         ),
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse numbers below what they can be."""
+        """Check the limits of the properties."""
         adjustment = _adjustment(properties)
         if adjustment['number'] <= 0:
             raise errors.InvalidSpec(
-                "the 'number' for 'adjustment' must be > 0"
+                f'{schema.PROPERTIES}.adjustment.number: must be above 0',
+                "the 'number' for 'adjustment' must be > 0",
             )
         for name in ('min_step', 'cooldown'):
             if adjustment[name] < 0:
                 raise errors.InvalidSpec(
-                    f"the '{name}' for 'adjustment' must be >= 0"
+                    f'{schema.PROPERTIES}.adjustment.{name}: must be at'
+                    ' least 0',
+                    f"the '{name}' for 'adjustment' must be >= 0",
                 )
 
     def is_asked(self, when: str, attached: base.Attached, kind: str) -> bool:
-        """Ask before the policy's own event, and after every scaling."""
+        """Check the policy's own event before it, and any scaling after it."""
         if not super().is_asked(when, attached, kind):
             return False
         return when == base.AFTER or kind == attached.properties['event']
@@ -102,7 +108,7 @@ class ScalingPolicy(base.PolicyType):
         return bool((now - last).total_seconds() < seconds)
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Say by how many nodes the cluster is scaled."""
+        """Decide how many nodes to add or remove."""
         kind = check.action.action
         if self.cools_down(attached, kind, check.now):
             raise base.PolicyRefusal(
@@ -113,27 +119,29 @@ class ScalingPolicy(base.PolicyType):
         count = given(check.request, 'count')
         if count is None:
             count = _count(kind, adjustment, current)
-        bounds = sizes.Bounds(
-            check.cluster.min_size, check.cluster.max_size, check.node_limit
-        )
-        sign = 1 if kind == OUT else -1
-        size = current + sign * count
-        if adjustment['best_effort']:
-            size = min(bounds.clamp(size), check.node_limit)
-            count = sign * (size - current)
         if count <= 0:
             raise base.PolicyRefusal(
                 f"Invalid count ({count}) for action '{kind}'."
             )
+        bounds = sizes.Bounds(
+            check.cluster.min_size, check.cluster.max_size, check.node_limit
+        )
+        if adjustment['best_effort']:
+            room = (
+                bounds.most() - current
+                if kind == OUT
+                else current - bounds.minimum
+            )
+            count = min(count, max(room, 0))
         try:
-            bounds.check_size(size)
+            bounds.check_size(current + (count if kind == OUT else -count))
         except errors.BadRequest as error:
             raise base.PolicyRefusal(str(error)) from None
         key = 'creation' if kind == OUT else 'deletion'
         check.decided[key] = {'count': count}
 
     def post_op(self, check: base.Check, attached: base.Attached) -> None:
-        """Remember when the cluster was scaled."""
+        """Record the time of the scaling."""
         attached.binding.last_op = clock.utcnow()
 
 

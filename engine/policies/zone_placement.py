@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``senlin.policy.zone_placement``: the zones that nodes are in."""
+"""``senlin.policy.zone_placement``: distribute nodes over zones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vobjects.clustering import consts
 
 
 class ZonePlacementPolicy(placement.PlacementPolicy):
-    """See the module's docstring."""
+    """Version 1.0 of the zone placement policy."""
 
     name = 'senlin.policy.zone_placement'
     version = '1.0'
@@ -28,5 +28,5 @@ class ZonePlacementPolicy(placement.PlacementPolicy):
     properties = placement.listed(placements.ZONES)
 
     def there(self, cloud: placing.Places) -> Iterable[str]:
-        """Return the names of the zones that a cloud has."""
+        """Return the names of the cloud's zones."""
         return cloud.zones()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of things that nodes can be: entry points of ``vobjects.profiles``.
+"""Profile types: entry points of ``vobjects.profiles``.
 
-An entry point's name is the type's name with its version, such as
-``os.nova.server-1.0``; its value names a class without arguments.
+The name of an entry point is the name of the type with its version, such as
+``os.nova.server-1.0``. Its value names a class that takes no arguments.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a profile type must be able to do, and the types there are."""
+"""The interface of profile types, and their registry."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any, Protocol
 from engine import plugins
 from engine.profiles import schema
 from engine.providers import base as providers
-from vobjects import exceptions
+from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
 
-#: What an object is told of its node; see :meth:`NodeView.membership`.
+#: Keys of the membership data in an object; see :meth:`NodeView.membership`.
 MEMBERSHIP = ('cluster_node_id', 'cluster_id', 'cluster_node_index')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Host:
-    """The node that another one is on.
+    """The node that hosts another node.
 
-    :ivar type: name of its profile's type, without the version
-    :ivar port: where it listens to us
+    :ivar type: the name of its profile type, without the version
+    :ivar physical_id: the ID of its cloud object
+    :ivar port: the port on which it accepts our connections
     """
 
     type: str
@@ -31,7 +32,7 @@ class Host:
 
 
 class Identified(Protocol):
-    """What the cloud tells of an object."""
+    """An object in the cloud."""
 
     @property
     def id(self) -> str: ...
@@ -39,13 +40,13 @@ class Identified(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NodeView:
-    """What a profile type sees of a node.
+    """The view of a node for profile types.
 
-    :ivar physical_id: what the cloud calls it; None: it has none yet
-    :ivar index: its number in its cluster
-    :ivar host: the node that it is on, if its type wants one
-    :ivar placement: where policies put it: ``zone``, ``region_name``,
-        ``servergroup``
+    :ivar physical_id: the ID of its cloud object; None: it has none yet
+    :ivar index: the number of the node in its cluster
+    :ivar host: the node that hosts it, if its type needs one
+    :ivar placement: locations chosen by policies: ``zone``, ``region_name``
+        and ``servergroup``
     """
 
     id: str
@@ -58,7 +59,7 @@ class NodeView:
     placement: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def known_id(self) -> str:
-        """Return what the cloud calls it.
+        """Return the ID of the node's cloud object.
 
         :raises engine.providers.base.NotFound: it has none yet
         """
@@ -69,20 +70,21 @@ class NodeView:
     def objects(
         self, find: Callable[[str], Identified | None]
     ) -> Iterator[str]:
-        """Go through the IDs of what it has in the cloud, known or not.
+        """Yield the IDs of the node's cloud objects, recorded or not.
 
-        :param find: returns what was made for the ID of a node; asked when
-            the known object has been dealt with
+        :param find: returns the object that was created for a node ID; called
+            after the caller has processed the recorded object
         """
         if self.physical_id:
             yield self.physical_id
-        # One may have been made by an engine that died before it said so.
+        # An engine may have died after creating an object, before recording
+        # it.
         forgotten = find(self.id)
         if forgotten is not None:
             yield forgotten.id
 
     def membership(self) -> dict[str, str]:
-        """Return what its object is told of the node and its cluster."""
+        """Return the membership of the node, to store in its cloud object."""
         told = {'cluster_node_id': self.id}
         if self.cluster_id is not None:
             told['cluster_id'] = self.cluster_id
@@ -92,10 +94,10 @@ class NodeView:
     def cloud(
         self, provider: providers.Provider, properties: Mapping[str, Any]
     ) -> providers.Provider:
-        """Return the region that the node is in.
+        """Return the cloud's region for the node.
 
-        :param properties: of its profile
-        :raises engine.providers.base.ProviderError: the cloud has none such
+        :param properties: the properties of the node's profile
+        :raises engine.providers.base.ProviderError: the region does not exist
         """
         context = properties.get('context') or {}
         name = self.placement.get('region_name') or context.get('region_name')
@@ -104,12 +106,13 @@ class NodeView:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Recreation:
-    """How an object is removed to be made anew.
+    """Options for deleting an object before it is created again.
 
-    :ivar fences: ``fence_compute``: whether it is made sure that the old one
-        runs no more
-    :ivar timeout: ``delete_timeout``: seconds in which it has to be gone
-    :ivar insists: ``force_recreate``: whether a new one is made all the same
+    :ivar fences: ``fence_compute``: whether to ensure that the old object no
+        longer runs
+    :ivar timeout: ``delete_timeout``: seconds that the deletion may take
+    :ivar insists: ``force_recreate``: whether to create a new object even if
+        the deletion fails
     """
 
     fences: bool
@@ -118,21 +121,23 @@ class Recreation:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Recreation:
-        """Return what the parameters of a recovery say."""
+        """Return the options in the parameters of a recovery."""
         timeout = parameters.get('delete_timeout')
         return cls(
             bool(parameters.get('fence_compute')),
-            None if timeout is None else float(timeout),
+            None
+            if timeout is None
+            else min(float(timeout), schema.LONGEST_WORK),
             bool(parameters.get('force_recreate')),
         )
 
 
 class ProfileType(Protocol):
-    """A type of things that nodes can be.
+    """The interface of profile types.
 
-    The methods that take a provider raise
-    :class:`engine.providers.base.ProviderError`, and may be called again
-    after an engine has died in the middle.
+    Methods that take a provider raise
+    :class:`engine.providers.base.ProviderError`. They may run again after an
+    engine has died in the middle of them.
     """
 
     name: str
@@ -140,16 +145,17 @@ class ProfileType(Protocol):
     #: version -> [{'status': ..., 'since': ...}]
     support_status: Mapping[str, list[dict[str, str]]]
     properties: schema.Schema
-    #: What users may have done to a node.
+    #: Operations that users can run on a node.
     operations: Mapping[str, schema.Operation]
-    #: Whether nodes are on other nodes, which the properties ``host_node``
-    #: or ``host_cluster`` name.
+    #: Whether nodes run on other nodes, named by the properties ``host_node``
+    #: or ``host_cluster``.
     on_hosts: bool
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse properties that fit the schema and make no sense.
+        """Check properties beyond their schema.
 
-        :raises vobjects.clustering.errors.InvalidSpec: naming one
+        :raises vobjects.clustering.errors.InvalidSpec: names an invalid
+            property
         """
 
     def create(
@@ -158,7 +164,7 @@ class ProfileType(Protocol):
         node: NodeView,
         properties: Mapping[str, Any],
     ) -> str:
-        """Make the node's object and return its physical ID."""
+        """Create the node's object and return its physical ID."""
 
     def update(
         self,
@@ -167,22 +173,22 @@ class ProfileType(Protocol):
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> None:
-        """Bring the node's object from one spec to another."""
+        """Update the node's object from one set of properties to another."""
 
     def tell(self, provider: providers.Provider, node: NodeView) -> None:
-        """Tell the node's object which cluster the node is in now."""
+        """Tell the node's object which cluster the node belongs to now."""
 
     def delete(self, provider: providers.Provider, node: NodeView) -> None:
-        """Remove the node's object, whether or not its ID is known."""
+        """Delete the node's object, even if its ID was not recorded."""
 
     def check(self, provider: providers.Provider, node: NodeView) -> str:
-        """Return '' if the object is well, else what is wrong with it."""
+        """Return why the object is unhealthy; empty if it is healthy."""
 
     def failed(self, provider: providers.Provider, node: NodeView) -> str:
-        """Return why the object works no more.
+        """Return why the object has failed; empty if it has not.
 
-        :returns: '' also if users may have wanted it so, or if it is on its
-            way, which :meth:`check` calls not well
+        Unlike :meth:`check`, it accepts states that users may have chosen, and
+        states of transition.
         """
 
     def recover(
@@ -193,11 +199,11 @@ class ProfileType(Protocol):
         operation: str,
         parameters: Mapping[str, Any],
     ) -> str:
-        """Bring the object back and return its (new) physical ID.
+        """Recover the object and return its (new) physical ID.
 
         :param operation: one of ``consts.RECOVERY_OPERATIONS``
-        :param parameters: of the operation, such as ``type`` of REBOOT; of
-            RECREATE those of :class:`Recreation`
+        :param parameters: parameters of the operation, such as ``type`` for
+            REBOOT; for RECREATE, see :class:`Recreation`
         """
 
     def operate(
@@ -207,22 +213,22 @@ class ProfileType(Protocol):
         operation: str,
         parameters: Mapping[str, Any],
     ) -> None:
-        """Do something to the object.
+        """Run an operation on the object.
 
-        :param operation: one of :attr:`operations`
+        :param operation: a key of :attr:`operations`
         """
 
     def details(
         self, provider: providers.Provider, node: NodeView
     ) -> dict[str, Any]:
-        """Return what the cloud says about the object."""
+        """Return the cloud's description of the object."""
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
-        """Return properties by which an object that is there could be made.
+        """Return the properties that describe an existing object.
 
-        :param snapshot: whether its image is to be made of what it is now
+        :param snapshot: whether to use a new snapshot of it as the image
         """
 
 
@@ -232,10 +238,10 @@ def refuse_fixed(
     new: Mapping[str, Any],
     what: str,
 ) -> None:
-    """Refuse to change properties that stay what they were.
+    """Check that properties that cannot be updated have not changed.
 
-    :param what: whose they are, such as ``a server``
-    :raises engine.providers.base.ProviderError: naming them
+    :param what: the kind of object for the message, such as ``a server``
+    :raises engine.providers.base.ProviderError: names the changed properties
     """
     fixed = schema.not_updatable(properties, old, new)
     if fixed:
@@ -245,39 +251,47 @@ def refuse_fixed(
 
 
 class Registry(plugins.Registry[ProfileType]):
-    """The profile types of this build, by ``NAME-VERSION``."""
+    """The installed profile types, by ``NAME-VERSION``."""
 
     NAMESPACE = 'vobjects.profiles'
     WORD = 'profile'
 
     def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
-        """Return the type of a spec that fits it, and makes sense.
+        """Validate a spec, and return its type.
 
-        :raises vobjects.clustering.errors.InvalidSpec: it does not
+        :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
         """
-        kind = super().check_spec(spec)
-        kind.check_properties(spec.get('properties') or {})
+        kind, properties = self._read(spec)
+        kind.check_properties(properties)
         return kind
 
     def check_operation(
         self, type_name: str, operation: str, parameters: Mapping[str, Any]
-    ) -> ProfileType:
-        """Return the type of a name, which offers an operation.
+    ) -> tuple[ProfileType, dict[str, Any]]:
+        """Validate an operation; return its type and converted parameters.
 
-        :raises vobjects.clustering.errors.BadRequest: it does not, or the
-            parameters do not fit
+        :raises vobjects.clustering.errors.BadRequest: the type does not
+            support the operation, or the parameters are not valid
         """
         kind = self.get(type_name)
         offered = kind.operations.get(operation)
         if offered is None:
+            near = suggestions.nearest(operation, kind.operations)
+            asked = f'Did you mean {near!r}? ' if near else ''
+            names = ', '.join(kind.operations) or 'none'
             raise errors.BadRequest.advised(
                 f'The requested operation {exceptions.cut(operation)} is not'
                 f" supported by the profile type '{type_name}'.",
-                f'There are {", ".join(kind.operations) or "none"}.',
+                f'{asked}Supported operations: {names}.',
             )
         try:
-            schema.validate(offered.parameters, parameters, schema.PARAMETERS)
+            resolved = schema.resolve(
+                offered.parameters,
+                parameters,
+                schema.PARAMETERS,
+                schema.PARAMETER_TYPES,
+            )
         except errors.InvalidSpec as error:
             said = error.said and f'{error.said.rstrip(".")}.'
             raise errors.InvalidSpec(error.message, said) from None
-        return kind
+        return kind, resolved

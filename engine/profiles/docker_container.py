@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are containers: ``container.dockerinc.docker-1.0``.
+"""The profile type ``container.dockerinc.docker-1.0``: containers.
 
-A container runs on a host, which is a node of its own: a server, or a stack
-with an output ``fixed_ip``. Its Docker daemon answers at the property
-``port``. The properties are those of Senlin's type of the same name.
+A container runs on a host, which is another node: a server, or a stack with an
+output ``fixed_ip``. The host's Docker daemon listens on the property ``port``.
+The properties are those of Senlin's type of the same name.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
 
-#: Port of a Docker daemon that listens to the network.
+#: Default port of a Docker daemon that listens on the network.
 PORT = 2375
 
 PROPERTIES: schema.Schema = {
     'context': Property('Map', 'Security context for the operations.'),
-    'image': Property(
-        'String', 'Image that the container is made from.', required=True
-    ),
+    'image': Property('String', 'Image of the container.', required=True),
     'name': Property(
         'String',
-        "Name of the container; made of the node's name, if left out.",
+        "Name of the container. Derived from the node's name by default.",
         updatable=True,
         longest=schema.LONGEST_NAME,
     ),
@@ -42,7 +40,7 @@ PROPERTIES: schema.Schema = {
     ),
     'host_cluster': Property(
         'String',
-        'Name or ID of a cluster, one of whose nodes the container runs on.',
+        'Name or ID of a cluster whose nodes can host the container.',
     ),
 }
 
@@ -51,17 +49,20 @@ OPERATIONS: Mapping[str, schema.Operation] = {
         'Restart the container.',
         {
             'wait_time': Property(
-                'Integer', 'Seconds until the container is killed.'
+                'Integer',
+                'Seconds before the container is killed.',
+                least=0,
+                most=schema.LONGEST_WORK,
             )
         },
     ),
     'pause': schema.Operation('Pause the container.'),
-    'unpause': schema.Operation('Let a paused container run again.'),
+    'unpause': schema.Operation('Unpause the container.'),
 }
 
 
 class DockerContainer:
-    """See :class:`engine.profiles.base.ProfileType`."""
+    """The profile type of containers."""
 
     name = 'container.dockerinc.docker'
     version = '1.0'
@@ -73,20 +74,25 @@ class DockerContainer:
     on_hosts = True
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse properties that do not name one host or cluster."""
+        """Check that there is one host or host cluster, and a valid port."""
         given = [
             name
             for name in ('host_cluster', 'host_node')
             if properties.get(name)
         ]
         if len(given) != 1:
+            both = ', but not both' if given else ''
             raise errors.InvalidSpec(
-                "properties: needs either 'host_cluster' or 'host_node'"
+                f"{schema.PROPERTIES}: needs either 'host_cluster' or"
+                " 'host_node'",
+                "Either 'host_cluster' or 'host_node' must be specified"
+                f'{both}.',
             )
         port = properties.get('port')
         if port is not None and not 0 < port < 1 << 16:
             raise errors.InvalidSpec(
-                f'properties.port: {exceptions.cut(port)} is not a port'
+                f'{schema.PROPERTIES}.port: must be from 1 to 65535,'
+                f' not {port}'
             )
 
     def create(
@@ -110,29 +116,29 @@ class DockerContainer:
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> None:
-        """Give the container another name: nothing else can be changed."""
+        """Rename the container; no other property can be updated."""
         base.refuse_fixed(PROPERTIES, old, new, 'a container')
         if old != new:
             host, name = _url(provider, node), _name(node, new)
             provider.containers.rename(host, node.known_id(), name)
 
     def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Do nothing: a container is told of nothing."""
+        """Do nothing: a container does not store its membership."""
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
-        """Remove the container, whether or not its ID is known."""
+        """Delete the container, even if its ID was not recorded."""
         try:
             host = _url(provider, node)
         except providers.NotFound:
-            return  # it went with its host
+            return  # deleted with its host
         find = functools.partial(provider.containers.find, host)
         for id_ in node.objects(find):
             provider.containers.delete(host, id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return '' if the container runs, else what is wrong with it."""
+        """Return why the container is not running; empty if it is."""
         if not node.physical_id:
             return 'it has no container'
         try:
@@ -147,7 +153,7 @@ class DockerContainer:
         return ''
 
     def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return why the object works no more; '': it does."""
+        """Return why the container has failed; empty if it has not."""
         return self.check(provider, node)
 
     def recover(
@@ -158,7 +164,7 @@ class DockerContainer:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> str:
-        """Bring the container back and return its (new) ID."""
+        """Recover the container and return its (new) ID."""
         if operation == 'REBOOT':
             self.operate(provider, node, 'restart', {})
             return node.known_id()
@@ -177,7 +183,7 @@ class DockerContainer:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> None:
-        """Do something to the container."""
+        """Run an operation on the container."""
         host = _url(provider, node)
         provider.containers.operate(
             host, node.known_id(), operation, parameters
@@ -186,7 +192,7 @@ class DockerContainer:
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
-        """Refuse: nobody says on which host the container is."""
+        """Reject the request, because the container's host is unknown."""
         raise providers.ProviderError(
             'the host of a container that no node has is not known'
         )
@@ -194,15 +200,15 @@ class DockerContainer:
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
-        """Return what the host says about the container."""
+        """Return the host's description of the container."""
         host = _url(provider, node)
         return dict(provider.containers.get(host, node.known_id()).details)
 
 
 def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
-    """Return the name of a node's container; two on a host never share one.
+    """Return the name of a node's container, unique on its host.
 
-    Unless users say so, of course.
+    A name in the properties takes precedence; it need not be unique.
     """
     end = f'-{node.id[:8]}'
     start = node.name[: schema.LONGEST_NAME - len(end)]
@@ -210,10 +216,11 @@ def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
 
 
 def _url(provider: providers.Provider, node: base.NodeView) -> str:
-    """Return where the Docker daemon of a node's host is.
+    """Return the URL of the Docker daemon on a node's host.
 
-    :raises engine.providers.base.NotFound: there is no such host any more
-    :raises engine.providers.base.ProviderError: it has no address
+    :raises engine.providers.base.NotFound: the host no longer exists
+    :raises engine.providers.base.ProviderError: the host has no address, or
+        its type is not supported
     """
     host = node.host
     if host is None or not host.physical_id:
@@ -237,7 +244,7 @@ def _url(provider: providers.Provider, node: base.NodeView) -> str:
 
 
 def _address_of_server(provider: providers.Provider, id_: str) -> Any:
-    """Return the first fixed address of a server, rather of version 4."""
+    """Return the first fixed address of a server, preferring IPv4."""
     addresses = provider.servers.get(id_).details.get('addresses') or {}
     fixed = [
         one
@@ -253,7 +260,7 @@ def _address_of_stack(provider: providers.Provider, id_: str) -> Any:
     return provider.stacks.get(id_).outputs.get('fixed_ip')
 
 
-#: Type of a host -> how its address is found.
+#: Profile type of a host -> the function that finds its address.
 ADDRESSES: Mapping[str, Callable[[providers.Provider, str], Any]] = {
     'os.nova.server': _address_of_server,
     'os.heat.stack': _address_of_stack,

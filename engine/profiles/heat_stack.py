@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are stacks: the profile type ``os.heat.stack-1.0``.
+"""The profile type ``os.heat.stack-1.0``: nodes that are stacks.
 
 The properties are those of Senlin's type of the same name.
 """
@@ -14,6 +14,9 @@ from engine.profiles.schema import Property
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
 
+#: Maximum of ``timeout``, in minutes; a worker waits for the operation.
+LONGEST_OPERATION = 24 * 60
+
 PROPERTIES: schema.Schema = {
     'context': Property(
         'Map', 'Security context for the operations.', default={}
@@ -25,22 +28,24 @@ PROPERTIES: schema.Schema = {
         'String', 'URL of the template.', default='', updatable=True
     ),
     'parameters': Property(
-        'Map', 'Values for the parameters.', default={}, updatable=True
+        'Map', 'Values of the template parameters.', default={}, updatable=True
     ),
     'files': Property(
         'Map',
-        'Contents of the files that the template names.',
+        'Contents of the files that the template refers to.',
         default={},
         updatable=True,
     ),
     'timeout': Property(
         'Integer',
         'Minutes that an operation on the stack may take.',
+        least=1,
+        most=LONGEST_OPERATION,
         updatable=True,
     ),
     'disable_rollback': Property(
         'Boolean',
-        'Whether a stack is left as it is when an operation fails.',
+        'Whether a failed operation is not rolled back.',
         default=True,
         updatable=True,
     ),
@@ -51,19 +56,19 @@ PROPERTIES: schema.Schema = {
 
 OPERATIONS: Mapping[str, schema.Operation] = {
     'abandon': schema.Operation(
-        'Forget the stack without removing what it is made of.'
+        'Abandon the stack: delete it from Heat, but keep its resources.'
     )
 }
 
-#: Names of a template's parameters that Heat sets by itself.
+#: Prefix of the parameters that Heat sets in every template.
 _PSEUDO = 'OS::'
 
-#: Longest name of a stack (Heat, ``stack_name``).
+#: Maximum length of a stack's name (Heat, ``stack_name``).
 _NAME_LENGTH = 255
 
 
 class HeatStack:
-    """See :class:`engine.profiles.base.ProfileType`."""
+    """The profile type of stacks."""
 
     name = 'os.heat.stack'
     version = '1.0'
@@ -75,14 +80,11 @@ class HeatStack:
     on_hosts = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse properties without a template."""
+        """Check that there is a template, and a valid timeout."""
         if not (properties.get('template') or properties.get('template_url')):
             raise errors.InvalidSpec(
-                "properties: needs 'template' or 'template_url'"
+                f"{schema.PROPERTIES}: needs 'template' or 'template_url'"
             )
-        timeout = properties.get('timeout')
-        if timeout is not None and timeout < 1:
-            raise errors.InvalidSpec('properties.timeout: must be 1 or more')
 
     def create(
         self,
@@ -90,7 +92,7 @@ class HeatStack:
         node: base.NodeView,
         properties: Mapping[str, Any],
     ) -> str:
-        """Make the node's stack and return its ID."""
+        """Create the node's stack and return its ID."""
         told = _told(node, properties)
         return provider.stacks.create(node.id, stack_name(node), told).id
 
@@ -101,23 +103,23 @@ class HeatStack:
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> None:
-        """Bring the stack from one spec to another."""
+        """Update the stack from one set of properties to another."""
         base.refuse_fixed(PROPERTIES, old, new, 'a stack')
         if old != new:
             provider.stacks.update(node.known_id(), _told(node, new))
 
     def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Do nothing: Heat would update the stack for a change of its tags."""
+        """Do nothing: changing its tags would make Heat update the stack."""
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
-        """Remove the stack, whether or not its ID is known."""
+        """Delete the stack, even if its ID was not recorded."""
         for id_ in node.objects(provider.stacks.find):
             provider.stacks.delete(id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return '' if the stack is well, else what is wrong with it."""
+        """Return why the stack is unhealthy; empty if it is healthy."""
         if not node.physical_id:
             return 'it has no stack'
         try:
@@ -130,7 +132,7 @@ class HeatStack:
         return f'its stack {stack.id} is {stack.status}{reason}'
 
     def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return why the object works no more; '': it does."""
+        """Return why the stack has failed; empty if it has not."""
         return self.check(provider, node)
 
     def recover(
@@ -141,7 +143,7 @@ class HeatStack:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> str:
-        """Make the stack anew and return its ID."""
+        """Delete the stack, create a new one and return its ID."""
         if operation != 'RECREATE':
             raise providers.ProviderError(
                 f'a stack cannot be recovered by {operation}; use RECREATE'
@@ -156,13 +158,13 @@ class HeatStack:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> None:
-        """Abandon the stack: there is nothing else."""
+        """Abandon the stack, which is the only operation."""
         provider.stacks.abandon(node.known_id())
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
-        """Return properties by which the stack could be made."""
+        """Return the properties that describe an existing stack."""
         if snapshot:
             raise providers.ProviderError('no snapshot is made of a stack')
         found = schema.given(
@@ -178,14 +180,14 @@ class HeatStack:
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
-        """Return what the cloud says about the stack."""
+        """Return the cloud's description of the stack."""
         return dict(provider.stacks.get(node.known_id()).details)
 
 
 def stack_name(node: base.NodeView) -> str:
-    """Return a name for a node's stack that no other stack has.
+    """Return a unique name for a node's stack.
 
-    Heat wants a letter first.
+    Heat requires that it begin with a letter.
     """
     end = f'-{node.id[:8]}'
     start = node.name if node.name[:1].isalpha() else f'node-{node.name}'
@@ -195,6 +197,6 @@ def stack_name(node: base.NodeView) -> str:
 def _told(
     node: base.NodeView, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return properties with tags that tell of the node."""
+    """Return properties with tags for the node's membership."""
     tags = [f'{key}={value}' for key, value in node.membership().items()]
     return {**properties, 'tags': tags}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are servers: the profile type ``os.nova.server-1.0``.
+"""The profile type ``os.nova.server-1.0``: nodes that are servers.
 
 The properties are those of Senlin's type of the same name.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from engine.profiles import base, schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from vobjects import exceptions
+from vobjects import phrases
 from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
@@ -22,13 +22,13 @@ _BLOCK_DEVICE: schema.Schema = {
     'uuid': Property('String', 'ID of the image, snapshot or volume.'),
     'source_type': Property(
         'String',
-        'What the device is made from.',
+        'Source of the device.',
         required=True,
         allowed=('image', 'snapshot', 'volume', 'blank'),
     ),
     'destination_type': Property(
         'String',
-        'Where the device is.',
+        'Destination of the device.',
         required=True,
         allowed=('volume', 'local'),
     ),
@@ -36,14 +36,14 @@ _BLOCK_DEVICE: schema.Schema = {
     'device_name': Property('String', 'Name of the device, such as vda.'),
     'volume_size': Property(
         'Integer',
-        'Size in GB; of a swap device in MB.',
+        'Size in GB; for a swap device in MB.',
         required=True,
     ),
     'guest_format': Property('String', 'File system, such as swap.'),
     'boot_index': Property('Integer', 'Position in the boot order.'),
-    'device_type': Property('String', 'Kind of device, such as disk.'),
+    'device_type': Property('String', 'Type of device, such as disk.'),
     'delete_on_termination': Property(
-        'Boolean', 'Whether the volume goes with the server.'
+        'Boolean', 'Whether the volume is deleted with the server.'
     ),
     'volume_type': Property('String', 'Name or ID of a volume type.'),
 }
@@ -52,34 +52,38 @@ _NETWORK: schema.Schema = {
     'network': Property('String', 'Name or ID of a network to join.'),
     'port': Property('String', 'ID of a port to use.'),
     'vnic_type': Property('String', 'Type of the virtual interface.'),
-    'fixed_ip': Property('String', 'Address in the network.'),
+    'fixed_ip': Property('String', 'Fixed IP address in the network.'),
     'security_groups': Property(
         'List',
         'Security groups of the port.',
         items=Property('String', 'Name of a security group.', required=True),
     ),
     'floating_network': Property(
-        'String', 'Network that a floating address is taken from.'
+        'String', 'Network of the floating IP address.'
     ),
-    'floating_ip': Property('String', 'Floating address of the port.'),
-    'subnet': Property('String', 'Subnet that the address is taken from.'),
+    'floating_ip': Property('String', 'Floating IP address of the port.'),
+    'subnet': Property('String', 'Subnet of the address.'),
 }
 
 PROPERTIES: schema.Schema = {
     'context': Property('Map', 'Security context for the operations.'),
     'admin_pass': Property('String', "The administrator's password."),
     'auto_disk_config': Property(
-        'Boolean', 'Whether the disk is partitioned by itself.', default=True
+        'Boolean',
+        'Whether the disk is partitioned automatically.',
+        default=True,
     ),
     'availability_zone': Property(
-        'String', 'Availability zone that the server runs in.'
+        'String', 'Availability zone of the server.'
     ),
     'block_device_mapping_v2': Property(
         'List',
         'Block devices of the server.',
         items=Property('Map', 'A block device.', keys=_BLOCK_DEVICE),
     ),
-    'config_drive': Property('Boolean', 'Whether there is a config drive.'),
+    'config_drive': Property(
+        'Boolean', 'Whether the server has a config drive.'
+    ),
     'flavor': Property(
         'String',
         'Name or ID of the flavor.',
@@ -88,16 +92,16 @@ PROPERTIES: schema.Schema = {
     ),
     'image': Property(
         'String',
-        'Name or ID of the image, unless a block device has it.',
+        'Name or ID of the image, unless a block device contains it.',
         updatable=True,
     ),
     'key_name': Property('String', 'Name of a key pair for the server.'),
     'metadata': Property(
-        'Map', 'Keys and values that the server carries.', updatable=True
+        'Map', 'Metadata of the server, as keys and values.', updatable=True
     ),
     'name': Property(
         'String',
-        "Name of the server; the node's name, if left out.",
+        "Name of the server. Defaults to the node's name.",
         updatable=True,
         longest=schema.LONGEST_NAME,
     ),
@@ -109,7 +113,7 @@ PROPERTIES: schema.Schema = {
     ),
     'personality': Property(
         'List',
-        'Files to put into the server.',
+        'Files to inject into the server.',
         items=Property(
             'Map',
             'A file.',
@@ -127,7 +131,10 @@ PROPERTIES: schema.Schema = {
         'Security groups of the server.',
         items=Property('String', 'Name of a security group.', required=True),
     ),
-    'user_data': Property('String', 'Data that the server can ask for.'),
+    'user_data': Property(
+        'String',
+        'User data for the server, such as a cloud-init configuration.',
+    ),
 }
 
 
@@ -155,7 +162,7 @@ OPERATIONS: Mapping[str, schema.Operation] = {
         },
     ),
     'pause': schema.Operation('Pause the server.'),
-    'unpause': schema.Operation('Let a paused server run again.'),
+    'unpause': schema.Operation('Unpause the server.'),
     'suspend': schema.Operation('Suspend the server.'),
     'resume': schema.Operation('Resume a suspended server.'),
     'lock': schema.Operation('Lock the server.'),
@@ -168,21 +175,22 @@ OPERATIONS: Mapping[str, schema.Operation] = {
     ),
     'unrescue': schema.Operation('Start the server from its own image.'),
     'evacuate': schema.Operation(
-        'Make the server anew on another host.',
+        'Rebuild the server on another host.',
         {
             'host': Property('String', 'Name of the host.'),
             'force': Property(
-                'String', 'Whether the scheduler is not asked about the host.'
+                'String',
+                'Whether to skip the check of the host by the scheduler.',
             ),
         },
     ),
-    'migrate': schema.Operation('Move the server to another host.'),
+    'migrate': schema.Operation('Migrate the server to another host.'),
     'snapshot': schema.Operation(
-        'Make an image of the server.',
+        'Create an image of the server.',
         {'name': Property('String', 'Name of the image.')},
     ),
     'restore': schema.Operation(
-        'Rebuild the server with an image that was made of it.',
+        'Rebuild the server from an image of it.',
         {
             'image': Property(
                 'String', 'Name or ID of the image.', required=True
@@ -191,19 +199,19 @@ OPERATIONS: Mapping[str, schema.Operation] = {
     ),
 }
 
-#: Types of virtual interfaces that a port can be asked for.
+#: Supported types of a port's virtual interface.
 VNIC_TYPES = ('normal', 'direct', 'macvtap')
 
-#: Kinds of reboot.
+#: Types of reboot.
 REBOOTS = ('SOFT', 'HARD')
 
 
-#: Statuses of a server that works no more.
+#: Statuses of a server that has failed.
 FAILED = ('ERROR', 'SHUTOFF', 'DELETED')
 
 
 class NovaServer:
-    """See :class:`engine.profiles.base.ProfileType`."""
+    """The profile type of servers."""
 
     name = 'os.nova.server'
     version = '1.0'
@@ -215,9 +223,11 @@ class NovaServer:
     on_hosts = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Refuse networks that name no network, or too much."""
+        """Check that each network is complete and consistent."""
         for position, network in enumerate(properties.get('networks') or ()):
-            _check_network(network, f'properties.networks[{position}]')
+            _check_network(
+                network, f'{schema.PROPERTIES}.networks[{position}]'
+            )
 
     def create(
         self,
@@ -225,7 +235,7 @@ class NovaServer:
         node: base.NodeView,
         properties: Mapping[str, Any],
     ) -> str:
-        """Make the node's server and return its ID."""
+        """Create the node's server and return its ID."""
         name = properties.get('name') or node.name
         told = _placed(_told(node, properties), node.placement)
         return provider.servers.create(node.id, name, told).id
@@ -237,7 +247,7 @@ class NovaServer:
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> None:
-        """Bring the server from one spec to another."""
+        """Update the server from one set of properties to another."""
         base.refuse_fixed(PROPERTIES, old, new, 'a server')
         if old != new:
             provider.servers.update(
@@ -249,7 +259,7 @@ class NovaServer:
             )
 
     def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Tell the server which cluster its node is in now."""
+        """Tell the server which cluster its node belongs to now."""
         none = dict.fromkeys(base.MEMBERSHIP)
         told = {**none, **node.membership()}
         provider.servers.tell(node.known_id(), told)
@@ -257,7 +267,7 @@ class NovaServer:
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
-        """Remove the server, whether or not its ID is known."""
+        """Delete the server, even if its ID was not recorded."""
         self._delete(provider, node)
 
     def _delete(
@@ -273,11 +283,11 @@ class NovaServer:
         provider.servers.release(node.id)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return '' if the server is ACTIVE, else what is wrong with it."""
+        """Return why the server is not ACTIVE; empty if it is."""
         return _wrong(provider, node, lambda status: status != 'ACTIVE')
 
     def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return why the server works no more; '': it does, or may again."""
+        """Return why the server has failed; empty if it may still recover."""
         return _wrong(provider, node, FAILED.__contains__)
 
     def recover(
@@ -288,7 +298,7 @@ class NovaServer:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> str:
-        """Bring the server back and return its (new) ID."""
+        """Recover the server and return its (new) ID."""
         if operation == 'REBOOT':
             hard = str(parameters.get('type', 'HARD')).upper() == 'HARD'
             return provider.servers.reboot(node.known_id(), hard=hard).id
@@ -311,13 +321,13 @@ class NovaServer:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> None:
-        """Do something to the server."""
+        """Run an operation on the server."""
         provider.servers.operate(node.known_id(), operation, parameters)
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
-        """Return properties by which the server could be made."""
+        """Return the properties that describe an existing server."""
         found = schema.given(
             PROPERTIES, provider.servers.described(physical_id)
         )
@@ -331,7 +341,7 @@ class NovaServer:
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
-        """Return what the cloud says about the server."""
+        """Return the cloud's description of the server."""
         return dict(provider.servers.get(node.known_id()).details)
 
 
@@ -340,9 +350,9 @@ def _wrong(
     node: base.NodeView,
     is_wrong: Callable[[str], bool],
 ) -> str:
-    """Return what is wrong with a node's server, or ''.
+    """Return why a node's server is unhealthy; empty if it is healthy.
 
-    :param is_wrong: tells it from a status
+    :param is_wrong: tells whether a status means unhealthy
     """
     if not node.physical_id:
         return 'it has no server'
@@ -358,13 +368,13 @@ def _wrong(
 def _told(
     node: base.NodeView, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return properties with the node's place in the server's metadata."""
+    """Return properties with the node's membership in the metadata."""
     metadata = {**(properties.get('metadata') or {}), **node.membership()}
     return {**properties, 'metadata': metadata}
 
 
 def _forget_membership(found: dict[str, Any]) -> None:
-    """Take what a server was told of another node from its metadata."""
+    """Remove the membership of another node from the metadata."""
     kept = {
         key: value
         for key, value in (found.pop('metadata', None) or {}).items()
@@ -384,15 +394,14 @@ def _check_network(network: Mapping[str, Any], path: str) -> None:
         )
     if vnic_type is not None and vnic_type not in VNIC_TYPES:
         raise errors.InvalidSpec(
-            f'{path}.vnic_type: {exceptions.cut(vnic_type)} is not one of'
-            f' {", ".join(VNIC_TYPES)}'
+            f'{path}.vnic_type: {phrases.not_one_of(vnic_type, VNIC_TYPES)}'
         )
 
 
 def _placed(
     properties: Mapping[str, Any], placement: Mapping[str, str]
 ) -> Mapping[str, Any]:
-    """Return properties by which a server goes where policies put it."""
+    """Return properties with the zone and the group chosen by policies."""
     found = dict(properties)
     if 'zone' in placement:
         found['availability_zone'] = placement['zone']

@@ -1,45 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of a spec's properties: data, shown to users and checked.
+"""Schemas for the properties of specs.
 
-A schema is a mapping of names to :class:`Property`. :func:`render` gives the
-form that clients know from Senlin's profile types; :func:`validate` refuses
-what does not fit, naming the path to it.
+A schema maps names to :class:`Property` objects. :func:`render` returns the
+API's representation, which is that of Senlin's profile types. :func:`resolve`
+converts values to the types of their properties, or rejects them with their
+path.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import math
+import types
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from vobjects import exceptions
+from oslo_utils import strutils
+
+from vobjects import exceptions, phrases
 from vobjects.clustering import errors
 
 Schema = Mapping[str, 'Property']
 
-#: Most characters of what a cloud calls its things.
+#: Maximum length of the names of cloud resources.
 LONGEST_NAME = 255
 
+#: Maximum of times during which no worker waits: one year, in seconds.
+LONGEST_TIME = 365 * 24 * 60 * 60
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+#: Maximum of times during which a worker waits: one hour, in seconds.
+LONGEST_WORK = 60 * 60
 
 
-#: Where the parameters of an operation stand, for messages.
+#: Path to the properties of a spec, for messages.
+PROPERTIES = 'spec.properties'
+
+#: Path to the parameters of an operation, for messages.
 PARAMETERS = 'params'
 
-#: What users call a type -> what its values are.
-TYPES: dict[str, Callable[[Any], bool]] = {
-    'String': lambda value: isinstance(value, str),
-    'Integer': _is_integer,
-    'Number': _is_number,
-    'Boolean': lambda value: isinstance(value, bool),
-    'Map': lambda value: isinstance(value, Mapping),
-    'List': lambda value: isinstance(value, (list, tuple)),
+#: Integers that JSON bodies and the databases can store.
+_INTEGERS = range(-(2**63), 2**63)
+
+
+def _to_string(value: Any) -> str:
+    if not isinstance(value, str | bool | float | int):
+        raise TypeError
+    return str(value)
+
+
+def _to_integer(value: Any) -> int:
+    number = int(value)
+    if number not in _INTEGERS:
+        raise ValueError
+    return number
+
+
+def _to_number(value: Any) -> float | int:
+    try:
+        number = value if isinstance(value, float) else int(value)
+    except ValueError:
+        number = float(value)
+    if isinstance(number, int):
+        return _to_integer(number)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _to_boolean(value: Any) -> bool:
+    return bool(strutils.bool_from_string(str(value), strict=True))
+
+
+def _instance(cls: type | types.UnionType) -> Callable[[Any], Any]:
+    """Return a converter that accepts instances of a class unchanged."""
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, cls):
+            raise TypeError
+        return value
+
+    return convert
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Type:
+    """A type of values.
+
+    :ivar convert: converts a value to this type; raises TypeError, ValueError
+        or ArithmeticError
+    :ivar accepts: the accepted values, for messages
+    :ivar refusal: Senlin's message about an invalid value
+    """
+
+    convert: Callable[[Any], Any]
+    accepts: str
+    refusal: str
+
+
+#: Property types by name; they convert the same scalars as
+#: ``senlin.common.schema``.
+TYPES: Mapping[str, Type] = {
+    'Boolean': Type(
+        _to_boolean,
+        'true or false, or a word such as yes or no',
+        "The value '{}' is not a valid Boolean",
+    ),
+    'Integer': Type(
+        _to_integer,
+        'an integer, as a number or in digits',
+        "The value '{}' is not a valid Integer",
+    ),
+    'List': Type(_instance(list | tuple), 'a list', "'{}' is not a List"),
+    'Map': Type(_instance(Mapping), 'a map', "'{}' is not a Map"),
+    'Number': Type(
+        _to_number,
+        'a number, also in digits',
+        "The value '{}' is not a valid number.",
+    ),
+    'String': Type(
+        _to_string,
+        'a string or a number',
+        "The value '{}' is not a valid string.",
+    ),
+}
+
+#: Types of an operation's parameters, which does not convert strings.
+PARAMETER_TYPES: Mapping[str, Type] = {
+    **TYPES,
+    'String': Type(_instance(str), 'a string', 'value is not a string'),
 }
 
 
@@ -48,12 +136,14 @@ class Property:
     """One property of a spec.
 
     :ivar type: a key of :data:`TYPES`
-    :ivar updatable: whether a node can go from one value to another
-    :ivar default: None: there is none
-    :ivar items: of a list: what each item is
-    :ivar keys: of a map: its keys; None: any
-    :ivar allowed: the values there are; None: any
-    :ivar longest: of a string: most characters; None: any number
+    :ivar updatable: whether the value can change in an existing node
+    :ivar default: the default value; None: there is none
+    :ivar items: the schema of the items of a list
+    :ivar keys: the schema of the keys of a map; None: any keys
+    :ivar allowed: the allowed values; None: any
+    :ivar longest: the maximum length of a string; None: any
+    :ivar least: the minimum of a number; None: any
+    :ivar most: the maximum of a number; None: any
     """
 
     type: str
@@ -65,13 +155,15 @@ class Property:
     keys: Schema | None = None
     allowed: Sequence[Any] | None = None
     longest: int | None = None
+    least: int | None = None
+    most: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that can be done to a node.
+    """An operation that users can run on a node.
 
-    :ivar parameters: what it may be told
+    :ivar parameters: the schema of its parameters
     """
 
     description: str
@@ -81,7 +173,7 @@ class Operation:
 def render_operations(
     operations: Mapping[str, Operation],
 ) -> dict[str, Any]:
-    """Return operations as users are shown them."""
+    """Return the API's representation of operations."""
     return {
         name: {
             'description': operation.description,
@@ -99,7 +191,7 @@ def _without_updatable(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(schema: Schema) -> dict[str, Any]:
-    """Return a schema as users are shown it."""
+    """Return the API's representation of a schema."""
     return {name: _render(prop) for name, prop in schema.items()}
 
 
@@ -117,46 +209,66 @@ def _render(prop: Property) -> dict[str, Any]:
             {'type': 'AllowedValues', 'constraint': list(prop.allowed)}
         ]
     if prop.items is not None:
-        # Senlin's name for "each item, whatever its position".
+        # Senlin's notation for the schema of every item.
         shown['schema'] = {'*': _render(prop.items)}
     if prop.keys is not None:
         shown['schema'] = render(prop.keys)
     return shown
 
 
-def validate(schema: Schema, values: Any, path: str = 'properties') -> None:
-    """Refuse values that do not fit a schema.
+def resolve(
+    schema: Schema,
+    values: Any,
+    path: str = PROPERTIES,
+    kinds: Mapping[str, Type] | None = None,
+    *,
+    clamps: bool = False,
+) -> dict[str, Any]:
+    """Validate values against a schema, and convert them to its types.
 
-    :param path: where the values stand, for messages
-    :raises vobjects.clustering.errors.InvalidSpec: naming the place
+    :param path: the path to the values, for messages
+    :param kinds: types by name; default: :data:`TYPES`
+    :param clamps: whether numbers outside of their limits become the nearest
+        limit instead of being rejected; for specs of earlier releases
+    :returns: the given values, without defaults; null counts as not given
+    :raises vobjects.clustering.errors.InvalidSpec: the message has the path of
+        the invalid value
     """
     if not isinstance(values, Mapping):
         raise errors.InvalidSpec(
-            f'{path}: {exceptions.cut(values)} is not a map'
+            f'{path}: must be a map, not {exceptions.cut(values)}'
         )
     for name in values:
         if name not in schema:
-            raise errors.InvalidSpec(
-                f'{path}: there is no {exceptions.cut(name)}; there are'
-                f' {", ".join(schema)}',
-                unknown(name, path),
-            )
+            raise unknown(name, schema, path)
+    resolved: dict[str, Any] = {}
     for name, prop in schema.items():
         value = values.get(name)
         if value is not None:
-            _validate(prop, value, f'{path}.{name}')
+            resolved[name] = _resolve(
+                prop, value, f'{path}.{name}', kinds or TYPES, clamps=clamps
+            )
         elif prop.required:
             raise errors.InvalidSpec(
                 f'{path}.{name} is required', _missing(name, path)
             )
+    return resolved
 
 
-# As in Senlin's messages, which do not say where.
+# These are Senlin's messages, which do not include the path.
 
 
-def unknown(name: str, path: str = 'properties') -> str:
-    """Return what Senlin says of a name that a spec may not have."""
-    return f'Unrecognizable {_thing(path)} {exceptions.cut(name)}'
+def unknown(
+    name: str, known: Collection[str], path: str = PROPERTIES
+) -> errors.InvalidSpec:
+    """Return the error for an unknown name in a spec.
+
+    :param known: the valid names
+    """
+    return errors.InvalidSpec(
+        f'{phrases.path_to(path, [name])}: {phrases.unknown(name, known)}',
+        f'Unrecognizable {_thing(path)} {exceptions.cut(name)}',
+    )
 
 
 def _missing(name: str, path: str) -> str:
@@ -167,44 +279,68 @@ def _thing(path: str) -> str:
     return 'parameter' if path == PARAMETERS else 'spec item'
 
 
-_OF_ANOTHER_TYPE: Mapping[str, str] = {
-    'Boolean': 'The value {} is not a valid Boolean',
-    'Integer': 'The value {} is not a valid Integer',
-    'List': '{} is not a List',
-    'Map': '{} is not a Map',
-    'Number': 'The value {} is not a valid number.',
-    'String': 'The value {} is not a valid string.',
-}
+def _not_of_type(kind: Type, value: Any, path: str) -> errors.InvalidSpec:
+    return errors.InvalidSpec(
+        f'{path}: must be {kind.accepts}, not {exceptions.cut(value)}',
+        kind.refusal.format(exceptions.cut_text(str(value))),
+    )
 
 
-def _validate(prop: Property, value: Any, path: str) -> None:
-    if not TYPES[prop.type](value):
-        article = 'an' if prop.type == 'Integer' else 'a'
+def _resolve(
+    prop: Property,
+    value: Any,
+    path: str,
+    kinds: Mapping[str, Type],
+    *,
+    clamps: bool,
+) -> Any:
+    kind = kinds[prop.type]
+    try:
+        resolved = kind.convert(value)
+    except (ArithmeticError, TypeError, ValueError):
+        raise _not_of_type(kind, value, path) from None
+    if prop.allowed is not None and resolved not in prop.allowed:
         raise errors.InvalidSpec(
-            f'{path}: {exceptions.cut(value)} is not {article} {prop.type}',
-            _OF_ANOTHER_TYPE[prop.type].format(exceptions.cut(str(value))),
+            f'{path}: {phrases.not_one_of(resolved, prop.allowed)}',
+            f"'{exceptions.cut_text(str(value))}' must be one of the allowed"
+            f' values: {", ".join(map(str, prop.allowed))}',
         )
-    if prop.allowed is not None and value not in prop.allowed:
-        raise errors.InvalidSpec(
-            f'{path}: {exceptions.cut(value)} is not one of'
-            f' {", ".join(map(str, prop.allowed))}',
-            f'{exceptions.cut(str(value))} must be one of the allowed values:'
-            f' {", ".join(map(str, prop.allowed))}',
-        )
-    if prop.longest is not None and len(value) > prop.longest:
+    if prop.longest is not None and len(resolved) > prop.longest:
         raise errors.InvalidSpec(
             f'{path}: must have at most {prop.longest} characters, not'
-            f' {len(value)}'
+            f' {len(resolved)}'
         )
+    if prop.type in ('Integer', 'Number'):
+        return _bounded(prop, resolved, path, clamps=clamps)
     if prop.keys is not None:
-        validate(prop.keys, value, path)
+        return resolve(prop.keys, resolved, path, kinds, clamps=clamps)
     if prop.items is not None:
-        for position, item in enumerate(value):
-            _validate(prop.items, item, f'{path}[{position}]')
+        return [
+            _resolve(
+                prop.items, item, f'{path}[{position}]', kinds, clamps=clamps
+            )
+            for position, item in enumerate(resolved)
+        ]
+    return resolved
+
+
+def _bounded(
+    prop: Property, number: float, path: str, *, clamps: bool
+) -> float:
+    """Return a number within the limits of its property."""
+    if prop.least is not None and number < prop.least:
+        words, bound = 'at least', prop.least
+    elif prop.most is not None and number > prop.most:
+        words, bound = 'at most', prop.most
+    else:
+        return number
+    if clamps:
+        return bound
+    raise errors.InvalidSpec(f'{path}: must be {words} {bound}, not {number}')
 
 
 def filled(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values that fit a schema, with its defaults where none is."""
+    """Return resolved values, with the defaults of missing ones."""
     found: dict[str, Any] = {}
     for name, prop in schema.items():
         value = values.get(name)
@@ -220,7 +356,7 @@ def filled(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given(schema: Schema, described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those properties that a description has values for."""
+    """Return the values of a description that are properties of a schema."""
     return {
         name: described[name]
         for name in schema
@@ -231,7 +367,7 @@ def given(schema: Schema, described: Mapping[str, Any]) -> dict[str, Any]:
 def not_updatable(
     schema: Schema, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> list[str]:
-    """Return the properties that differ although they must not."""
+    """Return the names of changed properties that cannot be updated."""
     return [
         name
         for name, prop in schema.items()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds that nodes are made in: entry points of ``vobjects.providers``."""
+"""Clouds to create nodes in: entry points of ``vobjects.providers``."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cloud's load balancers must be able to do.
+"""The interface of a cloud's load balancers.
 
-Changes of a load balancer take time, and only one is made at once: each
-method waits until the balancer is in order again, up to ``timeout`` seconds,
-and raises ProviderError when it is not by then.
+Changing a load balancer takes time, and only one change can run at once. Each
+method waits until the load balancer is ready again. It raises ProviderError if
+that takes longer than ``timeout`` seconds.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any, Protocol
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Spec:
-    """What a load balancer is to be like.
+    """The specification of a load balancer.
 
     :ivar vip: ``subnet`` or ``network``, ``address``, ``connection_limit``,
         ``protocol``, ``protocol_port``, ``admin_state_up``
     :ivar pool: ``protocol``, ``protocol_port``, ``subnet``, ``lb_method``,
         ``admin_state_up``, ``session_persistence``
     :ivar monitor: ``type``, ``delay``, ``timeout``, ``max_retries``,
-        ``admin_state_up``, ``http_method``, ``url_path``,
-        ``expected_codes``; None: members are not probed
+        ``admin_state_up``, ``http_method``, ``url_path``, ``expected_codes``;
+        None: members are not probed
     """
 
     name: str
@@ -36,7 +36,7 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Balancer:
-    """A load balancer that is there: the IDs of its parts."""
+    """An existing load balancer, with the IDs of its parts."""
 
     id: str
     pool_id: str
@@ -46,31 +46,31 @@ class Balancer:
 
 
 class LoadBalancers(Protocol):
-    """A cloud's load balancers. Every method may raise ProviderError."""
+    """The load balancers of a cloud. Every method may raise ProviderError."""
 
     def check(self, spec: Spec) -> None:
-        """Refuse what could not be made.
+        """Check that the cloud can create a load balancer.
 
-        :raises engine.providers.base.ProviderError: naming the subnet,
-            network, zone or flavor that there is not
+        :raises engine.providers.base.ProviderError: names the missing subnet,
+            network, zone or flavor
         """
 
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> Balancer:
-        """Return a load balancer that somebody else made.
+        """Return a load balancer that was not created by this service.
 
-        :raises engine.providers.base.ProviderError: naming what there is not
+        :raises engine.providers.base.ProviderError: names the missing part
         """
 
     def create(self, key: str, spec: Spec, *, timeout: float) -> Balancer:
-        """Make a load balancer, or what is missing of that of ``key``.
+        """Create the load balancer for ``key``, or its missing parts.
 
-        If a part cannot be made, the others go.
+        If the creation of a part fails, the load balancer is deleted.
         """
 
     def delete(self, balancer: Balancer, *, timeout: float) -> None:
-        """Remove a load balancer with its parts; fine if it is gone."""
+        """Delete a load balancer with its parts, if it exists."""
 
     def add_member(
         self,
@@ -81,15 +81,15 @@ class LoadBalancers(Protocol):
         subnet: str,
         timeout: float,
     ) -> str:
-        """Put a server into the pool and return the ID of the member.
+        """Add a server to the pool, and return the ID of the member.
 
-        One that is there already is returned.
+        If the server is a member already, returns its ID.
 
-        :param port: where the server serves
-        :param subnet: name or ID of the one that the server is reached in
+        :param port: the port on which the server listens
+        :param subnet: name or ID of the subnet of the server's address
         """
 
     def remove_member(
         self, balancer: Balancer, member_id: str, *, timeout: float
     ) -> None:
-        """Take a member out of the pool; fine if it is gone."""
+        """Remove a member from the pool, if it exists."""

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cloud must be able to do.
+"""The interface of clouds.
 
-An entry point of the group ``vobjects.providers`` names a class called with
-``(conf, database)``. Every operation may be asked for again after the engine
-that asked first has died, so each leads to the same end when repeated.
-
-Beside servers there may be more that a cloud can do, see :class:`Provider`;
-policies that need what a cloud lacks are refused when they are attached.
+An entry point of the group ``vobjects.providers`` names a class, which is
+called with ``(conf, database)``. If an engine dies during an operation,
+another engine repeats it, so every operation must be idempotent. Features
+besides servers are optional, see :class:`Provider`. A policy cannot be
+attached if the cloud lacks a feature that it needs.
 
 ::
 
-    ProviderError              it could not do it; the message is for users
-    ├── NotDelegated           it may not do it for this user any more
-    └── NotFound               there is no such thing
+    ProviderError                the operation failed; message for users
+    ├── NotDelegated             not allowed to act for this user
+    └── NotFound                 the resource does not exist
         ├── ServerNotFound
         ├── StackNotFound
         └── ContainerNotFound
@@ -35,44 +34,44 @@ NAMESPACE = 'vobjects.providers'
 
 
 class UnknownProviderError(exceptions.VobjectsError):
-    """The configuration names a provider that is not installed."""
+    """Raised when the configured provider is not installed."""
 
 
 class ProviderError(Exception):
-    """The cloud could not do what it was asked."""
+    """Raised when an operation of the cloud failed."""
 
 
 class NotDelegated(ProviderError):
-    """The cloud does not let us act for a user."""
+    """Raised when the service is not allowed to act for a user."""
 
 
 class RegionNotFound(ProviderError):
-    """The cloud has no such region."""
+    """Raised when the cloud has no such region."""
 
 
 class NotFound(ProviderError):
-    """The cloud has no such thing."""
+    """Raised when the cloud has no such resource."""
 
 
 class ServerNotFound(NotFound):
-    """The cloud has no such server."""
+    """Raised when the cloud has no such server."""
 
 
 class StackNotFound(NotFound):
-    """The cloud has no such stack."""
+    """Raised when the cloud has no such stack."""
 
 
 class ContainerNotFound(NotFound):
-    """The host has no such container."""
+    """Raised when the host has no such container."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Server:
-    """A server as its cloud describes it.
+    """A server as described by its cloud.
 
-    :ivar id: the cloud's name for it
-    :ivar status: Nova's: ACTIVE, ERROR, SHUTOFF, ...
-    :ivar details: what users are shown of it, as JSON
+    :ivar id: the cloud's ID of the server
+    :ivar status: a status of Nova: ACTIVE, ERROR, SHUTOFF, ...
+    :ivar details: the description for users, as JSON
     """
 
     id: str
@@ -83,13 +82,13 @@ class Server:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stack:
-    """A stack as its cloud describes it.
+    """A stack as described by its cloud.
 
-    :ivar id: the cloud's name for it
-    :ivar status: Heat's: CREATE_COMPLETE, UPDATE_FAILED, ...
-    :ivar reason: why it has that status
-    :ivar outputs: what its template says it gives
-    :ivar details: what users are shown of it, as JSON
+    :ivar id: the cloud's ID of the stack
+    :ivar status: a status of Heat: CREATE_COMPLETE, UPDATE_FAILED, ...
+    :ivar reason: the reason of the status
+    :ivar outputs: the values of the template's outputs
+    :ivar details: the description for users, as JSON
     """
 
     id: str
@@ -102,11 +101,11 @@ class Stack:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Container:
-    """A container as its host describes it.
+    """A container as described by its host.
 
-    :ivar id: the host's name for it
-    :ivar status: Docker's: running, paused, exited, ...
-    :ivar details: what users are shown of it, as JSON
+    :ivar id: the host's ID of the container
+    :ivar status: a status of Docker: running, paused, exited, ...
+    :ivar details: the description for users, as JSON
     """
 
     id: str
@@ -121,15 +120,15 @@ class Servers(Protocol):
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> Server:
-        """Make a server, or return the one that ``key`` has already."""
+        """Create a server, or return the existing server of ``key``."""
 
     def find(self, key: str) -> Server | None:
-        """Return the server that was created for ``key``."""
+        """Return the server that was created for ``key``, if any."""
 
     def get(self, server_id: str) -> Server:
         """Return a server.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def update(
@@ -140,17 +139,18 @@ class Servers(Protocol):
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> Server:
-        """Give a server other properties.
+        """Update the properties of a server.
 
-        :param key: what it was created for, if it was
-        :param old: what it has, or some of ``new`` already
-        :raises ServerNotFound: there is none
+        :param key: the key that the server was created for, if any
+        :param old: the current properties; some may have been changed to
+            ``new`` already
+        :raises ServerNotFound: the server does not exist
         """
 
     def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
-        """Set keys of a server's metadata, and remove those of None.
+        """Set keys of a server's metadata, and delete those that are None.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def delete(
@@ -160,52 +160,52 @@ class Servers(Protocol):
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Remove a server; fine if it is gone.
+        """Delete a server, if it exists.
 
-        :param force: whether it is made sure that it runs no more, even if
-            its host does not answer
-        :param timeout: seconds in which it has to be gone; None: as the
-            cloud likes
+        :param force: whether to ensure that it no longer runs, even if its
+            host does not respond
+        :param timeout: seconds that the deletion may take; None: the cloud's
+            default
         """
 
     def disown(self, key: str) -> None:
-        """Let ``key`` have another server, and leave the one that it has."""
+        """Detach the server of ``key``, so that it can get a new one."""
 
     def release(self, key: str) -> None:
-        """Remove what was made beside the server that ``key`` had."""
+        """Delete the resources created besides the server of ``key``."""
 
     def reboot(self, server_id: str, *, hard: bool) -> Server:
-        """Restart a server.
+        """Reboot a server.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def rebuild(self, server_id: str) -> Server:
-        """Make a server anew from its image, keeping its ID.
+        """Rebuild a server from its image, keeping its ID.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> Server:
-        """Do something to a server.
+        """Run an operation on a server.
 
         :param operation: a key of
             :data:`engine.profiles.nova_server.OPERATIONS`
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def described(self, server_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a server could be made.
+        """Return the profile properties that describe a server.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
     def snapshot(self, server_id: str, name: str) -> str:
-        """Make an image of a server and return its ID.
+        """Create an image of a server, and return the image's ID.
 
-        :raises ServerNotFound: there is none
+        :raises ServerNotFound: the server does not exist
         """
 
 
@@ -215,70 +215,70 @@ class Stacks(Protocol):
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> Stack:
-        """Make a stack, or return the one that ``key`` has already."""
+        """Create a stack, or return the existing stack of ``key``."""
 
     def find(self, key: str) -> Stack | None:
-        """Return the stack that was created for ``key``."""
+        """Return the stack that was created for ``key``, if any."""
 
     def get(self, stack_id: str) -> Stack:
         """Return a stack.
 
-        :raises StackNotFound: there is none
+        :raises StackNotFound: the stack does not exist
         """
 
     def update(self, stack_id: str, properties: Mapping[str, Any]) -> Stack:
-        """Give a stack other properties.
+        """Update the properties of a stack.
 
-        :raises StackNotFound: there is none
+        :raises StackNotFound: the stack does not exist
         """
 
     def delete(self, stack_id: str) -> None:
-        """Remove a stack; fine if it is gone."""
+        """Delete a stack, if it exists."""
 
     def check(self, stack_id: str) -> Stack:
-        """Have a cloud look at what a stack is made of; return what it saw.
+        """Start the cloud's check of a stack; return the stack after it.
 
-        :raises StackNotFound: there is none
+        :raises StackNotFound: the stack does not exist
         """
 
     def abandon(self, stack_id: str) -> None:
-        """Forget a stack without removing what it is made of."""
+        """Delete a stack, but keep its resources."""
 
     def described(self, stack_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a stack could be made.
+        """Return the profile properties that describe a stack.
 
-        :raises StackNotFound: there is none
+        :raises StackNotFound: the stack does not exist
         """
 
 
 class Containers(Protocol):
     """The containers of any host. Every method may raise ProviderError.
 
-    A host is named by the URL of its Docker daemon.
+    A host is identified by the URL of its Docker daemon.
     """
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> Container:
-        """Run a container, or return the one that ``key`` has already."""
+        """Run a container, or return the existing container of ``key``."""
 
     def find(self, host: str, key: str) -> Container | None:
-        """Return the container that was created for ``key``."""
+        """Return the container that was created for ``key``, if any."""
 
     def get(self, host: str, container_id: str) -> Container:
         """Return a container.
 
-        :raises ContainerNotFound: there is none
+        :raises ContainerNotFound: the container does not exist
         """
 
     def rename(self, host: str, container_id: str, name: str) -> Container:
-        """Give a container another name.
+        """Rename a container.
 
-        :raises ContainerNotFound: there is none
+        :raises ContainerNotFound: the container does not exist
         """
 
     def delete(self, host: str, container_id: str) -> None:
-        """Stop and remove a container; fine if it is gone."""
+        """Stop and delete a container, if it exists."""
 
     def operate(
         self,
@@ -287,11 +287,11 @@ class Containers(Protocol):
         operation: str,
         parameters: Mapping[str, Any],
     ) -> Container:
-        """Do something to a container.
+        """Run an operation on a container.
 
         :param operation: a key of
             :data:`engine.profiles.docker_container.OPERATIONS`
-        :raises ContainerNotFound: there is none
+        :raises ContainerNotFound: the container does not exist
         """
 
 
@@ -299,8 +299,8 @@ class Containers(Protocol):
 class Delegation:
     """The right to act for a user in a project.
 
-    :ivar id: no other one has it
-    :ivar auth: a plugin of keystoneauth, which raises ProviderError
+    :ivar id: a unique ID
+    :ivar auth: a keystoneauth plugin, which raises ProviderError
     """
 
     id: str
@@ -308,10 +308,11 @@ class Delegation:
 
 
 class Provider(Protocol):
-    """A cloud, or one region of it. What it lacks is None.
+    """A cloud, or one region of it. Missing features are None.
 
-    :ivar delegated: returns the cloud as a user sees it in a project, and
-        raises ProviderError; None: it is the same for everybody
+    :ivar delegated: returns the cloud with the permissions of a user in a
+        project, and raises ProviderError; None: the cloud is the same for all
+        users
     """
 
     servers: Servers
@@ -327,16 +328,16 @@ class Provider(Protocol):
     def in_region(self, name: str) -> Provider:
         """Return another region of the same cloud.
 
-        :raises RegionNotFound: it has none of that name
+        :raises RegionNotFound: the cloud has no such region
         """
 
 
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:
-    """Return the provider that ``[engine] provider`` names.
+    """Return the provider configured by ``[engine] provider``.
 
-    :raises UnknownProviderError: nobody brought one of that name
-    :raises vobjects.exceptions.VobjectsError: what else the provider needs
-        that the operator can mend
+    :raises UnknownProviderError: no such provider is installed
+    :raises vobjects.exceptions.VobjectsError: the provider's configuration is
+        not valid
     """
     found: extension.ExtensionManager[Any] = extension.ExtensionManager(
         NAMESPACE

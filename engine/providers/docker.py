@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Containers on hosts whose Docker daemon answers to us.
+"""Containers on hosts with a Docker daemon.
 
-A container carries the key that it was made for as a label. The package
-``docker`` is an optional one: it is asked for with the first container.
-Daemons are spoken to in the clear, or all of them by TLS.
+A label of the container holds the key that it was created for. The package
+``docker`` is optional; it is imported when it is first needed. All daemons are
+accessed by TLS, or all of them without.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import importlib
 import logging
 import ssl
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
+import msgspec
+import requests
 from oslo_config import cfg
 
 from engine import outgoing
@@ -29,21 +31,67 @@ SECTION = 'provider_docker'
 
 LABEL = 'vobjects.node'
 
-#: Seconds that a container has for ending by itself.
+#: Seconds that a container has for stopping before it is killed.
 STOP_WITHIN = 10
+
+#: Maximum size of a response in bytes.
+_MAX_RESPONSE = 1 << 20
+
+#: Exceptions of the library for malformed responses.
+_BAD_SHAPE = (
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    msgspec.ValidationError,
+)
+
+_Id = Annotated[str, msgspec.Meta(pattern='^[0-9a-zA-Z]{1,128}$')]
+_Text = Annotated[str, msgspec.Meta(max_length=255)]
+_Command = Annotated[
+    list[Annotated[str, msgspec.Meta(max_length=4096)]],
+    msgspec.Meta(max_length=256),
+]
+
+
+# https://docs.docker.com/reference/api/engine/ defines these names.
+
+
+class _Found(msgspec.Struct):
+    Id: _Id
+
+
+class _State(msgspec.Struct):
+    Status: _Text
+    ExitCode: int | None = None
+
+
+class _Config(msgspec.Struct):
+    Image: _Text | None = None
+    Cmd: _Command | None = None
+
+
+class _Inspected(msgspec.Struct):
+    Id: _Id
+    Name: _Text
+    State: _State
+    Config: _Config | None = None
+    Created: _Text | None = None
 
 
 class TlsConfigError(exceptions.VobjectsError):
-    """The options of TLS do not go together, or name no file."""
+    """Raised when the TLS options are inconsistent, or name a missing file."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tls:
-    """How daemons are known, and we to them.
+    """TLS settings for the connections to daemons.
 
-    :ivar verify: whether a daemon's certificate is checked
-    :ivar ca_file: who may have signed it; None: whom this machine trusts
-    :ivar client: our certificate and its key; None: we show none
+    :ivar verify: whether to verify a daemon's certificate
+    :ivar ca_file: path of the CA certificates; None: the system's
+    :ivar client: paths of the client certificate and its key; None: no client
+        certificate
     """
 
     verify: bool
@@ -52,9 +100,9 @@ class Tls:
 
     @classmethod
     def configured(cls, conf: cfg.ConfigOpts) -> Self | None:
-        """Return what ``[provider_docker]`` says; None: there is no TLS.
+        """Return the settings of ``[provider_docker]``; None without TLS.
 
-        :raises TlsConfigError: naming an option
+        :raises TlsConfigError: names the invalid option
         """
         options = conf[SECTION]
         names = ('tls_ca_file', 'tls_cert_file', 'tls_key_file')
@@ -79,16 +127,17 @@ class Tls:
 
 
 class Containers:
-    """See :class:`engine.providers.base.Containers`.
+    """Containers on any host; see :class:`engine.providers.base.Containers`.
 
-    :param conf: ``[provider_docker]``
-    :raises engine.outgoing.ConfigError: a forbidden network is none
-    :raises TlsConfigError: the options of TLS cannot be used
+    :param conf: the configuration, with ``[provider_docker]``
+    :raises engine.outgoing.ConfigError: a forbidden network is not valid
+    :raises TlsConfigError: the TLS options are not valid
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         options = conf[SECTION]
         self._timeout = options.timeout
+        self._pull_timeout = options.pull_timeout
         outgoing.check(conf, SECTION)
         self._forbidden = options.forbidden_networks
         self._tls = Tls.configured(conf)
@@ -96,16 +145,16 @@ class Containers:
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Container:
-        """Run a container, or return the one that ``key`` has already."""
+        """Run a container, or return the existing container of ``key``."""
         with self._client(host, f'run the container of node {key}') as client:
             found = _find(client, key)
             if found is None:
-                found = _created(client, key, name, properties)
+                found = self._created(client, key, name, properties)
             client.start(found)
             return _container(client.inspect_container(found))
 
     def find(self, host: str, key: str) -> base.Container | None:
-        """Return the container that was created for ``key``."""
+        """Return the container that was created for ``key``, if any."""
         what = f'look for the container of node {key}'
         with self._client(host, what) as client:
             found = _find(client, key)
@@ -121,7 +170,7 @@ class Containers:
     def rename(
         self, host: str, container_id: str, name: str
     ) -> base.Container:
-        """Give a container another name."""
+        """Rename a container."""
         with self._client(host, f'rename container {container_id}') as client:
             shown = _container(client.inspect_container(container_id))
             if shown.name != name:
@@ -129,7 +178,7 @@ class Containers:
             return _container(client.inspect_container(container_id))
 
     def delete(self, host: str, container_id: str) -> None:
-        """Stop and remove a container; fine if it is gone."""
+        """Stop and delete a container, if it exists."""
         try:
             with self._client(
                 host, f'remove container {container_id}'
@@ -146,7 +195,7 @@ class Containers:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> base.Container:
-        """Do something to a container."""
+        """Run an operation on a container."""
         what = f'{operation} container {container_id}'
         with self._client(host, what) as client:
             status = _container(client.inspect_container(container_id)).status
@@ -154,7 +203,7 @@ class Containers:
                 wait = parameters.get('wait_time')
                 seconds = STOP_WITHIN if wait is None else wait
                 client.restart(container_id, timeout=seconds)
-            # Somebody who died may have done it already.
+            # An engine that died may have done this already.
             elif operation == 'pause' and status != 'paused':
                 client.pause(container_id)
             elif operation == 'unpause' and status != 'running':
@@ -163,15 +212,12 @@ class Containers:
 
     @contextlib.contextmanager
     def _client(self, host: str, what: str) -> Iterator[Any]:
-        """Yield a client of a host, and have errors told as a provider's.
+        """Yield a client of a host, and convert its errors.
 
+        :param what: the operation for messages, such as 'show container ...'
         :raises engine.providers.base.ProviderError: with the host's status
-            and message
+            code and message
         """
-        try:
-            outgoing.refuse_forbidden(self._forbidden, host, 'its host')
-        except outgoing.OutgoingError as error:
-            raise base.ProviderError(f'could not {what}: {error}') from None
         try:
             docker: Any = importlib.import_module('docker')
         except ImportError:
@@ -179,11 +225,18 @@ class Containers:
                 f'could not {what}: the engine lacks the package docker:'
                 " pip install 'vobjects[docker]'"
             ) from None
-        import requests
-
+        # While an image is pulled, the daemon stops unless its messages are
+        # read. For that request alone, the library sets no timeout.
+        adapter = outgoing.Adapter(
+            self._forbidden,
+            'its host',
+            limit=_MAX_RESPONSE,
+            drain=True,
+            timeout=self._pull_timeout,
+        )
         try:
-            with gate.waiting():
-                client = _client_type(docker)(
+            with contextlib.closing(adapter), gate.waiting():
+                client = _client_type(docker, adapter)(
                     base_url=host,
                     version='auto',
                     timeout=self._timeout,
@@ -191,19 +244,28 @@ class Containers:
                 )
                 with contextlib.closing(client):
                     yield client
+        except outgoing.OutgoingError as error:
+            raise base.ProviderError(f'could not {what}: {error}') from None
         except docker.errors.NotFound as error:
             raise base.ContainerNotFound(
-                f'could not {what}: 404: {error.explanation}'
+                f'could not {what}: 404: {_explanation(error)}'
             ) from None
         except docker.errors.APIError as error:
             raise base.ProviderError(
-                f'could not {what}: {error.status_code}: {error.explanation}'
+                f'could not {what}: {error.status_code}: {_explanation(error)}'
             ) from None
         except (
             docker.errors.DockerException,
             requests.RequestException,
         ) as error:
-            LOG.warning('Could not %s on %s: %s', what, host, error)
+            # The library wraps exceptions of its first request.
+            if isinstance(error.__cause__, outgoing.OutgoingError):
+                raise base.ProviderError(
+                    f'could not {what}: {error.__cause__}'
+                ) from None
+            LOG.warning(
+                'Could not %s on %s: %s', what, host, str(error)[:1000]
+            )
             distrust = _distrust(error)
             if distrust:
                 raise base.ProviderError(
@@ -214,17 +276,63 @@ class Containers:
                 f'could not {what}: the Docker daemon of its host does not'
                 f' answer ({exceptions.cut(type(error).__name__)})'
             ) from None
+        except _BAD_SHAPE as error:
+            LOG.warning(
+                'Could not %s on %s: %s', what, host, str(error)[:1000]
+            )
+            raise base.ProviderError(
+                f'could not {what}: its host does not answer like a Docker'
+                ' daemon'
+            ) from None
+
+    def _created(
+        self, client: Any, key: str, name: str, properties: Mapping[str, Any]
+    ) -> str:
+        """Create a container; the host pulls the image if necessary."""
+        errors = importlib.import_module('docker').errors
+        try:
+            client.inspect_image(properties['image'])
+        except errors.ImageNotFound:
+            # Without auth_config, the library would send the registry
+            # credentials that it finds in ~/.docker of the engine's user.
+            client.pull(properties['image'], auth_config={})
+        made = client.create_container(
+            image=properties['image'],
+            command=properties.get('command'),
+            name=name,
+            labels={LABEL: key},
+            # Likewise, don't use the proxies configured for the engine's user.
+            use_config_proxy=False,
+        )
+        return msgspec.convert(made, _Found).Id
 
 
-def _client_type(docker: Any) -> Any:
-    """Return the library's client, which trusts whom it is told to trust."""
+def _explanation(error: Any) -> str:
+    """Return a daemon's explanation of an error."""
+    return str(error.explanation)[:1000]
+
+
+def _client_type(docker: Any, adapter: outgoing.Adapter) -> Any:
+    """Return a client class with fixed TLS settings and no credentials."""
 
     class Client(docker.APIClient):  # type: ignore[misc]
+        def get_adapter(self, url: Any) -> Any:
+            # The library mounts its adapters and sends a request at once.
+            return adapter
+
+        def get_redirect_target(self, resp: Any) -> None:
+            if resp.is_redirect:
+                raise outgoing.OutgoingError('its host redirects')
+
+        def prepare_request(self, request: Any) -> Any:
+            request.auth = outgoing.no_credentials
+            return super().prepare_request(request)
+
         def merge_environment_settings(
             self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
         ) -> Any:
-            # requests would take REQUESTS_CA_BUNDLE for what it was not
-            # told with each request.
+            # requests would use REQUESTS_CA_BUNDLE if a request does not
+            # specify the verification.
             known = self.verify if verify is None else verify
             return super().merge_environment_settings(
                 url, proxies, stream, known, cert
@@ -234,19 +342,19 @@ def _client_type(docker: Any) -> Any:
 
 
 def _config(docker: Any, tls: Tls) -> Any:
-    """Return how TLS is spoken, as the library wants to be told."""
+    """Return the TLS settings as an object of the library."""
     return docker.tls.TLSConfig(
         client_cert=tls.client, ca_cert=tls.ca_file, verify=tls.verify
     )
 
 
 def _distrust(error: BaseException) -> str:
-    """Return why there is no TLS; '' if an error has another reason."""
+    """Return why TLS failed; empty if the error has another reason."""
     chain: list[BaseException] = [error]
     for one in chain:
         if isinstance(one, ssl.SSLError):
             return str(getattr(one, 'verify_message', '') or one.reason or one)
-        # urllib3 and requests keep a reason where only they look for it.
+        # urllib3 and requests store the reason in private places.
         inner = [*one.args, getattr(one, 'reason', None), one.__cause__]
         chain += [
             found
@@ -257,41 +365,28 @@ def _distrust(error: BaseException) -> str:
 
 
 def _find(client: Any, key: str) -> str | None:
-    found = client.containers(all=True, filters={'label': f'{LABEL}={key}'})
-    return found[0]['Id'] if found else None
+    found = msgspec.convert(
+        client.containers(all=True, filters={'label': f'{LABEL}={key}'}),
+        list[_Found],
+    )
+    return found[0].Id if found else None
 
 
-def _created(
-    client: Any, key: str, name: str, properties: Mapping[str, Any]
-) -> str:
-    """Make a container, of an image that the host may have to fetch."""
-    values = {
-        'image': properties['image'],
-        'command': properties.get('command'),
-        'name': name,
-        'labels': {LABEL: key},
-    }
-    try:
-        client.inspect_image(properties['image'])
-    except importlib.import_module('docker').errors.ImageNotFound:
-        client.pull(properties['image'])
-    return str(client.create_container(**values)['Id'])
-
-
-def _container(shown: Mapping[str, Any]) -> base.Container:
-    config, state = shown.get('Config') or {}, shown['State']
-    name = shown['Name'].lstrip('/')
+def _container(shown: object) -> base.Container:
+    container = msgspec.convert(shown, _Inspected)
+    config = container.Config or _Config()
+    name = container.Name.lstrip('/')
     return base.Container(
-        shown['Id'],
+        container.Id,
         name,
-        state['Status'],
+        container.State.Status,
         {
-            'id': shown['Id'],
+            'id': container.Id,
             'name': name,
-            'status': state['Status'],
-            'created': shown.get('Created'),
-            'image': config.get('Image'),
-            'command': config.get('Cmd'),
-            'exit_code': state.get('ExitCode'),
+            'status': container.State.Status,
+            'created': container.Created,
+            'image': config.Image,
+            'command': config.Cmd,
+            'exit_code': container.State.ExitCode,
         },
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of servers that are rows of a table until they are acknowledged."""
+"""Server events that are stored in a table until acknowledged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from engine.providers import lifecycle
 
 
 class KeptEvents:
-    """See :class:`engine.providers.lifecycle.Events`.
+    """Events from a table; see :class:`engine.providers.lifecycle.Events`.
 
-    :param model: the class of the table, with ``id``, ``server_id`` and
-        ``type``
+    :param model: the mapped class, with ``id``, ``server_id`` and ``type``
     """
 
     def __init__(self, target: database.Database, model: Any) -> None:
@@ -25,13 +24,13 @@ class KeptEvents:
         self._model = model
 
     def start(self) -> None:
-        """Do nothing: others write the rows."""
+        """Do nothing: other code writes the rows."""
 
     def stop(self) -> None:
         """Do nothing."""
 
     def of(self, server_ids: Collection[str]) -> list[lifecycle.Event]:
-        """Return what happened to some servers, in its order."""
+        """Return the events of some servers, oldest first."""
         found: list[Any] = []
         with self._database.reader() as session:
             for some in statements.portions(server_ids):
@@ -47,7 +46,7 @@ class KeptEvents:
         ]
 
     def acknowledge(self, event_ids: Collection[str]) -> None:
-        """Have events told no more."""
+        """Delete events."""
 
         def body(session: orm.Session) -> None:
             for some in statements.portions(event_ids):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cloud tells by itself of its servers."""
+"""The interface for a cloud's events about its servers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Protocol
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a server.
+    """An event about a server.
 
-    :ivar id: of the event
-    :ivar type: Nova's, such as ``compute.instance.power_off.end``
+    :ivar id: the ID of the event
+    :ivar type: a type of Nova, such as ``compute.instance.power_off.end``
     """
 
     id: str
@@ -21,7 +21,7 @@ class Event:
     type: str
 
 
-#: Types of events after which a server does not work any more.
+#: Types of events after which a server no longer works.
 FAILURES = (
     'compute.instance.delete.end',
     'compute.instance.pause.end',
@@ -33,19 +33,19 @@ FAILURES = (
 
 
 class Events(Protocol):
-    """Events of a cloud's servers. Every method may raise ProviderError.
+    """The events of a cloud's servers. Every method may raise ProviderError.
 
-    Each is told again until it is acknowledged, to all engines alike.
+    Every engine receives each event, until one of them acknowledges it.
     """
 
     def start(self) -> None:
-        """Begin to hear what happens, in the background."""
+        """Start receiving events in the background."""
 
     def stop(self) -> None:
-        """Hear nothing more."""
+        """Stop receiving events."""
 
     def of(self, server_ids: Collection[str]) -> list[Event]:
-        """Return what happened to some servers, in its order."""
+        """Return the events of some servers, oldest first."""
 
     def acknowledge(self, event_ids: Collection[str]) -> None:
-        """Have events told no more."""
+        """Acknowledge events, so that they are not returned again."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a cloud can put servers: server groups, zones, regions, hosts."""
+"""The interface for server groups, zones, regions and hosts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Protocol
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ServerGroup:
-    """Servers that are kept together, or apart.
+    """Servers that are kept on the same host, or on different hosts.
 
-    :ivar policy: Nova's: affinity, anti-affinity, soft-affinity or
+    :ivar policy: a policy of Nova: affinity, anti-affinity, soft-affinity or
         soft-anti-affinity
     """
 
@@ -25,35 +25,35 @@ class ServerGroups(Protocol):
     """The server groups of a cloud. Every method may raise ProviderError."""
 
     def find(self, name_or_id: str) -> ServerGroup | None:
-        """Return a group; None: there is none."""
+        """Return a group; None if it does not exist."""
 
     def create(self, name: str, policy: str) -> ServerGroup:
-        """Make a group, or return the one of that name and policy.
+        """Create a group, or return the one with that name and policy.
 
-        :raises engine.providers.base.ProviderError: also when the name
-            belongs to a group of another policy
+        :raises engine.providers.base.ProviderError: also if a group of that
+            name has another policy
         """
 
     def delete(self, group_id: str) -> None:
-        """Remove a group; fine if it is gone."""
+        """Delete a group, if it exists."""
 
 
 class Places(Protocol):
-    """Where a cloud has servers. Every method may raise ProviderError."""
+    """The locations of a cloud. Every method may raise ProviderError."""
 
     def zones(self) -> Collection[str]:
-        """Return the names of the availability zones that can be used."""
+        """Return the names of the available zones."""
 
     def regions(self) -> Collection[str]:
-        """Return the names of the regions that there are."""
+        """Return the names of the regions."""
 
 
 class Hosts(Protocol):
-    """What servers run on."""
+    """The hosts of servers."""
 
     def trouble(self, server_id: str) -> str:
-        """Return '' if a server's host is up, else what is wrong with it.
+        """Return why a server's host fails; empty if it is up.
 
-        :raises engine.providers.base.ServerNotFound: there is no such server
-        :raises engine.providers.base.ProviderError: nobody can tell
+        :raises engine.providers.base.ServerNotFound: the server does not exist
+        :raises engine.providers.base.ProviderError: the status is unknown
         """

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud whose servers are rows of a table.
+"""A simulated cloud that stores its servers in a table.
 
-The table is in the engine's database, so that all engines see one cloud.
-Operations take ``[simulated] latency`` seconds, and a share of them fails:
-``[simulated] failure_rate``. Which ones follows from the seed, the server's
-key and the operation alone, so that a run can be repeated exactly.
+The table is in the engine's database, so that all engines see the same cloud.
+An operation takes ``[simulated] latency`` seconds. For a server,
+``simulated_wait_time`` in its metadata adds seconds. Operations fail at the
+rate ``[simulated] failure_rate``. Only the seed, the server's key and the
+operation determine which of them fail, so that you can repeat a run exactly.
 
 ::
 
-    simulation            time and dice
-    simulated_stacks      stacks
-    simulated_containers  containers
-    simulated_placing     server groups, zones, hosts
-    simulated_balancing   load balancers
-    simulated_lifecycle   events
+    simulation              delays and random failures
+    simulated_stacks        stacks
+    simulated_containers    containers
+    simulated_placing       server groups, zones, hosts
+    simulated_balancing     load balancers
+    simulated_lifecycle     events
 """
 
 from __future__ import annotations
@@ -44,8 +45,10 @@ from engine.providers import (
     simulation,
 )
 
-#: What an operation leads to, and from which status it can be done; None:
-#: from any.
+#: Key in a server's metadata: additional seconds for each operation.
+WAIT_TIME = 'simulated_wait_time'
+
+#: Operation -> the required status (None: any), and the new status.
 TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
     'reboot': (None, 'ACTIVE'),
     'rebuild': (None, 'ACTIVE'),
@@ -64,9 +67,9 @@ TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
 
 
 class SimulatedProvider:
-    """See the module's docstring.
+    """One region of the simulated cloud.
 
-    :param region: its name; None: the first one
+    :param region: the name of the region; None: the first one
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class SimulatedProvider:
 
 
 class SimulatedServers:
-    """The servers; see :class:`engine.providers.base.Servers`."""
+    """The simulated servers; see :class:`engine.providers.base.Servers`."""
 
     def __init__(self, cloud: simulation.Simulation) -> None:
         self._cloud = cloud
@@ -116,8 +119,8 @@ class SimulatedServers:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
-        """Make a server, or return the one that ``key`` has already."""
-        self._work(key, 'create')
+        """Create a server, or return the existing server of ``key``."""
+        self._work(key, 'create', properties)
 
         def insert(session: orm.Session) -> base.Server:
             where = simulated_placing.spot(
@@ -137,7 +140,7 @@ class SimulatedServers:
         try:
             return self.find(key) or self._database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
-            # Another engine, which took the node over, was faster.
+            # Another engine, which took over the node, was faster.
             found = self.find(key)
             if found is None:
                 raise base.ProviderError(
@@ -146,7 +149,7 @@ class SimulatedServers:
             return found
 
     def find(self, key: str) -> base.Server | None:
-        """Return the server that was created for ``key``."""
+        """Return the server that was created for ``key``, if any."""
         with self._database.reader() as session:
             row = session.scalar(
                 sqlalchemy.select(models.SimulatedServer).where(
@@ -169,13 +172,13 @@ class SimulatedServers:
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> base.Server:
-        """Give a server other properties."""
+        """Update the properties of a server."""
         return self._change(
             server_id, 'update', name=name, properties=dict(new)
         )
 
     def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
-        """Set keys of a server's metadata, and remove those of None."""
+        """Set keys of a server's metadata, and delete those that are None."""
 
         def change(session: orm.Session) -> None:
             row = self._existing(session, server_id)
@@ -192,16 +195,17 @@ class SimulatedServers:
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Remove a server; fine if it is gone."""
+        """Delete a server, if it exists."""
         try:
-            key = self._key(server_id)
+            key, properties = self._known(server_id)
         except base.ServerNotFound:
             return
-        if timeout is not None and timeout < self._cloud.options.latency:
+        seconds = self._cloud.options.latency + self._wait_time(properties)
+        if timeout is not None and timeout < seconds:
             raise base.ProviderError(
                 f'server {server_id} was not gone within {timeout:g} seconds'
             )
-        self._work(key, 'force-delete' if force else 'delete')
+        self._work(key, 'force-delete' if force else 'delete', properties)
         self._database.write(
             lambda session: session.execute(
                 sqlalchemy.delete(models.SimulatedServer).where(
@@ -211,7 +215,7 @@ class SimulatedServers:
         )
 
     def disown(self, key: str) -> None:
-        """Let ``key`` have another server; its old one stands alone."""
+        """Detach the server of ``key``, so that it can get a new one."""
         table = models.SimulatedServer
         self._database.write(
             lambda session: session.execute(
@@ -222,32 +226,32 @@ class SimulatedServers:
         )
 
     def described(self, server_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a server was made."""
+        """Return the profile properties that describe a server."""
         with self._database.reader() as session:
             row = self._existing(session, server_id)
             found = {'name': row.name, 'availability_zone': row.zone}
             return {**found, **row.properties}
 
     def release(self, key: str) -> None:
-        """Do nothing: a simulated server has all that it needs."""
+        """Do nothing: there are no other resources."""
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        """Restart a server."""
+        """Reboot a server."""
         return self._change(server_id, 'reboot', status='ACTIVE')
 
     def rebuild(self, server_id: str) -> base.Server:
-        """Make a server anew, keeping its ID."""
+        """Rebuild a server, keeping its ID."""
         return self._change(server_id, 'rebuild', status='ACTIVE')
 
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> base.Server:
-        """Do something to a server: it gets another status, or none."""
+        """Run an operation on a server, which may change its status."""
         if operation not in TRANSITIONS:
             return self._change(server_id, operation)
         before, after = TRANSITIONS[operation]
         status = self.get(server_id).status
-        # Somebody who died may have done it already.
+        # An engine that died may have done this already.
         if before is not None and status not in (before, after):
             raise base.ProviderError(
                 f'cannot {operation} server {server_id} while it is {status}'
@@ -255,14 +259,15 @@ class SimulatedServers:
         return self._change(server_id, operation, status=after)
 
     def snapshot(self, server_id: str, name: str) -> str:
-        """Return the name: the simulated cloud keeps no images."""
+        """Return the name; the simulated cloud stores no images."""
         self._change(server_id, 'snapshot')
         return name
 
     def _change(
         self, server_id: str, operation: str, **values: Any
     ) -> base.Server:
-        self._work(self._key(server_id), operation)
+        key, properties = self._known(server_id)
+        self._work(key, operation, properties)
 
         def change(session: orm.Session) -> base.Server:
             row = self._existing(session, server_id)
@@ -275,9 +280,11 @@ class SimulatedServers:
 
         return self._database.write(change)
 
-    def _key(self, server_id: str) -> str:
+    def _known(self, server_id: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the key of a server and its properties."""
         with self._database.reader() as session:
-            return self._existing(session, server_id).node_id
+            row = self._existing(session, server_id)
+            return row.node_id, row.properties
 
     def _existing(
         self, session: orm.Session, server_id: str
@@ -293,8 +300,26 @@ class SimulatedServers:
         default = self._cloud.options.regions[0]
         return (row.region or default) == self._cloud.region
 
-    def _work(self, key: str, operation: str) -> None:
-        self._cloud.work(key, operation, f'the server of node {key}')
+    def _work(
+        self, key: str, operation: str, properties: Mapping[str, Any]
+    ) -> None:
+        self._cloud.work(
+            key,
+            operation,
+            f'the server of node {key}',
+            seconds=self._wait_time(properties),
+        )
+
+    def _wait_time(self, properties: Mapping[str, Any]) -> float:
+        """Return the seconds in a server's metadata, limited by an option."""
+        metadata: Mapping[str, Any] = properties.get('metadata') or {}
+        try:
+            seconds = float(metadata.get(WAIT_TIME, 0))
+        except (TypeError, ValueError, OverflowError):
+            return 0.0
+        if not seconds > 0:  # false for NaN
+            return 0.0
+        return min(seconds, float(self._cloud.options.max_wait_time))
 
 
 def _server(row: models.SimulatedServer) -> base.Server:
@@ -307,9 +332,7 @@ def _server(row: models.SimulatedServer) -> base.Server:
             'name': row.name,
             'status': row.status,
             'created': row.created_at.isoformat(),
-            'addresses': {
-                name: [_address(row.id, name)] for name in _networks(row)
-            },
+            'addresses': _addresses(row),
             'region': row.region,
             'availability_zone': row.zone,
             'hypervisor_hostname': row.host,
@@ -323,19 +346,28 @@ def _server(row: models.SimulatedServer) -> base.Server:
     )
 
 
-def _networks(row: models.SimulatedServer) -> list[str]:
-    """Return the names of a server's networks."""
-    return [
-        network.get('network') or 'private'
-        for network in row.properties.get('networks') or [{}]
-    ]
+def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
+    """Return the addresses of a server, by network name."""
+    found: dict[str, Any] = {}
+    for network in row.properties.get('networks') or [{}]:
+        name = network.get('network') or 'private'
+        addresses = found.setdefault(name, [])
+        fixed = network.get('fixed_ip') or _address(f'{row.id}/{name}', '10')
+        addresses.append(_ip(fixed, 'fixed'))
+        pool = network.get('floating_network')
+        floating = network.get('floating_ip')
+        if pool or floating:
+            floating = floating or _address(f'{row.id}/{pool}', '172')
+            addresses.append(_ip(floating, 'floating'))
+    return found
 
 
-def _address(server_id: str, network: str) -> dict[str, Any]:
-    """Return the address that a server has in a network: always the same."""
-    digest = hashlib.sha256(f'{server_id}/{network}'.encode()).digest()
-    return {
-        'addr': f'10.{digest[0]}.{digest[1]}.{digest[2]}',
-        'version': 4,
-        'OS-EXT-IPS:type': 'fixed',
-    }
+def _address(key: str, first: str) -> str:
+    """Return an address derived from a key."""
+    digest = hashlib.sha256(key.encode()).digest()
+    return f'{first}.{digest[0]}.{digest[1]}.{digest[2]}'
+
+
+def _ip(address: str, kind: str) -> dict[str, Any]:
+    version = 6 if ':' in address else 4
+    return {'addr': address, 'version': version, 'OS-EXT-IPS:type': kind}

@@ -18,17 +18,17 @@ MEMBER = 'member'
 
 
 class LoadBalancers:
-    """See :class:`engine.providers.balancing.LoadBalancers`.
+    """Load balancers; see :class:`engine.providers.balancing.LoadBalancers`.
 
-    Changes are over when a method returns; one fails whose ``latency`` is
-    longer than its ``timeout``.
+    A change is complete when its method returns. It fails if ``latency`` is
+    longer than ``timeout``.
     """
 
     def __init__(self, cloud: simulation.Simulation) -> None:
         self._cloud = cloud
 
     def check(self, spec: balancing.Spec) -> None:
-        """Refuse what could not be made."""
+        """Check that the cloud can create a load balancer."""
         options = self._cloud.options
         subnets = [f'{name}-subnet' for name in options.networks]
         for what, name, known in (
@@ -44,7 +44,7 @@ class LoadBalancers:
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> balancing.Balancer:
-        """Return a load balancer that somebody else made."""
+        """Return a load balancer that was not created by this service."""
         part = tables.Part
         with self._cloud.database.reader() as session:
             rows = session.scalars(
@@ -69,7 +69,7 @@ class LoadBalancers:
     def create(
         self, key: str, spec: balancing.Spec, *, timeout: float
     ) -> balancing.Balancer:
-        """Make a load balancer, or what is missing of that of ``key``."""
+        """Create the load balancer for ``key``, or return the existing one."""
         self.check(spec)
         self._work(key, 'create', f'the load balancer {spec.name}', timeout)
 
@@ -86,11 +86,11 @@ class LoadBalancers:
         try:
             return self._cloud.database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
-            # Another engine, which took the action over, was faster.
+            # Another engine, which took over the action, was faster.
             return self._cloud.database.write(insert)
 
     def delete(self, balancer: balancing.Balancer, *, timeout: float) -> None:
-        """Remove a load balancer with its parts; fine if it is gone."""
+        """Delete a load balancer with its parts, if it exists."""
         what = f'the load balancer {balancer.id}'
         self._work(balancer.id, 'delete', what, timeout)
         part = tables.Part
@@ -115,7 +115,7 @@ class LoadBalancers:
         subnet: str,
         timeout: float,
     ) -> str:
-        """Put a server into the pool and return the ID of the member."""
+        """Add a server to the pool, and return the ID of the member."""
         what = f'the member of server {server_id}'
         self._work(server_id, 'add', what, timeout)
 
@@ -149,7 +149,7 @@ class LoadBalancers:
     def remove_member(
         self, balancer: balancing.Balancer, member_id: str, *, timeout: float
     ) -> None:
-        """Take a member out of the pool; fine if it is gone."""
+        """Remove a member from the pool, if it exists."""
         what = f'the member {member_id}'
         self._work(member_id, 'remove', what, timeout)
         self._cloud.database.write(
@@ -180,7 +180,7 @@ class LoadBalancers:
     def _check_there(
         self, session: orm.Session, balancer: balancing.Balancer
     ) -> None:
-        # Locked: nobody adds to a pool that is being deleted.
+        # Lock the row, so that no member is added during a deletion.
         row = session.get(tables.Part, balancer.id, with_for_update=True)
         if row is None or row.data['pool_id'] != balancer.pool_id:
             raise base.ProviderError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The containers of the simulated cloud, on hosts by any name."""
+"""Containers of the simulated cloud, on hosts of any name."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Containers:
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Container:
-        """Run a container, or return the one that ``key`` has already."""
+        """Run a container, or return the existing container of ``key``."""
         return self._rows.create(
             key, name, 'running', {**properties, 'host': host}, _container
         )
 
     def find(self, host: str, key: str) -> base.Container | None:
-        """Return the container that was created for ``key``."""
+        """Return the container that was created for ``key``, if any."""
         return self._rows.find(key, _container)
 
     def get(self, host: str, container_id: str) -> base.Container:
@@ -47,11 +47,11 @@ class Containers:
     def rename(
         self, host: str, container_id: str, name: str
     ) -> base.Container:
-        """Give a container another name."""
+        """Rename a container."""
         return self._rows.change(container_id, 'rename', _container, name=name)
 
     def delete(self, host: str, container_id: str) -> None:
-        """Stop and remove a container; fine if it is gone."""
+        """Stop and delete a container, if it exists."""
         self._rows.delete(container_id)
 
     def operate(
@@ -61,7 +61,7 @@ class Containers:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> base.Container:
-        """Do something to a container."""
+        """Run an operation on a container."""
         return self._rows.operate(
             container_id, operation, TRANSITIONS, _container
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated cloud tells of its servers: rows of a table.
+"""Server events of the simulated cloud, stored in a table.
 
-Whoever reports an event forgets those that nobody wanted for so long.
+Adding an event deletes expired ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlalchemy import orm
 from engine.db import lifecycle
 from engine.db import simulation as tables
 
-#: What an operation on a server is told as.
+#: Operation on a server -> the type of its event.
 TYPES: Mapping[str, str] = {
     'stop': 'compute.instance.power_off.end',
     'pause': 'compute.instance.pause.end',
@@ -21,7 +21,7 @@ TYPES: Mapping[str, str] = {
 
 
 def report(session: orm.Session, server_id: str, operation: str) -> None:
-    """Tell of an operation, if it is of a kind that is told."""
+    """Store the event of an operation, if it has one."""
     type_ = TYPES.get(operation)
     if type_ is None:
         return

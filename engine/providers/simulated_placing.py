@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Server groups, zones and hosts of the simulated cloud.
 
-Where a server goes follows from seed, key and what is there already.
+The seed, the server's key and the existing servers determine the location of a
+new server.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ GROUP = 'server_group'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a server goes: columns of its row."""
+    """The location of a server, as columns of its row."""
 
     region: str
     zone: str
@@ -32,19 +33,19 @@ class Spot:
 
 
 class ServerGroups:
-    """See :class:`engine.providers.placing.ServerGroups`."""
+    """Server groups; see :class:`engine.providers.placing.ServerGroups`."""
 
     def __init__(self, cloud: simulation.Simulation) -> None:
         self._cloud = cloud
 
     def find(self, name_or_id: str) -> placing.ServerGroup | None:
-        """Return a group; None: there is none."""
+        """Return a group; None if it does not exist."""
         with self._cloud.database.reader() as session:
             row = _group(session, name_or_id)
             return None if row is None else _shown(row)
 
     def create(self, name: str, policy: str) -> placing.ServerGroup:
-        """Make a group, or return the one of that name and policy."""
+        """Create a group, or return the one with that name and policy."""
         self._cloud.work(name, 'create', f'the server group {name}')
 
         def insert(session: orm.Session) -> placing.ServerGroup:
@@ -56,7 +57,7 @@ class ServerGroups:
         try:
             found = self.find(name) or self._cloud.database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
-            # Somebody else was faster.
+            # Another transaction was faster.
             return self.create(name, policy)
         if found.policy != policy:
             raise base.ProviderError(
@@ -65,7 +66,7 @@ class ServerGroups:
         return found
 
     def delete(self, group_id: str) -> None:
-        """Remove a group; fine if it is gone."""
+        """Delete a group, if it exists."""
         self._cloud.work(group_id, 'delete', f'the server group {group_id}')
         self._cloud.database.write(
             lambda session: statements.change(
@@ -78,13 +79,13 @@ class ServerGroups:
 
 
 class Places:
-    """See :class:`engine.providers.placing.Places`."""
+    """Zones and regions; see :class:`engine.providers.placing.Places`."""
 
     def __init__(self, cloud: simulation.Simulation) -> None:
         self._options = cloud.options
 
     def zones(self) -> Sequence[str]:
-        """Return the names of the availability zones."""
+        """Return the names of the zones."""
         return list(self._options.zones)
 
     def regions(self) -> Sequence[str]:
@@ -93,13 +94,13 @@ class Places:
 
 
 class Hosts:
-    """See :class:`engine.providers.placing.Hosts`."""
+    """Hosts; see :class:`engine.providers.placing.Hosts`."""
 
     def __init__(self, cloud: simulation.Simulation) -> None:
         self._cloud = cloud
 
     def trouble(self, server_id: str) -> str:
-        """Return '' if a server's host is up, else what is wrong with it."""
+        """Return why a server's host fails; empty if it is up."""
         with self._cloud.database.reader() as session:
             row = session.get(
                 models.SimulatedServer, server_id, populate_existing=True
@@ -117,11 +118,12 @@ def spot(
     key: str,
     properties: Mapping[str, Any],
 ) -> Spot:
-    """Return where a server goes.
+    """Return the location for a new server.
 
-    :param properties: ``availability_zone`` (which may name a host as well,
-        as ``zone:host``) and ``scheduler_hints.group`` count
-    :raises engine.providers.base.ProviderError: nowhere
+    :param properties: its properties; only ``availability_zone``, which may
+        include a host as in ``zone:host``, and ``scheduler_hints.group`` are
+        used
+    :raises engine.providers.base.ProviderError: there is no valid location
     """
     options = cloud.options
     wanted = properties.get('availability_zone') or options.zones[0]
@@ -143,7 +145,7 @@ def spot(
 def _hosts_for(
     options: Any, session: orm.Session, group: tables.Part
 ) -> Sequence[str]:
-    """Return the hosts that a new server of a group may be on."""
+    """Return the allowed hosts for a new server of a group."""
     taken = set(
         session.scalars(
             sqlalchemy.select(models.SimulatedServer.host).where(

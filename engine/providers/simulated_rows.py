@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that stand for what a cloud has beside servers."""
+"""Shared code for the simulated stacks and containers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from engine.providers import base, simulation
 
 T = TypeVar('T')
 
-#: Name of an operation -> the status it needs (None: any), and the one that
-#: it leads to.
+#: Operation -> the required status (None: any), and the new status.
 Transitions = Mapping[str, tuple[str | None, str]]
 
 
 class Rows:
     """The rows of one table.
 
-    :param word: what users call one
-    :param missing: what is raised where there is none
+    :param word: the users' word for a row, such as ``stack``
+    :param missing: the exception for a missing row
     """
 
     def __init__(
@@ -49,9 +48,9 @@ class Rows:
         properties: Mapping[str, Any],
         seen: Callable[[Any], T],
     ) -> T:
-        """Add a row, or return the one that ``key`` has already.
+        """Add a row, or return the existing row of ``key``.
 
-        :param seen: what is made of the row while its session is open
+        :param seen: converts the row while its session is open
         """
         self._work(key, 'create')
 
@@ -69,7 +68,7 @@ class Rows:
         try:
             return self.find(key, seen) or self._database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
-            # Another engine, which took the node over, was faster.
+            # Another engine, which took over the node, was faster.
             found = self.find(key, seen)
             if found is None:
                 raise base.ProviderError(
@@ -78,7 +77,7 @@ class Rows:
             return found
 
     def find(self, key: str, seen: Callable[[Any], T]) -> T | None:
-        """Return the one that was created for ``key``."""
+        """Return the row that was created for ``key``, if any."""
         with self._database.reader() as session:
             row = session.scalar(
                 sqlalchemy.select(self._model).where(
@@ -88,9 +87,9 @@ class Rows:
             return None if row is None else seen(row)
 
     def get(self, id_: str, seen: Callable[[Any], T]) -> T:
-        """Return one.
+        """Return a row.
 
-        :raises engine.providers.base.NotFound: there is none
+        :raises engine.providers.base.NotFound: the row does not exist
         """
         with self._database.reader() as session:
             return seen(self._existing(session, id_))
@@ -102,9 +101,9 @@ class Rows:
         seen: Callable[[Any], T],
         **values: Any,
     ) -> T:
-        """Do something that takes time, and set columns.
+        """Simulate an operation, and set columns.
 
-        :raises engine.providers.base.NotFound: there is none
+        :raises engine.providers.base.NotFound: the row does not exist
         """
         self._work(self.get(id_, _key), operation)
 
@@ -125,15 +124,16 @@ class Rows:
         transitions: Transitions,
         seen: Callable[[Any], T],
     ) -> T:
-        """Do something that leads to another status, or to none.
+        """Simulate an operation that may change the status.
 
-        :raises engine.providers.base.ProviderError: it cannot be done now
+        :raises engine.providers.base.ProviderError: the current status does
+            not allow it
         """
         if operation not in transitions:
             return self.change(id_, operation, seen)
         before, after = transitions[operation]
         status = self.get(id_, _status)
-        # Somebody who died may have done it already.
+        # An engine that died may have done this already.
         if before is not None and status not in (before, after):
             raise base.ProviderError(
                 f'cannot {operation} {self._word} {id_} while it is {status}'
@@ -141,7 +141,7 @@ class Rows:
         return self.change(id_, operation, seen, status=after)
 
     def delete(self, id_: str) -> None:
-        """Remove one; fine if it is gone."""
+        """Delete a row, if it exists."""
         try:
             key = self.get(id_, _key)
         except base.NotFound:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stacks of the simulated cloud."""
+"""Stacks of the simulated cloud."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Stacks:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Make a stack, or return the one that ``key`` has already."""
+        """Create a stack, or return the existing stack of ``key``."""
         return self._rows.create(
             key, name, 'CREATE_COMPLETE', properties, _stack
         )
 
     def find(self, key: str) -> base.Stack | None:
-        """Return the stack that was created for ``key``."""
+        """Return the stack that was created for ``key``, if any."""
         return self._rows.find(key, _stack)
 
     def get(self, stack_id: str) -> base.Stack:
@@ -38,7 +38,7 @@ class Stacks:
     def update(
         self, stack_id: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Give a stack other properties."""
+        """Update the properties of a stack."""
         return self._rows.change(
             stack_id,
             'update',
@@ -48,11 +48,11 @@ class Stacks:
         )
 
     def delete(self, stack_id: str) -> None:
-        """Remove a stack; fine if it is gone."""
+        """Delete a stack, if it exists."""
         self._rows.delete(stack_id)
 
     def check(self, stack_id: str) -> base.Stack:
-        """Say what a stack is like: nothing breaks in it by itself."""
+        """Check a stack; its simulated resources never fail."""
         if self.get(stack_id).status.endswith('_FAILED'):
             return self._rows.change(stack_id, 'check', _stack)
         return self._rows.change(
@@ -60,11 +60,11 @@ class Stacks:
         )
 
     def abandon(self, stack_id: str) -> None:
-        """Forget a stack; nothing is left of it."""
+        """Delete a stack; it has no resources."""
         self._rows.delete(stack_id)
 
     def described(self, stack_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a stack was made."""
+        """Return the profile properties that describe a stack."""
         return self._rows.get(stack_id, _properties)
 
 

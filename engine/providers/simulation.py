@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all parts of the simulated cloud have alike: time, dice, its tables."""
+"""Delays, random numbers and shared state of the simulated cloud."""
 
 from __future__ import annotations
 
@@ -18,30 +18,34 @@ from vobjects.rpc import gate
 class Simulation:
     """One region of the simulated cloud.
 
-    :ivar region: its name
+    :ivar region: the name of the region
     """
 
     options: cfg.ConfigOpts.GroupAttr
     database: database.Database
     region: str
 
-    def work(self, key: str, operation: str, what: str) -> None:
-        """Take the time an operation takes, and perhaps fail.
+    def work(
+        self, key: str, operation: str, what: str, *, seconds: float = 0.0
+    ) -> None:
+        """Simulate the delay of an operation, and its random failure.
 
-        Whether it does follows from the seed, the key and the operation.
+        The seed, the key and the operation determine whether it fails.
 
-        :param what: for users, such as 'the server of node ...'
-        :raises engine.providers.base.ProviderError: it failed
+        :param what: the resource for messages, such as 'the server of node
+            ...'
+        :param seconds: the delay in addition to the latency
+        :raises engine.providers.base.ProviderError: the operation fails
         """
         with gate.waiting():
-            time.sleep(self.options.latency)
+            time.sleep(self.options.latency + seconds)
         if self.chance(key, operation) < self.options.failure_rate:
             raise base.ProviderError(
                 f'the simulated cloud failed to {operation} {what}'
             )
 
     def chance(self, *words: str) -> float:
-        """Return a number from 0 to 1 that follows from words and seed."""
+        """Return a number from 0 to 1, derived from the words and the seed."""
         text = '/'.join((str(self.options.seed), *words))
         digest = hashlib.sha256(text.encode()).digest()
         return int.from_bytes(digest[:8]) / 2**64

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Message queues that users have: entry points of ``vobjects.queues``."""
+"""Message queues for users: entry points of ``vobjects.queues``."""

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a queue service must be able to do.
+"""The interface of queue services.
 
-An entry point of the group ``vobjects.queues`` names a class called with
-``(conf, database)``. A message is claimed before it is read, so that nobody
-else reads it meanwhile, and removed when what it asks for is done; a claim
-that is not released ends by itself.
-
-::
-
-    QueueError   the service could not do it; the message is for users
+An entry point of the group ``vobjects.queues`` names a class, which is called
+with ``(conf, database)``. A client claims a message before reading it, so that
+no other client reads it meanwhile. It removes the message after processing it.
+A claim that is not released expires.
 """
 
 from __future__ import annotations
@@ -26,19 +22,19 @@ from vobjects import exceptions
 
 NAMESPACE = 'vobjects.queues'
 
-#: What a queue may be called (Zaqar's rule).
+#: Valid names of queues (Zaqar's rule).
 NAME = r'[A-Za-z0-9_-]{1,64}'
 
 
 class QueueError(Exception):
-    """The queue service could not do what it was asked."""
+    """Raised for a failure of the queue service; the message is for users."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
-    """A message that is claimed.
+    """A claimed message.
 
-    :ivar id: what the service calls it
+    :ivar id: the service's ID of the message
     :ivar body: any JSON value, as it was posted
     """
 
@@ -48,9 +44,9 @@ class Message:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Claim:
-    """Messages that nobody else gets for a while, the oldest first.
+    """Messages reserved for one client for a while, oldest first.
 
-    :ivar id: what the service calls the claim; '' if there is no message
+    :ivar id: the service's ID of the claim; empty if there is no message
     """
 
     id: str
@@ -60,45 +56,45 @@ class Claim:
 class Queues(Protocol):
     """A queue service. Every method may raise QueueError.
 
-    :param project: whose queue it is; a service that knows by itself for
-        whom it works does not look at it
+    :param project: the project that owns the queue; ignored by services that
+        use the project of their account
     """
 
     def create(self, project: str | None, queue: str) -> None:
-        """Make a queue; fine if it is there."""
+        """Create a queue, unless it exists."""
 
     def delete(self, project: str | None, queue: str) -> None:
-        """Remove a queue with its messages; fine if it is gone."""
+        """Delete a queue with its messages, if it exists."""
 
     def subscribe(self, project: str | None, queue: str, url: str) -> str:
-        """Have a URL called when a message comes; return what to undo."""
+        """Subscribe a URL to new messages; return the subscription's ID."""
 
     def unsubscribe(
         self, project: str | None, queue: str, subscription: str
     ) -> None:
-        """Call a URL no more; fine if that was over."""
+        """Cancel a subscription, if it exists."""
 
     def post(
         self, project: str | None, queue: str, body: Mapping[str, Any]
     ) -> None:
-        """Add a message to a queue, which is made if need be."""
+        """Add a message to a queue, which is created if necessary."""
 
     def claim(self, project: str | None, queue: str) -> Claim:
-        """Take some messages of a queue, which others cannot take now."""
+        """Claim some messages of a queue that are not claimed."""
 
     def remove(
         self, project: str | None, queue: str, message: str, claim: str
     ) -> None:
-        """Remove a claimed message; fine if it is gone."""
+        """Delete a claimed message, if it exists."""
 
     def release(self, project: str | None, queue: str, claim: str) -> None:
-        """Let others take what is left of a claim."""
+        """Release a claim, so that others can claim its remaining messages."""
 
 
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Queues:
-    """Return the service that ``[queues] driver`` names.
+    """Return the queue service configured by ``[queues] driver``.
 
-    :raises vobjects.exceptions.VobjectsError: nobody brought one of that name
+    :raises vobjects.exceptions.VobjectsError: no such driver is installed
     """
     try:
         manager: driver.DriverManager[Any] = driver.DriverManager(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``vobjects queue``: messages, for trying things out."""
+"""The command ``vobjects queue``, which posts and shows messages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def main(argv: list[str]) -> int:
     :param argv: the arguments after ``queue``
     :returns: 0
     :raises vobjects.exceptions.VobjectsError: the queue service fails
-    :raises oslo_config.cfg.Error: a bad configuration
-    :raises SystemExit: from argparse
+    :raises oslo_config.cfg.Error: the configuration is invalid
+    :raises SystemExit: raised by argparse
     """
     options = _parser().parse_args(argv)
     conf = cli.configuration(options.config_file)
-    target = database.Database(conf)
+    cli.announce(conf)
+    target = database.Database(conf, create=False)
     try:
         options.run(base.load(conf, target), options)
     except base.QueueError as error:
@@ -50,14 +51,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects queue',
         description='Post and show messages of the queue service that'
-        ' [queues] driver names.',
+        ' [queues] driver selects.',
     )
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', required=True
     )
     for name, run, summary in (
         ('post', _post, 'add a message to a queue'),
-        ('show', _show, 'print the messages that nobody works on, as JSON'),
+        (
+            'show',
+            _show,
+            'print the messages that no consumer has claimed, as JSON',
+        ),
     ):
         command = commands.add_parser(
             name,
@@ -77,8 +82,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             '--project',
             metavar='ID',
-            help="project whose queue it is: a receiver's (default: nobody's;"
-            ' zaqar: that of its account)',
+            help='project that owns the queue, such as the project of a'
+            ' receiver (default: none; zaqar: the project of its account)',
         )
         arguments.add_config_file(command)
         command.set_defaults(run=run)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queues that are rows of a table, so that all engines see the same.
+"""Simulated queues, stored in a table that all engines share.
 
-A queue is there as long as it has messages. Nobody is called when one comes:
-who posts it notifies the receiver. ``vobjects queue`` posts and shows them.
+A queue exists as long as it has messages. Subscriptions have no effect: the
+poster of a message must notify the receiver. Use ``vobjects queue`` to post
+and show messages.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from engine.queues import base
 
 MESSAGE = models.SimulatedMessage
 
-#: Messages that one claim has at most.
+#: Maximum number of messages in one claim.
 MOST = 20
 
 
 class SimulatedQueues:
-    """See :class:`engine.queues.base.Queues`."""
+    """The simulated queue service; see :class:`engine.queues.base.Queues`."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, target: database.Database
@@ -34,10 +35,10 @@ class SimulatedQueues:
         self._database = target
 
     def create(self, project: str | None, queue: str) -> None:
-        """Do nothing: a queue is there when it has a message."""
+        """Do nothing: a queue exists once it has a message."""
 
     def delete(self, project: str | None, queue: str) -> None:
-        """Remove the messages of a queue."""
+        """Delete the messages of a queue."""
         self._database.write(
             lambda session: statements.change(
                 session, sqlalchemy.delete(MESSAGE).where(_in(project, queue))
@@ -45,18 +46,18 @@ class SimulatedQueues:
         )
 
     def subscribe(self, project: str | None, queue: str, url: str) -> str:
-        """Return nothing to undo: nobody is called."""
+        """Do nothing: subscriptions are not supported."""
         return ''
 
     def unsubscribe(
         self, project: str | None, queue: str, subscription: str
     ) -> None:
-        """Do nothing: nobody is called."""
+        """Do nothing: subscriptions are not supported."""
 
     def post(
         self, project: str | None, queue: str, body: Mapping[str, Any]
     ) -> None:
-        """Add a message, which is there for ``[queues] message_ttl``."""
+        """Add a message, which expires after ``[queues] message_ttl``."""
 
         def write(session: orm.Session) -> None:
             _forget_expired(session, project, queue)
@@ -73,7 +74,7 @@ class SimulatedQueues:
         self._database.write(write)
 
     def claim(self, project: str | None, queue: str) -> base.Claim:
-        """Take some messages that nobody has taken."""
+        """Claim some messages that are not claimed."""
         id_ = models.new_id()
 
         def write(session: orm.Session) -> list[base.Message]:
@@ -102,7 +103,7 @@ class SimulatedQueues:
     def remove(
         self, project: str | None, queue: str, message: str, claim: str
     ) -> None:
-        """Remove a message, if the claim still has it."""
+        """Delete a message, if it still belongs to the claim."""
         self._database.write(
             lambda session: statements.change(
                 session,
@@ -115,7 +116,7 @@ class SimulatedQueues:
         )
 
     def release(self, project: str | None, queue: str, claim: str) -> None:
-        """Let others take what the claim has left."""
+        """Release the remaining messages of a claim."""
         self._database.write(
             lambda session: statements.change(
                 session,

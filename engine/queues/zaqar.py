@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenStack's queue service, Zaqar, by version 2 of its API.
+"""OpenStack's queue service Zaqar, using version 2 of its API.
 
-Everything is done by the account of clouds.yaml that ``[queues] cloud``
-names, in that account's project: queues are not the projects' of users.
+All requests use the account in clouds.yaml that ``[queues] cloud`` names. The
+queues belong to the project of that account, not to the projects of users.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from vobjects.rpc import gate
 
 Method = TypeVar('Method', bound=Callable[..., Any])
 
-#: The answer when there is nothing to claim.
+#: The status code of the response when there is nothing to claim.
 NO_CONTENT = 204
 
-#: Seconds: Zaqar has no subscription that never ends.
+#: Subscription TTL in seconds; Zaqar requires a finite one.
 FOREVER = 2**36
 
 
 def _told(method: Method) -> Method:
-    """Return a method whose failures are for users."""
+    """Convert the exceptions of a method to QueueError."""
 
     @functools.wraps(method)
     def telling(*arguments: Any) -> Any:
@@ -51,7 +51,7 @@ def _told(method: Method) -> Method:
 
 
 class ZaqarQueues:
-    """See :class:`engine.queues.base.Queues`."""
+    """The Zaqar driver; see :class:`engine.queues.base.Queues`."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, target: database.Database
@@ -70,19 +70,19 @@ class ZaqarQueues:
 
     @_told
     def create(self, project: str | None, queue: str) -> None:
-        """Make a queue."""
+        """Create a queue."""
         self._zaqar.create_queue(
             name=queue, description='Messages for the clustering service.'
         )
 
     @_told
     def delete(self, project: str | None, queue: str) -> None:
-        """Remove a queue."""
+        """Delete a queue."""
         self._zaqar.delete_queue(queue)
 
     @_told
     def subscribe(self, project: str | None, queue: str, url: str) -> str:
-        """Have a URL called when a message comes."""
+        """Subscribe a URL to new messages."""
         made = self._zaqar.create_subscription(
             queue, subscriber=url, ttl=FOREVER, options={}
         )
@@ -92,24 +92,24 @@ class ZaqarQueues:
     def unsubscribe(
         self, project: str | None, queue: str, subscription: str
     ) -> None:
-        """Call a URL no more."""
+        """Cancel a subscription."""
         self._zaqar.delete_subscription(queue, subscription)
 
     @_told
     def post(
         self, project: str | None, queue: str, body: Mapping[str, Any]
     ) -> None:
-        """Add a message; Zaqar makes the queue if need be."""
+        """Add a message; Zaqar creates the queue if necessary."""
         self._zaqar.post_message(
             queue, [{'ttl': self._options.message_ttl, 'body': dict(body)}]
         )
 
     @_told
     def claim(self, project: str | None, queue: str) -> base.Claim:
-        """Take some messages that nobody has taken."""
+        """Claim some messages that are not claimed."""
         ttl = self._options.claim_ttl
-        # Not create_claim(): openstacksdk 4 takes what it knows of the cloud
-        # for the Location of the answer, and fails.
+        # Not create_claim(), which fails: openstacksdk 4 confuses the location
+        # of its connection with the Location header.
         answer = self._zaqar.post(
             f'/queues/{queue}/claims',
             json={'ttl': ttl, 'grace': ttl},
@@ -133,16 +133,16 @@ class ZaqarQueues:
     def remove(
         self, project: str | None, queue: str, message: str, claim: str
     ) -> None:
-        """Remove a claimed message."""
+        """Delete a claimed message."""
         self._zaqar.delete_message(queue, message, claim=claim)
 
     @_told
     def release(self, project: str | None, queue: str, claim: str) -> None:
-        """Let others take what is left of a claim."""
+        """Release the remaining messages of a claim."""
         self._zaqar.delete_claim(queue, claim)
 
 
 def _id(one: Mapping[str, Any]) -> str:
-    """Return the ID of a message; an older Zaqar has it in the href only."""
+    """Return the ID of a message; older Zaqars send only its href."""
     found: str = one.get('id') or one['href'].partition('?')[0]
     return found.rpartition('/')[2]

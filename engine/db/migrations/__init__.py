@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bringing a database to the shape that this release needs.
+"""Migrate a database to the schema that this release needs.
 
-During a rolling upgrade old and new engines share the database. So there are
-two chains of revisions, each with a table of its own that says how far the
-database has come::
+During a rolling upgrade, old and new engines share the database. Therefore
+there are two chains of revisions. Each has a table that records the current
+revision of the database::
 
-    expand    versions/    only adds. Engines of the release before go on
-    contract  contract/    drops and tightens what only they used; when the
-                           last of them has left (engine.db.phases)
+    expand    versions/    only adds; engines of the previous release
+                           keep working
+    contract  contract/    drops and tightens what only those engines
+                           used, after the last of them has stopped
+                           (engine.db.phases)
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ from alembic.runtime import migration
 
 from engine.db import database
 
-#: Names the lock that only one process at a time may migrate under.
+#: Identifies the lock that allows one process at a time to migrate.
 LOCK_NAME = 'vobjects_migrations'
 LOCK_NUMBER = 0x766F626A
 
-#: Alembic's ``context`` and ``op`` are the process's own.
+#: Alembic's ``context`` and ``op`` are process-wide.
 _THREADS = threading.Lock()
 
-#: Seconds to wait for another process that migrates, on MariaDB.
+#: Seconds to wait for another migrating process, on MariaDB.
 LOCK_TIMEOUT = 600
 
 _HERE = pathlib.Path(__file__).parent
@@ -40,10 +42,10 @@ _HERE = pathlib.Path(__file__).parent
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chain:
-    """Revisions that follow one another.
+    """A linear sequence of revisions.
 
-    :ivar directory: where their modules are
-    :ivar table: where alembic keeps the revision that a database has
+    :ivar directory: the directory of the revisions' modules
+    :ivar table: the table in which alembic records the current revision
     """
 
     directory: pathlib.Path
@@ -51,7 +53,7 @@ class Chain:
 
     @property
     def revisions(self) -> tuple[str, ...]:
-        """All revisions, the newest first."""
+        """All revisions, newest first."""
         return _revisions(self.directory)
 
     def knows(self, revision: str | None) -> bool:
@@ -72,9 +74,10 @@ CONTRACT = Chain(_HERE / 'contract', 'contract_version')
 
 
 def expand(target: database.Database) -> None:
-    """Add what this release needs; processes that do it together queue.
+    """Add the schema that this release needs.
 
-    Leaves alone what a newer release has expanded.
+    Processes that call it at the same time wait for one another. A database
+    that a newer release has expanded is left unchanged.
 
     :raises RuntimeError: another process held the lock for too long
     """
@@ -95,9 +98,9 @@ def sync(target: database.Database) -> None:
 def upgrade(
     connection: sqlalchemy.Connection, chain: Chain, revision: str = 'head'
 ) -> None:
-    """Upgrade to a revision of a chain, unless the database is past all.
+    """Upgrade to a revision, unless the database is at a newer, unknown one.
 
-    :param connection: that of :func:`alone`
+    :param connection: the connection opened by :func:`alone`
     """
     if not chain.revisions or not chain.knows(on(connection, chain)):
         return
@@ -114,7 +117,7 @@ def upgrade(
 
 
 def on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
-    """Return the revision of a chain that a connection sees."""
+    """Return the current revision of a chain, using a connection."""
     context = migration.MigrationContext.configure(
         connection, opts={'version_table': chain.table}
     )
@@ -122,27 +125,27 @@ def on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
 
 
 def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
-    """Return the revision of the database; None when there is none yet."""
+    """Return the current revision of the database; None if it has none."""
     with target.engine.connect() as connection:
         return on(connection, chain)
 
 
 def head(chain: Chain = EXPAND) -> str | None:
-    """Return the newest revision of a chain; None when it is empty."""
+    """Return the newest revision of a chain; None if the chain is empty."""
     return next(iter(chain.revisions), None)
 
 
 def lacks(connection: sqlalchemy.Connection, chain: Chain) -> bool:
-    """Do the same as :func:`is_behind`, on a connection."""
+    """Do the same as :func:`is_behind`, using a connection."""
     found = on(connection, chain)
     return found != head(chain) and chain.knows(found)
 
 
 def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
-    """Tell whether revisions of this release are missing in the database.
+    """Tell whether the database lacks revisions of this release.
 
-    A revision that we do not know is of a newer release, and has all of
-    ours.
+    A revision that this release does not know comes from a newer release, and
+    includes all of this release's revisions.
     """
     with target.engine.connect() as connection:
         return lacks(connection, chain)
@@ -150,14 +153,14 @@ def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
 
 @contextlib.contextmanager
 def alone(target: database.Database) -> Iterator[sqlalchemy.Connection]:
-    """Open a transaction in which no other process migrates.
+    """Open a transaction that locks out other migrating processes.
 
-    MariaDB commits at each statement that changes a table.
+    MariaDB commits after each statement that changes a table.
 
     :raises RuntimeError: another process held the lock for too long
     """
     with _THREADS, target.engine.connect() as plain:
-        # On SQLite the transaction itself is the lock.
+        # On SQLite, the transaction itself is the lock.
         connection = plain.execution_options(**{database.WRITES: True})
         if target.dialect == 'postgresql':
             with connection.begin():
@@ -177,9 +180,10 @@ def alone(target: database.Database) -> Iterator[sqlalchemy.Connection]:
 
 @contextlib.contextmanager
 def _named_lock(connection: sqlalchemy.Connection) -> Iterator[None]:
-    """Hold MariaDB's lock, which does not end with a transaction.
+    """Hold MariaDB's named lock, which does not end with a transaction.
 
-    It belongs to a name of the whole server, hence the database's name.
+    Lock names are shared by the whole server, so the name includes a hash of
+    the database's name.
     """
     name = sqlalchemy.func.concat(
         LOCK_NAME,

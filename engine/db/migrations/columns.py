@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of new tables, as revisions after the first one write them."""
+"""Column helpers for migrations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def id_() -> sa.Column[Any]:
-    """Return the column of a random UUID."""
+    """Return the column ``id``, a random UUID."""
     return sa.Column('id', sa.String(36), nullable=False)
 
 
@@ -31,7 +31,7 @@ def text(name: str, length: int, *, nullable: bool = False) -> sa.Column[Any]:
 
 
 def long_text(name: str) -> sa.Column[Any]:
-    """Return a column of text of any length, or NULL."""
+    """Return a nullable column of text of any length."""
     return sa.Column(name, types.LongText, nullable=True)
 
 
@@ -41,7 +41,7 @@ def number(name: str, *, nullable: bool = False) -> sa.Column[Any]:
 
 
 def time(name: str, *, nullable: bool = False) -> sa.Column[Any]:
-    """Return a column of times in UTC."""
+    """Return a column of UTC times."""
     return sa.Column(name, types.UtcDateTime(), nullable=nullable)
 
 
@@ -51,13 +51,13 @@ def json(name: str, *, nullable: bool = False) -> sa.Column[Any]:
 
 
 def owned() -> list[sa.Column[Any]]:
-    """Return the columns that say whose a row is."""
+    """Return the columns for the owner of a row."""
     return [
         text(name, 64, nullable=True) for name in ('user', 'project', 'domain')
     ]
 
 
 def indices(table: str, *keys: tuple[str, ...]) -> None:
-    """Create indices of a table."""
+    """Create indexes on a table."""
     for names in keys:
         op.create_index(f'ix_{table}_{"_".join(names)}', table, list(names))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alembic's entry: runs revisions on the connection it is handed."""
+"""Alembic's entry point: run revisions on the given connection."""
 
 from __future__ import annotations
 

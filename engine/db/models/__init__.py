@@ -3,25 +3,25 @@
 
 ::
 
-    clusters    profiles  <-  clusters  <-  nodes    what users have
-                projects                             whose are counted
-    policies    policies  <-  cluster_policies       rules of clusters
-    receivers   receivers, receiver_credentials,     what starts actions
-                received_messages                    from outside
-    actions     actions, action_dependencies         what engines do
-                locks                                which works on what
-                events                               what came of it
-    fleet       services, ledger_state               who lives
-                calls                                what was answered
-                contract_version                     what none may use now
+    clusters    profiles  <-  clusters  <-  nodes    the users' resources
+                projects                             for checking quotas
+    policies    policies  <-  cluster_policies       rules for clusters
+    receivers   receivers, receiver_credentials,     external triggers of
+                received_messages                    actions
+    actions     actions, action_dependencies         work for engines
+                locks                                resources in use
+                events                               results of actions
+    fleet       services, ledger_state               live processes
+                calls                                recorded responses
+                contract_version                     contracted schema
     simulation  simulated_servers,                   the simulated cloud
                 simulated_messages
 
-Some modules have their tables beside what uses them: :mod:`engine.db.health`,
-:mod:`engine.db.lifecycle`, :mod:`engine.db.simulation` and
-:mod:`engine.db.trusts`. Migrations are written by hand
-(``migrations/versions``); a test compares their result with these classes
-on every database.
+Some modules define their tables next to the code that uses them:
+:mod:`engine.db.health`, :mod:`engine.db.lifecycle`,
+:mod:`engine.db.simulation` and :mod:`engine.db.trusts`. Migrations are written
+by hand (``migrations/versions``). A test compares their result with these
+classes on every database.
 """
 
 from engine.db.models.actions import Action, ActionDependency, Event, Lock

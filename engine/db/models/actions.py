@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What engines do, and what came of it."""
+"""Tables of actions, their locks and their events."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from engine.db.models.base import (
 
 
 class Action(Owned, Base):
-    """A piece of work that any engine may do.
+    """A unit of work that any engine may run.
 
-    No foreign key leads from here: an action outlives its target.
+    It has no foreign keys: an action outlives its target.
     """
 
     __tablename__ = 'actions'
@@ -47,16 +47,17 @@ class Action(Owned, Base):
 
     status: orm.Mapped[str] = orm.mapped_column(String(32))
     status_reason: orm.Mapped[str | None] = reason_column()
-    #: The step of its handler to run next.
+    #: The stage of the handler to run next.
     stage: orm.Mapped[str] = orm.mapped_column(String(32), default='start')
 
-    #: The service that runs it, and how often it was claimed: together they
-    #: fence off a worker that was given up.
+    #: The service that runs the action, and the number of claims on it.
+    #: Together they fence off a worker whose engine was declared dead.
     owner: orm.Mapped[str | None] = orm.mapped_column(String(36))
     claims: orm.Mapped[int] = orm.mapped_column(default=0)
-    #: How many owners died with it.
+    #: The number of owners that died while running the action.
     deaths: orm.Mapped[int] = orm.mapped_column(default=0)
-    #: Not to be claimed earlier, and the locked resource it waits for.
+    #: The time before which no engine claims the action, and the locked
+    #: resource that it waits for.
     not_before: orm.Mapped[Time | None]
     blocked_on: orm.Mapped[str | None] = orm.mapped_column(String(36))
     deadline: orm.Mapped[Time | None]
@@ -64,7 +65,7 @@ class Action(Owned, Base):
     start_time: orm.Mapped[float | None] = orm.mapped_column(types.Seconds)
     end_time: orm.Mapped[float | None] = orm.mapped_column(types.Seconds)
 
-    #: The primitive of the request that asked for it, with its version.
+    #: The primitive of the request that created the action, with its version.
     inputs: orm.Mapped[dict[str, Any]] = json_column()
     outputs: orm.Mapped[dict[str, Any]] = json_column()
     data: orm.Mapped[dict[str, Any]] = json_column()
@@ -74,7 +75,7 @@ class Action(Owned, Base):
 
 
 class ActionDependency(Base):
-    """An action that waits (``dependent``) for another (``depended``)."""
+    """A dependency: the action ``dependent`` waits for ``depended``."""
 
     __tablename__ = 'action_dependencies'
     __table_args__ = (Index(None, 'dependent'), TABLE_OPTIONS)
@@ -88,7 +89,7 @@ class ActionDependency(Base):
 
 
 class Lock(Base):
-    """An action's claim on a cluster or node."""
+    """An action's lock on a cluster or node."""
 
     __tablename__ = 'locks'
     __table_args__ = (Index(None, 'action_id'), TABLE_OPTIONS)
@@ -104,9 +105,9 @@ class Lock(Base):
 
 
 class Event(Owned, Base):
-    """What happened to a cluster or a node.
+    """An event in the life of a cluster or a node.
 
-    No foreign key leads from here: an event outlives what it is about.
+    It has no foreign keys: an event outlives its subject.
     """
 
     __tablename__ = 'events'

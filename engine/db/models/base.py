@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tables have in common: their root, and columns that many have."""
+"""Base class of the tables, and columns that many tables share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.db import types
 
 Time = datetime.datetime
 
-#: Names are compared byte by byte, everywhere; MariaDB would not otherwise.
+#: Compare names byte by byte, which is not MariaDB's default.
 TABLE_OPTIONS = {
     'mysql_engine': 'InnoDB',
     'mysql_charset': 'utf8mb4',
@@ -33,10 +33,10 @@ CONVENTIONS = {
 
 
 class Base(orm.DeclarativeBase):
-    """Root of the tables."""
+    """Base class of the tables."""
 
     metadata = sqlalchemy.MetaData(naming_convention=CONVENTIONS)
-    # What the database fills in is there when the session is gone.
+    # Load server defaults at once, so that they outlive the session.
     __mapper_args__ = {'eager_defaults': True}
     type_annotation_map = {
         Time: types.UtcDateTime,
@@ -50,25 +50,25 @@ def new_id() -> str:
 
 
 def id_column() -> orm.Mapped[str]:
-    """Return a primary key that is a random UUID."""
+    """Return a primary key column that defaults to a random UUID."""
     return orm.mapped_column(String(36), primary_key=True, default=new_id)
 
 
 def json_column(name: str | None = None) -> orm.Mapped[dict[str, Any]]:
-    """Return a column of a JSON object, {} where nothing is given.
+    """Return a column for a JSON object, empty by default.
 
-    :param name: of the column, where it is not the attribute's
+    :param name: the column's name, if it differs from the attribute's
     """
     return orm.mapped_column(name, types.Json, nullable=False, default=dict)
 
 
 def reason_column() -> orm.Mapped[str | None]:
-    """Return a column of text for people, as long as it comes."""
+    """Return a column for human-readable text of any length."""
     return orm.mapped_column(types.LongText)
 
 
 class Owned:
-    """Whose a row is."""
+    """Columns for the owner of a row."""
 
     user: orm.Mapped[str | None] = orm.mapped_column(String(64))
     project: orm.Mapped[str | None] = orm.mapped_column(String(64))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users have: profiles, clusters of them, and their nodes."""
+"""Tables of the users' resources: profiles, clusters and nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.db.models.base import (
 
 
 class Profile(Owned, Base):
-    """What nodes made from it are like."""
+    """A template for creating nodes."""
 
     __tablename__ = 'profiles'
     __table_args__ = (
@@ -103,10 +103,10 @@ class Node(Owned, Base):
 
 
 class Project(Base):
-    """Who has had clusters: locked while they are counted."""
+    """A project that has had clusters, locked while quotas are checked."""
 
     __tablename__ = 'projects'
     __table_args__ = (TABLE_OPTIONS,)
 
-    #: Empty for what belongs to no project.
+    #: Empty for resources without a project.
     id: orm.Mapped[str] = orm.mapped_column(String(64), primary_key=True)

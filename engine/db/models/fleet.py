@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that live, and what they must know of each other."""
+"""Tables of the live processes and their shared state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Service(Base):
 
 
 class LedgerState(Base):
-    """What is true of the fleet as a whole; one row."""
+    """The state of the whole fleet, in one row."""
 
     __tablename__ = 'ledger_state'
     __table_args__ = (TABLE_OPTIONS,)
@@ -51,7 +51,7 @@ class LedgerState(Base):
 
 
 class Call(Base):
-    """What a call was answered that has changed something."""
+    """The recorded response of a call that changed something."""
 
     __tablename__ = 'calls'
     __table_args__ = (Index(None, 'created_at'), TABLE_OPTIONS)
@@ -62,7 +62,7 @@ class Call(Base):
 
 
 class ContractVersion(Base):
-    """The last contracting migration; alembic's own, one row or none."""
+    """The current contracting revision, written by alembic; 0 or 1 rows."""
 
     __tablename__ = 'contract_version'
     __table_args__ = (TABLE_OPTIONS,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules, and the clusters under them."""
+"""Tables of policies, and of their attachments to clusters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.db.models.base import (
 
 
 class Policy(Owned, Base):
-    """A rule that clusters can be under."""
+    """A rule that can be attached to clusters."""
 
     __tablename__ = 'policies'
     __table_args__ = (
@@ -57,5 +57,5 @@ class ClusterPolicy(Base):
     priority: orm.Mapped[int]
     enabled: orm.Mapped[bool]
     data: orm.Mapped[dict[str, Any]] = json_column()
-    #: When the policy last let an action happen that it is about.
+    #: When the policy last allowed an action that it governs.
     last_op: orm.Mapped[Time | None]

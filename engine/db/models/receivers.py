@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What starts actions from outside."""
+"""Tables of receivers, which start actions from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.db.models.base import (
 
 
 class Receiver(Owned, Base):
-    """By which something outside starts an action on a cluster."""
+    """An external trigger of actions on a cluster."""
 
     __tablename__ = 'receivers'
     __table_args__ = (
@@ -31,7 +31,7 @@ class Receiver(Owned, Base):
     id: orm.Mapped[str] = id_column()
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     type: orm.Mapped[str] = orm.mapped_column(String(32))
-    #: Both are said by the messages of a receiver of messages.
+    #: NULL for a message receiver: each message names both.
     cluster_id: orm.Mapped[str | None] = orm.mapped_column(
         ForeignKey('clusters.id', ondelete='CASCADE'), index=True
     )
@@ -43,9 +43,10 @@ class Receiver(Owned, Base):
 
 
 class ReceiverCredential(Base):
-    """By which a receiver acts for its owner; see :mod:`engine.delegations`.
+    """The credential by which a receiver acts for its owner.
 
-    No foreign key leads from here: it stays until it has been revoked.
+    See :mod:`engine.delegations`. It has no foreign key: the row stays until
+    the credential has been revoked.
     """
 
     __tablename__ = 'receiver_credentials'
@@ -59,7 +60,7 @@ class ReceiverCredential(Base):
 
 
 class ReceivedMessage(Base):
-    """A message whose action was made, until it is out of its queue."""
+    """A message whose action exists, until it is deleted from its queue."""
 
     __tablename__ = 'received_messages'
     __table_args__ = (TABLE_OPTIONS,)

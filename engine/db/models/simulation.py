@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated cloud; the rest of it: :mod:`engine.db.simulation`."""
+"""Tables of the simulated cloud; see also :mod:`engine.db.simulation`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SimulatedServer(Base):
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     status: orm.Mapped[str] = orm.mapped_column(String(32))
     properties: orm.Mapped[dict[str, Any]] = json_column()
-    #: Where it was put; NULL: before there was a choice.
+    #: The server's location; NULL in rows older than these columns.
     region: orm.Mapped[str | None] = orm.mapped_column(String(255))
     zone: orm.Mapped[str | None] = orm.mapped_column(String(255))
     host: orm.Mapped[str | None] = orm.mapped_column(String(255))
@@ -44,7 +44,7 @@ class SimulatedMessage(Base):
     __table_args__ = (Index(None, 'project', 'queue'), TABLE_OPTIONS)
 
     id: orm.Mapped[str] = id_column()
-    #: '' for none.
+    #: Empty for no project.
     project: orm.Mapped[str] = orm.mapped_column(String(64))
     queue: orm.Mapped[str] = orm.mapped_column(String(64))
     body: orm.Mapped[dict[str, Any]] = json_column()

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud of OpenStack, spoken to with openstacksdk.
+"""An OpenStack cloud, accessed with openstacksdk.
 
 ::
 
-    provider       all of it together
-    projects       the same for each user that the service acts for
-    notifications  what Nova tells of servers by itself
-    conf           the options [provider_openstack]
-    connection     how the cloud is reached
-    asking         errors in the cloud's words, and waiting that ends
-    servers        Nova's servers, with parts of their own in
-                   server_requests, server_details,
-                   server_operations and ports
-    stacks         Heat's stacks
-    placement      server groups, zones and regions, hypervisors
-    octavia        load balancers
+    provider            combines all parts
+    projects            the same for each user that the service acts for
+    notifications       Nova's notifications about servers
+    conf                the options [provider_openstack]
+    connection          sessions and API clients
+    asking              error messages, and waiting with a timeout
+    servers             Nova's servers, with helpers in
+                        server_requests, server_details,
+                        server_operations and ports
+    stacks              Heat's stacks
+    placement           server groups, zones and regions, hypervisors
+    octavia             load balancers
 
-Containers are not the cloud's: see :mod:`engine.providers.docker`.
-
-Nothing is remembered here but notifications. What is made for a node carries
-the node's ID in a tag or a description, by which another engine finds it
-again.
+Containers don't belong to the cloud: see :mod:`engine.providers.docker`.
+Except for notifications, the database stores nothing for this provider. A
+resource created for a node has the node's ID in a tag or in its description,
+so that another engine can find it.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ def load(
 ) -> base.Provider:
     """Return the provider for the cloud of ``[provider_openstack]``.
 
-    Nothing is sent to the cloud before somebody asks for something.
+    It sends no request to the cloud before the first operation.
 
-    :param target: where Nova's notifications are written down
-    :raises engine.providers.openstack.connection.CloudConfigError: no cloud,
-        or no way to authenticate, is configured
+    :param target: the database that stores Nova's notifications
+    :raises engine.providers.openstack.connection.CloudConfigError: the cloud
+        or its authentication is not configured
     """
     from engine.providers.openstack import (
         connection,

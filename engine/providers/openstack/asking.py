@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors in the cloud's words, and waiting that ends."""
+"""Convert errors of the cloud, and wait with a timeout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG = logging.getLogger(__name__)
 
 T = TypeVar('T')
 
-#: Characters of a cloud's message that users are shown.
+#: Maximum length of a cloud's message that users see.
 LONGEST = 500
 
 
@@ -29,12 +29,13 @@ LONGEST = 500
 def explained(
     what: str, missing: type[base.NotFound] = base.NotFound
 ) -> Iterator[None]:
-    """Have errors told as those of a provider.
+    """Convert the errors of a block to ProviderError.
 
-    :param what: is being done, such as 'create the server of node ...'
-    :param missing: what is raised for 404
-    :raises engine.providers.base.ProviderError: with the cloud's status and
-        message, but without its addresses
+    :param what: the operation for messages, such as 'create the server of node
+        ...'
+    :param missing: the exception for status code 404
+    :raises engine.providers.base.ProviderError: with the cloud's status code
+        and message, but without its URLs
     """
     try:
         with gate.waiting():
@@ -68,9 +69,9 @@ def explained(
 
 
 def checked(response: Any) -> Any:
-    """Return a response that is no error.
+    """Return a response, unless it is an error.
 
-    :raises openstack.exceptions.HttpException: it is one
+    :raises openstack.exceptions.HttpException: the response is an error
     """
     openstack.exceptions.raise_from_response(response)
     return response
@@ -83,11 +84,12 @@ def until(
     timeout: float,
     interval: float,
 ) -> T:
-    """Look until something is there, and return it.
+    """Call a function until it returns a value other than None.
 
-    :param what: has to happen, for the message
-    :param timeout: seconds
-    :raises engine.providers.base.ProviderError: it did not happen
+    :param what: the awaited event, for the message
+    :param timeout: seconds to wait
+    :param interval: seconds between two calls
+    :raises engine.providers.base.ProviderError: the time is up
     """
     end = time.monotonic() + timeout
     while True:
@@ -106,5 +108,5 @@ def _status(error: openstack.exceptions.HttpException) -> str:
 
 
 def _message(error: openstack.exceptions.HttpException) -> str:
-    """Return what a cloud said, without the address that it was asked at."""
+    """Return a cloud's message, without the URL of the request."""
     return str(error.details or error.message or '')[:LONGEST]

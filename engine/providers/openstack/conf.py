@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options ``[provider_openstack]`` that need no library."""
+"""The options of ``[provider_openstack]``."""
 
 from __future__ import annotations
 
+from keystoneauth1 import loading
 from oslo_config import cfg
 
 GROUP = cfg.OptGroup(
     'provider_openstack',
-    'The cloud of [engine] provider = openstack. It is one of clouds.yaml, or'
-    " keystoneauth's options auth_type, auth_url and so on say how to reach"
-    ' it.',
+    'Cloud of [engine] provider = openstack: a cloud of clouds.yaml, or the'
+    ' cloud that the options of keystoneauth, such as auth_type and auth_url,'
+    ' describe',
 )
 
 OPTIONS = [
     cfg.StrOpt(
         'cloud',
-        help='Name of a cloud in clouds.yaml. If it is given, the options of'
-        ' keystoneauth in this section do not count.',
+        help='Name of a cloud in clouds.yaml. If set, the options of'
+        ' keystoneauth in this section are ignored.',
     ),
     cfg.StrOpt(
         'account',
@@ -24,83 +25,98 @@ OPTIONS = [
         choices=[
             (
                 'project',
-                'the project of whoever asks, who trusts the account of'
-                ' [receivers] for it; without Keystone as "service"',
+                "the caller's project, by a trust with the account of"
+                ' [receivers]; without Keystone, the same as "service"',
             ),
-            ('service', 'that of the account of this section, for everybody'),
+            (
+                'service',
+                "the project of this section's account, for all callers",
+            ),
         ],
-        help='In whose project nodes are made.',
+        help='Project in which nodes are created.',
     ),
     cfg.StrOpt(
         'region_name',
-        help='Region that nodes are made in of which nothing else is said.',
+        help='Default region of new nodes.',
     ),
     cfg.StrOpt(
         'interface',
         default='public',
         choices=['public', 'internal', 'admin'],
-        help='Endpoints of the catalogue that are used, unless clouds.yaml'
-        ' says otherwise.',
+        help='Interface of the endpoints in the service catalog, unless'
+        ' clouds.yaml sets it.',
     ),
     cfg.FloatOpt(
         'request_timeout',
         default=60.0,
         min=0.1,
-        help='Seconds that a request to the cloud may take.',
+        help='Timeout of a request to the cloud, in seconds.',
     ),
     cfg.IntOpt(
         'retries',
         default=3,
         min=0,
-        help='How often a request is repeated that could not be sent, or was'
-        ' answered with 429 or 503.',
+        help='Maximum number of retries of a request that could not be sent,'
+        ' or that failed with status 429 or 503.',
     ),
     cfg.FloatOpt(
         'retry_delay',
         default=0.5,
         min=0.0,
-        help='Seconds before the first repetition; twice as long before each'
-        ' further one.',
+        help='Seconds before the first retry. The delay doubles with each'
+        ' further retry.',
     ),
     cfg.FloatOpt(
         'server_timeout',
         default=600.0,
         min=0.1,
-        help='Seconds in which a server has to be as it was asked for.',
+        help='Seconds within which a server must reach the requested state.',
     ),
     cfg.FloatOpt(
         'stack_timeout',
         default=3600.0,
         min=0.1,
-        help='Seconds in which a stack has to be as it was asked for, unless'
-        ' its profile says otherwise.',
+        help='Seconds within which a stack must reach the requested state,'
+        ' unless its profile sets a timeout.',
     ),
     cfg.MultiStrOpt(
         'notification_url',
         default=[],
         secret=True,
-        help='Where Nova sends versioned notifications: a transport URL of'
-        ' oslo.messaging, such as rabbit://user:password@host:5672/; one for'
-        ' each region. It is needed for LIFECYCLE_EVENTS of health policies.'
-        ' Where [oslo_messaging_rabbit] of Nova is not as oslo.messaging has'
-        ' it by default, its options are in the query, as in'
-        ' ?amqp_durable_queues=true; those of this service do not count.',
+        help='Transport URL of oslo.messaging to which Nova sends versioned'
+        ' notifications, such as rabbit://user:password@host:5672/. Repeat'
+        ' the option for each region. Health policies with LIFECYCLE_EVENTS'
+        ' require it. If [oslo_messaging_rabbit] of Nova differs from the'
+        ' defaults of oslo.messaging, add its options to the query, as in'
+        " ?amqp_durable_queues=true; the options in this service's own"
+        ' [oslo_messaging_rabbit] do not apply.',
     ),
     cfg.StrOpt(
         'notification_exchange',
         default='nova',
-        help='The control exchange of Nova.',
+        help='Control exchange of Nova.',
     ),
     cfg.StrOpt(
         'notification_pool',
         default='vobjects',
-        help='Name of the queue by which all engines listen, each to a part;'
-        ' another one for another deployment of the service.',
+        help='Name of the notification queue that all engines share. Each'
+        ' notification goes to one engine. Use a different name for each'
+        ' deployment of the service.',
     ),
     cfg.FloatOpt(
         'poll_interval',
         default=2.0,
         min=0.01,
-        help='Seconds between two looks at what is on its way.',
+        help='Seconds between polls of an operation in progress.',
     ),
 ]
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return keystoneauth's options for oslo.config's generator."""
+    options: list[cfg.Opt] = [
+        *loading.get_auth_common_conf_options(),
+        *loading.get_auth_plugin_conf_options('v3password'),
+        *loading.get_session_conf_options(),
+    ]
+    return [(GROUP, options)]

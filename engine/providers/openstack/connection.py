@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the cloud is reached.
+"""Connect to the cloud.
 
-One keystoneauth session serves all threads of the engine: it has the token,
-the catalogue and the connections. Each user that the engine acts for has
-another one. openstacksdk's own objects are made for
-each thread, as they are not meant to be shared.
+All threads of the engine share one keystoneauth session, which holds the
+token, the catalog and the connections. Each user that the engine acts for has
+a separate session. openstacksdk's objects must not be shared, so each thread
+creates its own.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from oslo_config import cfg
 from engine.providers.openstack import asking, conf
 from vobjects import exceptions
 
-#: Statuses after which a request is repeated.
+#: Status codes after which a request is repeated.
 RETRIED = [429, 503]
 
 SECTION = conf.GROUP.name
 
 
 class CloudConfigError(exceptions.VobjectsError):
-    """The configuration does not say how to reach the cloud."""
+    """Raised when the connection to the cloud is not configured correctly."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cloud:
     """One region of the cloud.
 
-    :ivar options: those of ``[provider_openstack]``
-    :ivar region: as the SDK describes it
+    :ivar options: the options of ``[provider_openstack]``
+    :ivar region: openstacksdk's description of the region
     """
 
     options: Any
@@ -51,11 +51,11 @@ class Cloud:
 
     @classmethod
     def configured(cls, configuration: cfg.ConfigOpts) -> Self:
-        """Return the region that the configuration names.
+        """Return the configured region.
 
-        Nothing is sent to the cloud before somebody asks for something.
+        It sends no request to the cloud before the first operation.
 
-        :raises CloudConfigError: it names none, or not completely
+        :raises CloudConfigError: the configuration is missing or incomplete
         """
         options = configuration[SECTION]
         try:
@@ -67,7 +67,8 @@ class Cloud:
                 )
             else:
                 region = _from_section(configuration, options)
-            # Here, not by the first threads that need it, each its own.
+            # Create the session once, rather than in each of the first
+            # threads.
             region.get_session()
         except (
             sdk_exceptions.SDKException,
@@ -88,12 +89,12 @@ class Cloud:
         return Cloud(self.options, other)
 
     def acting_by(self, auth: Any) -> Cloud:
-        """Return the same region, for somebody else.
+        """Return the same region, accessed for another user.
 
-        :param auth: a plugin of keystoneauth
+        :param auth: a keystoneauth plugin
         """
         ours: Any = self.region.get_session()
-        # Nothing of one user's, such as cookies, is sent for another.
+        # A separate session keeps cookies and other state of users apart.
         session = ks_session.Session(
             auth=auth,
             verify=ours.verify,
@@ -111,23 +112,23 @@ class Cloud:
         return Cloud(self.options, region)
 
     def authenticate(self) -> None:
-        """Get a token, unless there is one that is good.
+        """Get a token, unless there is a valid one.
 
-        :raises engine.providers.base.ProviderError: there is none to be had
+        :raises engine.providers.base.ProviderError: authentication failed
         """
         with asking.explained('authenticate'):
             session: Any = self.region.get_session()
             session.auth.get_access(session)
 
     def close(self) -> None:
-        """Close what is open to the cloud; what is under way goes on."""
+        """Close idle connections to the cloud."""
         session: Any = self.region.get_session()
         session.session.close()
 
     def regions(self) -> list[str]:
-        """Return the names of the regions, as the catalogue has them.
+        """Return the names of the regions in the catalog.
 
-        :raises engine.providers.base.ProviderError: the cloud does not say
+        :raises engine.providers.base.ProviderError: authentication failed
         """
         with asking.explained('list the regions'):
             session: Any = self.region.get_session()
@@ -142,7 +143,7 @@ class Cloud:
                 }
             )
 
-    # The services, as this thread may use them
+    # API clients for the current thread
 
     @property
     def compute(self) -> Any:
@@ -182,7 +183,7 @@ class Cloud:
 def _from_section(
     configuration: cfg.ConfigOpts, options: Any
 ) -> cloud_region.CloudRegion:
-    """Return the region that keystoneauth's options describe."""
+    """Return the region described by keystoneauth's options."""
     loading.register_auth_conf_options(configuration, SECTION)
     loading.register_session_conf_options(configuration, SECTION)
     if not options.auth_type:
@@ -200,13 +201,3 @@ def _from_section(
         region_name=options.region_name,
         interface=options.interface,
     )
-
-
-def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return keystoneauth's options, as oslo.config's generator expects."""
-    options = [
-        *loading.get_auth_common_conf_options(),
-        *loading.get_auth_plugin_conf_options('v3password'),
-        *loading.get_session_conf_options(),
-    ]
-    return [(conf.GROUP, options)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Nova tells of its servers, by versioned notifications.
+"""Receive Nova's versioned notifications about servers.
 
-Engines listen with one queue of their own, so that one of them gets each
-notification and other listeners miss none. It is written down if it is of a
-node that a health policy looks after; the health managers do the rest.
+All engines share one queue, so that each notification reaches one engine, and
+other listeners miss none. A notification is stored if it concerns a node under
+health monitoring. The health managers process it.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ LOG = logging.getLogger(__name__)
 
 TOPIC = 'versioned_notifications'
 
-#: Seconds before a notification is taken once more.
+#: Seconds to wait before a notification is requeued.
 PAUSE = 1.0
 
-#: What Nova's new names had before them when they were old.
+#: Prefix of the event types of Nova's unversioned notifications.
 _PREFIX = 'compute.'
 
 
 class Notifications(kept_events.KeptEvents):
-    """See :class:`engine.providers.lifecycle.Events`.
+    """Nova's events; see :class:`engine.providers.lifecycle.Events`.
 
-    :param conf: ``[provider_openstack]``, with ``notification_url``
+    :param conf: the configuration; ``[provider_openstack]`` sets
+        ``notification_url``
     """
 
     def __init__(
@@ -53,18 +54,18 @@ class Notifications(kept_events.KeptEvents):
         ]
 
     def start(self) -> None:
-        """Listen, in the background."""
+        """Start listening in the background."""
         for listener in self._listeners:
             listener.start()
 
     def stop(self) -> None:
-        """Listen no more; what was heard is written down."""
+        """Stop listening; received notifications are stored."""
         for listener in self._listeners:
             listener.stop()
 
 
 class Endpoint:
-    """Writes down what is of interest."""
+    """Stores relevant notifications."""
 
     filter_rule = oslo_messaging.NotificationFilter(event_type=r'^instance\.')
 
@@ -79,7 +80,7 @@ class Endpoint:
         payload: Any,
         metadata: Any,
     ) -> str:
-        """Hear that something was done."""
+        """Process a notification of priority INFO."""
         type_ = f'{_PREFIX}{event_type}'
         if type_ not in lifecycle.FAILURES:
             return str(oslo_messaging.NotificationResult.HANDLED)
@@ -95,7 +96,7 @@ class Endpoint:
             concerns = self._database.write(
                 lambda session: table.report(session, server_id, type_)
             )
-        except oslo_db_exception.DBError as error:
+        except (exceptions.OutOfReach, oslo_db_exception.DBError) as error:
             database.report(LOG, error, 'Could not write down an event')
             threading.Event().wait(PAUSE)
             return str(oslo_messaging.NotificationResult.REQUEUE)
@@ -103,14 +104,14 @@ class Endpoint:
             LOG.info('Server %s: %s', server_id, event_type)
         return str(oslo_messaging.NotificationResult.HANDLED)
 
-    #: As rebuild.error is told.
+    #: rebuild.error has the priority ERROR.
     error = info
 
 
 class _Listener:
     """Listens to one message bus.
 
-    :param options: ``[provider_openstack]``
+    :param options: the options of ``[provider_openstack]``
     """
 
     def __init__(self, options: Any, url: str, heard: Endpoint) -> None:
@@ -118,17 +119,17 @@ class _Listener:
         self._url = url
         self._heard = heard
         self._server: Any = None
-        # A broker that does not answer keeps who asks for it.
+        # In a thread, because connecting blocks until the broker responds.
         self._thread = threading.Thread(
             target=self._listen, name='notifications', daemon=True
         )
 
     def start(self) -> None:
-        """Connect, in the background, as soon as that can be done."""
+        """Connect in the background, as soon as the broker responds."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop, if it had begun."""
+        """Stop listening, if connected."""
         if self._server is not None:
             transport.stop_server(self._server, lambda: None)
             self._server.transport.cleanup()
@@ -152,7 +153,7 @@ class _Listener:
 def listener(
     url: str, exchange: str, pool: str, endpoints: Sequence[Any]
 ) -> Any:
-    """Return a listener to a cloud's notifications.
+    """Return a listener for a cloud's notifications.
 
     :param pool: the name of the queue that its listeners share
     """
@@ -167,7 +168,7 @@ def listener(
 
 
 def _server_id(payload: Any) -> str | None:
-    """Return of which server a versioned payload is; None: of none."""
+    """Return the server ID in a versioned payload, or None."""
     try:
         found = payload['nova_object.data']['uuid']
     except (KeyError, TypeError):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Octavia's load balancers; see :mod:`engine.providers.balancing`.
 
-A load balancer carries the key that it was made for in its description.
-Octavia makes one change of a load balancer at a time and refuses others with
-409 meanwhile: who is refused waits for its turn.
+The description of a load balancer holds the key that it was created for.
+Octavia runs one change of a load balancer at a time, and rejects other changes
+with 409. A rejected change is repeated until it succeeds or times out.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ LOG = logging.getLogger(__name__)
 
 _ROOT = '/lbaas'
 
-#: Parts of a pool's session persistence that Octavia knows.
+#: Keys of a pool's session persistence that Octavia supports.
 _PERSISTENCE = ('type', 'cookie_name')
 
-#: Parts of a health monitor that are told to Octavia as they are.
+#: Keys of a health monitor that are sent to Octavia unchanged.
 _MONITOR = (
     'type',
     'delay',
@@ -42,10 +42,10 @@ _MONITOR = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Work:
-    """Something that is done to a load balancer, until a point in time.
+    """A change of a load balancer with a deadline.
 
-    :ivar what: for messages
-    :ivar end: by ``time.monotonic``
+    :ivar what: the description, for messages
+    :ivar end: the deadline, as a value of ``time.monotonic``
     """
 
     what: str
@@ -53,11 +53,11 @@ class Work:
 
     @classmethod
     def begun(cls, what: str, timeout: float) -> Work:
-        """Return one that has a number of seconds."""
+        """Return a change with a timeout in seconds."""
         return cls(what, time.monotonic() + timeout)
 
     def left(self) -> float:
-        """Return the seconds that are left."""
+        """Return the remaining seconds."""
         return max(self.end - time.monotonic(), 0)
 
 
@@ -68,7 +68,7 @@ class LoadBalancers:
         self._cloud = cloud
 
     def check(self, spec: balancing.Spec) -> None:
-        """Refuse what could not be made."""
+        """Check that the cloud can create a load balancer."""
         self._subnet(spec.pool['subnet'])
         self._vip(spec.vip)
         for path, name in (
@@ -82,7 +82,7 @@ class LoadBalancers:
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> balancing.Balancer:
-        """Return a load balancer that somebody else made."""
+        """Return a load balancer that was not created by this service."""
         what = f'find the load balancer {name_or_id}'
         with asking.explained(what):
             found = self._found(name_or_id)
@@ -100,7 +100,7 @@ class LoadBalancers:
     def create(
         self, key: str, spec: balancing.Spec, *, timeout: float
     ) -> balancing.Balancer:
-        """Make a load balancer, or what is missing of that of ``key``."""
+        """Create the load balancer for ``key``, or its missing parts."""
         work = Work.begun(f'create the load balancer {spec.name}', timeout)
         with asking.explained(work.what):
             there = self._list('loadbalancers', description=_mark(key))
@@ -113,7 +113,7 @@ class LoadBalancers:
             raise
 
     def delete(self, balancer: balancing.Balancer, *, timeout: float) -> None:
-        """Remove a load balancer with its parts; fine if it is gone."""
+        """Delete a load balancer with its parts, if it exists."""
         work = Work.begun(f'delete load balancer {balancer.id}', timeout)
         path = f'loadbalancers/{balancer.id}?cascade=true'
         try:
@@ -131,7 +131,7 @@ class LoadBalancers:
         subnet: str,
         timeout: float,
     ) -> str:
-        """Put a server into the pool and return the ID of the member."""
+        """Add a server to the pool, and return the ID of the member."""
         what = f'add server {server_id} to load balancer {balancer.id}'
         work = Work.begun(what, timeout)
         found = self._subnet(subnet)
@@ -157,7 +157,7 @@ class LoadBalancers:
     def remove_member(
         self, balancer: balancing.Balancer, member_id: str, *, timeout: float
     ) -> None:
-        """Take a member out of the pool; fine if it is gone."""
+        """Remove a member from the pool, if it exists."""
         what = f'remove member {member_id} of load balancer {balancer.id}'
         work = Work.begun(what, timeout)
         path = f'pools/{balancer.pool_id}/members/{member_id}'
@@ -167,7 +167,7 @@ class LoadBalancers:
         except base.NotFound:
             return
 
-    # Making one
+    # Creation
 
     def _add_balancer(self, key: str, spec: balancing.Spec) -> dict[str, Any]:
         values = {
@@ -185,7 +185,7 @@ class LoadBalancers:
     def _completed(
         self, id_: str, spec: balancing.Spec, work: Work
     ) -> balancing.Balancer:
-        """Return a load balancer with the parts that it lacked."""
+        """Create the missing parts of a load balancer, and return it."""
         found = self._until_ready(id_, work)
         if not found['listeners']:
             self._post('listeners', 'listener', _listener(id_, spec))
@@ -212,14 +212,14 @@ class LoadBalancers:
         return _balancer(found, pool_id, monitor_id)
 
     def _give_up(self, id_: str) -> None:
-        """Remove what is there of a load balancer that could not be made."""
+        """Delete a load balancer whose creation failed."""
         try:
             with asking.explained(f'delete load balancer {id_}'):
                 self._ask('DELETE', f'loadbalancers/{id_}?cascade=true')
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
 
-    # Finding things
+    # Lookup
 
     def _vip(self, vip: Mapping[str, Any]) -> dict[str, Any]:
         found = {}
@@ -272,7 +272,7 @@ class LoadBalancers:
         ]
         return found
 
-    # Asking Octavia
+    # Requests to Octavia
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         return asking.checked(
@@ -303,7 +303,7 @@ class LoadBalancers:
     def _in_turn(
         self, work: Work, method: str, path: str, body: Any = None
     ) -> Any:
-        """Ask for a change until it is not refused for another one."""
+        """Send a request until no other change conflicts with it."""
 
         def attempt() -> Any:
             with asking.explained(work.what):
@@ -315,7 +315,7 @@ class LoadBalancers:
         return self._until(attempt, work)
 
     def _until_ready(self, id_: str, work: Work) -> dict[str, Any]:
-        """Return a load balancer when no change of it is under way."""
+        """Return a load balancer once no change of it is in progress."""
 
         def look() -> dict[str, Any] | None:
             with asking.explained(work.what):

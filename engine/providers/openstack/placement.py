@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Nova puts servers; see :mod:`engine.providers.placing`."""
+"""Nova's placement of servers; see :mod:`engine.providers.placing`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from engine.providers import base, placing
 from engine.providers.openstack import asking
 from engine.providers.openstack.connection import Cloud
 
-#: Microversion of Nova since which a server group has one policy.
+#: Microversion of Nova in which a server group has a single policy.
 GROUPS = '2.64'
 
 _HYPERVISOR = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
 
 
 class ServerGroups:
-    """See :class:`engine.providers.placing.ServerGroups`."""
+    """Server groups; see :class:`engine.providers.placing.ServerGroups`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
     def find(self, name_or_id: str) -> placing.ServerGroup | None:
-        """Return a group; None: there is none."""
+        """Return a group; None if it does not exist."""
         with asking.explained(f'look for the server group {name_or_id}'):
             answer = asking.checked(
                 self._cloud.compute.get(
@@ -35,7 +35,7 @@ class ServerGroups:
         return None
 
     def create(self, name: str, policy: str) -> placing.ServerGroup:
-        """Make a group, or return the one of that name and policy."""
+        """Create a group, or return the one with that name and policy."""
         found = self.find(name)
         if found is None:
             sent = {'server_group': {'name': name, 'policy': policy}}
@@ -53,7 +53,7 @@ class ServerGroups:
         return found
 
     def delete(self, group_id: str) -> None:
-        """Remove a group; fine if it is gone."""
+        """Delete a group, if it exists."""
         try:
             with asking.explained(f'delete the server group {group_id}'):
                 asking.checked(
@@ -64,13 +64,13 @@ class ServerGroups:
 
 
 class Places:
-    """See :class:`engine.providers.placing.Places`."""
+    """Zones and regions; see :class:`engine.providers.placing.Places`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
     def zones(self) -> list[str]:
-        """Return the names of the availability zones that can be used."""
+        """Return the names of the available zones."""
         with asking.explained('list the availability zones'):
             answer = asking.checked(
                 self._cloud.compute.get('/os-availability-zone')
@@ -82,17 +82,17 @@ class Places:
         ]
 
     def regions(self) -> list[str]:
-        """Return the names of the regions that there are."""
+        """Return the names of the regions."""
         return self._cloud.regions()
 
 
 class Hosts:
-    """See :class:`engine.providers.placing.Hosts`.
+    """Hypervisors; see :class:`engine.providers.placing.Hosts`.
 
-    Nova tells of hypervisors to administrators alone.
+    Nova shows hypervisors only to administrators.
 
-    :param cloud: in which servers are
-    :param account: the cloud as an administrator sees it
+    :param cloud: the cloud that has the servers
+    :param account: the same cloud, accessed by the account of the service
     """
 
     def __init__(self, cloud: Cloud, account: Cloud) -> None:
@@ -100,12 +100,12 @@ class Hosts:
         self._account = account
 
     def trouble(self, server_id: str) -> str:
-        """Return '' if a server's hypervisor is up, else what is wrong."""
+        """Return why a server's hypervisor fails; empty if it is up."""
         what = f'show server {server_id}'
         with asking.explained(what, base.ServerNotFound):
             name = _hypervisor(self._cloud, server_id)
         if not name and self._account is not self._cloud:
-            # Not found is no news of the server then.
+            # Here, 404 does not mean that the server was deleted.
             with asking.explained(what):
                 name = _hypervisor(self._account, server_id)
         if not name:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports and floating addresses that are made for servers.
+"""Ports and floating IPs of servers.
 
-Each carries the key of its server in its description, and a port the spec
-that it was made from, as a digest, in its name. So another engine finds them
-again, and an update knows which ports to keep.
+The description of each holds the key of its server. The name of a port holds a
+digest of its spec. So another engine can find them, and an update knows which
+ports to keep.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from engine.providers.openstack.connection import Cloud
 
 Spec = Mapping[str, Any]
 
-#: Keys of a spec that can be changed while the port stays what it is.
+#: Keys of a spec that can change without replacing the port.
 _CHANGEABLE = ('security_groups',)
 
 _VNIC_TYPE = 'binding:vnic_type'
 
 
 def made(cloud: Cloud, key: str, specs: Sequence[Spec]) -> list[str]:
-    """Return the IDs of ports by the specs of networks, made if need be.
+    """Return the IDs of the ports for network specs, creating missing ones.
 
-    :param key: of the server that they are for
-    :raises engine.providers.base.ProviderError: the cloud refuses
+    :param key: the key of the server
+    :raises engine.providers.base.ProviderError: a request failed
     """
     there = _own(cloud, key)
     return [
@@ -39,7 +39,7 @@ def made(cloud: Cloud, key: str, specs: Sequence[Spec]) -> list[str]:
 
 
 def removed(cloud: Cloud, key: str) -> None:
-    """Remove what was made for a server; fine if nothing is there."""
+    """Delete the ports and floating IPs created for a server, if any."""
     with asking.explained(f'remove the ports of node {key}'):
         for address in _own_addresses(cloud, key):
             cloud.network.delete_ip(address, ignore_missing=True)
@@ -48,7 +48,7 @@ def removed(cloud: Cloud, key: str) -> None:
 
 
 def disowned(cloud: Cloud, key: str) -> None:
-    """Leave what was made for a server to that server."""
+    """Detach ports and floating IPs from a key, so that they are kept."""
     with asking.explained(f'leave the ports of node {key}'):
         for address in _own_addresses(cloud, key):
             cloud.network.update_ip(address, description='')
@@ -63,9 +63,10 @@ def changed(
     old: Sequence[Spec],
     new: Sequence[Spec],
 ) -> None:
-    """Have a server use the ports of other specs.
+    """Replace the ports of a server.
 
-    :param old: specs of which some may have been given up already
+    :param old: the previous specs; some of their ports may be gone already
+    :param new: the new specs
     """
     with asking.explained(f'change the networks of server {server_id}'):
         there = _own(cloud, key)
@@ -91,7 +92,7 @@ def changed(
 
 
 def _named(specs: Sequence[Spec]) -> dict[str, Spec]:
-    """Return specs by the names of their ports: equal ones are counted."""
+    """Return specs by port name; equal specs are numbered."""
     named: dict[str, Spec] = {}
     for spec in specs:
         lasting = {
@@ -107,7 +108,7 @@ def _named(specs: Sequence[Spec]) -> dict[str, Spec]:
 
 
 def _own(cloud: Cloud, key: str) -> dict[str, Any]:
-    """Return the ports that were made for a server, by their names."""
+    """Return the ports created for a server, by name."""
     found = cloud.network.ports(description=_mark(key))
     return {port.name: port for port in found}
 
@@ -123,7 +124,7 @@ def _mark(key: str) -> str:
 def _port(
     cloud: Cloud, key: str, name: str, spec: Spec, there: Mapping[str, Any]
 ) -> str:
-    """Return the ID of the port of a spec, with its floating address."""
+    """Return the ID of the port for a spec, with its floating IP."""
     with asking.explained(f'make the ports of node {key}'):
         if spec.get('port'):
             found = cloud.network.find_port(spec['port'], ignore_missing=False)
@@ -173,9 +174,9 @@ def _set_groups(cloud: Cloud, port: Any, spec: Spec) -> None:
 
 
 def _float(cloud: Cloud, key: str, port_id: str, spec: Spec) -> None:
-    """Have a floating address lead to a port.
+    """Associate a floating IP with a port.
 
-    :raises engine.providers.base.ProviderError: it leads elsewhere
+    :raises engine.providers.base.ProviderError: another port uses the address
     """
     network, wanted = cloud.network, spec.get('floating_ip')
     if wanted:
@@ -212,7 +213,7 @@ def _interfaces(server_id: str) -> str:
 
 
 def _attached(cloud: Cloud, server_id: str) -> set[str]:
-    """Return the IDs of the ports that a server uses."""
+    """Return the IDs of the ports that are attached to a server."""
     answer = asking.checked(cloud.compute.get(_interfaces(server_id)))
     return {one['port_id'] for one in answer.json()['interfaceAttachments']}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud as the users see it that the service acts for."""
+"""Access the cloud for the users that the service acts for."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import threading
 from engine.providers import base
 from engine.providers.openstack import provider
 
-#: Delegations that are remembered with their connections.
+#: Maximum number of delegations whose connections are cached.
 MOST = 256
 
 
 class Projects:
-    """Returns clouds by delegations, and remembers those used last.
+    """Returns the cloud for a delegation, from a cache of recent ones.
 
-    :param most: how many
+    :param most: the maximum number of cached delegations
     """
 
     def __init__(
@@ -29,12 +29,13 @@ class Projects:
         self._kept = collections.OrderedDict()
 
     def __call__(self, delegation: base.Delegation) -> base.Provider:
-        """Return the cloud as a user sees it in a project.
+        """Return the cloud with the permissions of a user in a project.
 
-        :raises engine.providers.base.ProviderError: we are not let in
+        :raises engine.providers.base.ProviderError: authentication failed
         """
         found = self._found(delegation)
-        # Now, where it is told best: who was let in stays so for a while.
+        # Report a failed authentication early; the token then stays valid for
+        # a while.
         found.authenticate()
         return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One region of the cloud, with all that it can do."""
+"""The provider for one region of an OpenStack cloud."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from engine.providers.openstack import (
 
 
 class OpenStackProvider:
-    """See :class:`engine.providers.base.Provider`.
+    """One region; see :class:`engine.providers.base.Provider`.
 
-    :param events: what the cloud tells by itself; None: nothing
-    :param account: the cloud as the account of the service sees it; None:
-        that is ``cloud``
+    :param conf: the configuration, with ``[provider_openstack]``
+    :param events: the events of the cloud; None: not configured
+    :param account: the cloud, accessed by the account of the service; None:
+        the same as ``cloud``
     """
 
     def __init__(
@@ -69,16 +70,16 @@ class OpenStackProvider:
         return self._others[name]
 
     def acting_by(self, delegation: base.Delegation) -> OpenStackProvider:
-        """Return the same region for who has delegated to us."""
+        """Return the same region, accessed for the user of a delegation."""
         cloud = self._cloud.acting_by(delegation.auth)
         return OpenStackProvider(
             self._conf, cloud, self.lifecycle, self._account
         )
 
     def authenticate(self) -> None:
-        """See :meth:`engine.providers.openstack.connection.Cloud`."""
+        """Get a token, unless there is a valid one."""
         self._cloud.authenticate()
 
     def close(self) -> None:
-        """Close what is open to the cloud, in all regions."""
+        """Close idle connections to the cloud, in all regions."""
         self._cloud.close()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of a server: to users, and for adopting it."""
+"""Convert Nova's description of a server, for users and for adoption."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: What Nova says that users are shown as it is.
+#: Keys of Nova's description that users see unchanged.
 SHOWN = (
     'OS-DCF:diskConfig',
     'OS-EXT-AZ:availability_zone',
@@ -28,7 +28,7 @@ SHOWN = (
     'updated',
 )
 
-#: What they are shown as '-' while there is none.
+#: Keys that users see as '-' if they have no value.
 DASHED = (
     'OS-EXT-STS:task_state',
     'OS-SRV-USG:launched_at',
@@ -39,7 +39,7 @@ _VOLUMES = 'os-extended-volumes:volumes_attached'
 
 
 def image_id(server: Mapping[str, Any]) -> str:
-    """Return the ID of a server's image; '': it runs from a volume."""
+    """Return the ID of a server's image; empty if it boots from a volume."""
     image = server.get('image') or {}
     return str(image['id']) if image else ''
 
@@ -50,9 +50,9 @@ def flavor_id(server: Mapping[str, Any]) -> str:
 
 
 def shown(server: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what users are shown of a server, as Senlin does.
+    """Return the description of a server for users, in Senlin's format.
 
-    :param server: as Nova tells before 2.47
+    :param server: Nova's description, in a microversion before 2.47
     """
     volumes = [volume['id'] for volume in server.get(_VOLUMES) or ()]
     groups = _security_groups(server)
@@ -74,7 +74,7 @@ def shown(server: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described(server: Mapping[str, Any]) -> dict[str, Any]:
-    """Return properties by which a server like this one could be made."""
+    """Return the profile properties that describe a server."""
     networks = [
         {'network': name}
         for name, addresses in (server.get('addresses') or {}).items()
@@ -100,6 +100,6 @@ def _is_fixed(address: Mapping[str, Any]) -> bool:
 
 
 def _security_groups(server: Mapping[str, Any]) -> list[str]:
-    """Return names; Nova repeats them for each port."""
+    """Return the names without duplicates; Nova lists them for each port."""
     groups = server.get('security_groups') or ()
     return sorted({group['name'] for group in groups})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on servers: what Nova is sent, and what is waited for."""
+"""Operations on servers: requests to Nova, and awaited statuses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Parameters = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation.
+    """An operation on a server.
 
-    :ivar action: what Nova calls it
-    :ivar content: makes what is sent of it from the parameters
-    :ivar status: what the server has then; None: as before
-    :ivar is_lasting: whether a server with that status had it done already
+    :ivar action: Nova's name of the action
+    :ivar content: creates the content of the request from the parameters
+    :ivar status: the status to wait for; None: any but ERROR
+    :ivar is_lasting: whether a server that has this status needs no request
     """
 
     action: str
@@ -54,7 +54,7 @@ def _evacuate(parameters: Parameters) -> dict[str, Any]:
     return found
 
 
-#: Operations that are one action of Nova's; for the others see
+#: Operations that are a single action of Nova. For the others, see
 #: :meth:`engine.providers.openstack.servers.Servers.operate`.
 OPERATIONS: Mapping[str, Operation] = {
     'reboot': Operation('reboot', _reboot, 'ACTIVE'),

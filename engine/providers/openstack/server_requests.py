@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Nova is asked for by the properties of a profile."""
+"""Convert the properties of a profile to requests for Nova."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from engine.providers.openstack import asking, ports
 from engine.providers.openstack.connection import Cloud
 
-#: Properties that Nova knows by the same name.
+#: Properties that have the same name in Nova.
 _SAME = ('availability_zone', 'config_drive', 'key_name', 'personality')
 
 
 def tag(key: str) -> str:
-    """Return the tag of the server that is made for a key."""
+    """Return the tag of the server that is created for a key."""
     return f'vobjects-{key}'
 
 
 def wanted(
     cloud: Cloud, key: str, name: str, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the server to ask for; its ports are made.
+    """Return the body for creating a server, and create its ports.
 
-    :raises engine.providers.base.ProviderError: something is not there
+    :raises engine.providers.base.ProviderError: a resource does not exist
     """
     auto = properties.get('auto_disk_config', True)
     found: dict[str, Any] = {
@@ -57,7 +57,7 @@ def wanted(
             for device in properties['block_device_mapping_v2']
         ]
     if properties.get('networks'):
-        # Last: what was refused above leaves no port behind.
+        # Last, so that an error above leaves no ports behind.
         found['networks'] = [
             {'port': port}
             for port in ports.made(cloud, key, properties['networks'])
@@ -80,7 +80,7 @@ def image_id(cloud: Cloud, name_or_id: str) -> str:
 
 
 def texts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return metadata as Nova takes it: of nothing but text."""
+    """Return metadata with all keys and values converted to text."""
     return {
         str(key): value if isinstance(value, str) else str(value)
         for key, value in metadata.items()

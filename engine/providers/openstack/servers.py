@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nova's servers; see :class:`engine.providers.base.Servers`.
 
-A server carries the key that it was made for as a tag. What Nova has begun is
-waited for: until the status is the wanted one and no task is left, or until
-the server is in ERROR, which ends with Nova's own reason.
+A tag of the server holds the key that it was created for. Each method waits
+until Nova has finished: until the server has the wanted status and no task. If
+the server changes to ERROR, the method raises an exception with Nova's reason.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from engine.providers.openstack.server_operations import OPERATIONS, Operation
 
 LOG = logging.getLogger(__name__)
 
-#: Microversions of Nova: tags are in answers since 2.26, and the flavor's ID
-#: until 2.46; a new server can have tags since 2.52, and personality until
-#: 2.56; and a volume of a type since 2.67.
+#: Microversions of Nova. Responses have tags since 2.26, and the ID of the
+#: flavor until 2.46. A new server can have tags since 2.52, personality until
+#: 2.56 and volume types since 2.67.
 SHOWING, CREATING, WITH_VOLUME_TYPES = '2.46', '2.52', '2.67'
 
 _TASK = 'OS-EXT-STS:task_state'
 
-#: Statuses of a server that is gone, or as good as gone.
+#: Statuses of a server that was deleted.
 _GONE = ('DELETED', 'SOFT_DELETED')
 
-#: Description of a server that its node does not want any more.
+#: Description of a server that its node no longer uses.
 _LEFT = 'left by its vobjects node'
 
 
@@ -47,7 +47,7 @@ class Servers:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
-        """Make a server, or return the one that ``key`` has already."""
+        """Create a server, or return the existing server of ``key``."""
         what = f'create the server of node {key}'
         found = self.find(key)
         server_id = found.id if found else None
@@ -61,7 +61,7 @@ class Servers:
             raise
 
     def find(self, key: str) -> base.Server | None:
-        """Return the server that was created for ``key``."""
+        """Return the server that was created for ``key``, if any."""
         with asking.explained(f'look for the server of node {key}'):
             answer = asking.checked(
                 self._cloud.compute.get(
@@ -81,7 +81,7 @@ class Servers:
         return _server(self._get(server_id))
 
     def described(self, server_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a server could be made."""
+        """Return the profile properties that describe a server."""
         return server_details.described(self._get(server_id))
 
     def update(
@@ -92,7 +92,7 @@ class Servers:
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> base.Server:
-        """Give a server other properties, those first that restart it."""
+        """Update a server, beginning with changes that restart it."""
         server = self._get(server_id)
         with asking.explained(
             f'update server {server_id}', base.ServerNotFound
@@ -118,7 +118,7 @@ class Servers:
         return self.get(server_id)
 
     def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
-        """Set keys of a server's metadata, and remove those of None."""
+        """Set keys of a server's metadata, and delete those that are None."""
         server = self._get(server_id)
         new = {k: v for k, v in metadata.items() if v is not None}
         with asking.explained(
@@ -133,7 +133,7 @@ class Servers:
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Remove a server; fine if it is gone."""
+        """Delete a server, if it exists."""
         what = f'delete server {server_id}'
         try:
             with asking.explained(what, base.ServerNotFound):
@@ -153,10 +153,10 @@ class Servers:
         )
 
     def disown(self, key: str) -> None:
-        """Let ``key`` have another server, and leave the one that it has.
+        """Detach the server of ``key``, so that it can get a new one.
 
-        Nova keeps the tags of a server that is in ERROR as they are, but not
-        its description.
+        Nova allows changing the description of a server in ERROR, but not its
+        tags.
         """
         found = self.find(key)
         if found is None:
@@ -171,16 +171,16 @@ class Servers:
         ports.disowned(self._cloud, key)
 
     def release(self, key: str) -> None:
-        """Remove the ports and floating addresses made for ``key``."""
+        """Delete the ports and floating IPs created for ``key``."""
         ports.removed(self._cloud, key)
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        """Restart a server."""
+        """Reboot a server."""
         kind = 'HARD' if hard else 'SOFT'
         return self.operate(server_id, 'reboot', {'type': kind})
 
     def rebuild(self, server_id: str) -> base.Server:
-        """Make a server anew from its image, keeping its ID."""
+        """Rebuild a server from its image, keeping its ID."""
         image = server_details.image_id(self._get(server_id))
         if not image:
             raise base.ProviderError(
@@ -191,7 +191,7 @@ class Servers:
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> base.Server:
-        """Do something to a server."""
+        """Run an operation on a server."""
         if operation == 'rebuild':
             return self.rebuild(server_id)
         if operation == 'restore':
@@ -212,7 +212,7 @@ class Servers:
         )
 
     def snapshot(self, server_id: str, name: str) -> str:
-        """Make an image of a server and return its ID."""
+        """Create an image of a server, and return the image's ID."""
         what = f'make an image of server {server_id}'
         with asking.explained(what, base.ServerNotFound):
             answer = self._act(server_id, 'createImage', {'name': name})
@@ -235,12 +235,12 @@ class Servers:
         )
         return image_id
 
-    # Making one
+    # Creation
 
     def _begin(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
-        """Ask for a server and return its ID."""
+        """Request a new server and return its ID."""
         server = server_requests.wanted(self._cloud, key, name, properties)
         sent: dict[str, Any] = {'server': server}
         if properties.get('scheduler_hints'):
@@ -257,16 +257,16 @@ class Servers:
         return str(answer.json()['server']['id'])
 
     def _give_up(self, key: str, server_id: str | None) -> None:
-        """Remove what is there of a server that could not be made."""
+        """Delete what exists of a server whose creation failed."""
         try:
             if server_id is not None:
                 self.delete(server_id)
             self.release(key)
         except base.ProviderError as error:
-            # The node's deletion tries again.
+            # Deleting the node tries again.
             LOG.warning('Something of node %s is left: %s', key, error)
 
-    # Changing one
+    # Changes
 
     def _set_image(self, server: Mapping[str, Any], image: str) -> None:
         image_id = server_requests.image_id(self._cloud, image)
@@ -290,7 +290,7 @@ class Servers:
             return self._confirm(server_id, what)
 
     def _confirm(self, server_id: str, what: str) -> base.Server:
-        """Agree to a server on its new host, when it is there."""
+        """Confirm the resize or migration of a server once it is ready."""
         self._wait(server_id, 'VERIFY_RESIZE', what, or_stays=True)
         self._act(server_id, 'confirmResize', None)
         return self._wait(server_id, '', what)
@@ -330,7 +330,7 @@ class Servers:
     ) -> base.Server:
         what = f'{name.replace("_", " ")} server {server_id}'
         server = self._get(server_id)
-        # Somebody who died may have done it already.
+        # An engine that died may have done this already.
         is_done = operation.is_lasting and server['status'] == operation.status
         with asking.explained(what, base.ServerNotFound):
             if not is_done:
@@ -338,7 +338,7 @@ class Servers:
                 self._act(server_id, operation.action, content)
             return self._wait(server_id, operation.status or '', what)
 
-    # Asking Nova
+    # Requests to Nova
 
     def _act(self, server_id: str, action: str, content: Any) -> Any:
         return asking.checked(
@@ -376,11 +376,11 @@ class Servers:
     def _wait(
         self, server_id: str, status: str, what: str, *, or_stays: bool = False
     ) -> base.Server:
-        """Wait until nothing is done with a server any more.
+        """Wait until a server has no task.
 
-        :param status: it has to have then; '': any but ERROR
-        :param or_stays: whether Nova leaves the server as it was when it
-            cannot do what it was asked
+        :param status: the status to wait for; empty: any but ERROR
+        :param or_stays: whether another status means that Nova gave up the
+            operation
         """
 
         def look() -> base.Server | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heat's stacks; see :class:`engine.providers.base.Stacks`.
 
-A stack carries the key that it was made for in its tags.
+A tag of the stack holds the key that it was created for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS = {
     'disable_rollback': 'disable_rollback',
 }
 
-#: What users are shown of a stack.
+#: Keys of Heat's description that users see.
 _SHOWN = (
     'capabilities',
     'creation_time',
@@ -52,7 +52,7 @@ class Stacks:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Make a stack, or return the one that ``key`` has already."""
+        """Create a stack, or return the existing stack of ``key``."""
         what = f'create the stack of node {key}'
         found = self.find(key)
         if found is None:
@@ -67,7 +67,7 @@ class Stacks:
         return self._wait(stack_id, what, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
-        """Return the stack that was created for ``key``."""
+        """Return the stack that was created for ``key``, if any."""
         with asking.explained(f'look for the stack of node {key}'):
             answer = asking.checked(
                 self._cloud.orchestration.get(
@@ -86,9 +86,10 @@ class Stacks:
     def update(
         self, stack_id: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Give a stack other properties."""
+        """Update the properties of a stack."""
         what, timeout = f'update stack {stack_id}', self._timeout(properties)
-        # Heat does one thing at a time, perhaps for an engine that died.
+        # Heat runs one operation at a time; an engine that died may have
+        # started another one.
         stack = self._settled(stack_id, what, timeout)
         with asking.explained(what, base.StackNotFound):
             asking.checked(
@@ -100,7 +101,7 @@ class Stacks:
         return self._wait(stack_id, what, timeout)
 
     def delete(self, stack_id: str) -> None:
-        """Remove a stack; fine if it is gone."""
+        """Delete a stack, if it exists."""
         what = f'delete stack {stack_id}'
         try:
             stack = self._get(stack_id)
@@ -116,7 +117,7 @@ class Stacks:
         )
 
     def check(self, stack_id: str) -> base.Stack:
-        """Have Heat look at what a stack is made of."""
+        """Run Heat's check of a stack's resources."""
         what = f'check stack {stack_id}'
         stack = self._settled(stack_id, what, self._timeout({}))
         with asking.explained(what, base.StackNotFound):
@@ -129,14 +130,14 @@ class Stacks:
         return _stack(self._settled(stack_id, what, self._timeout({})))
 
     def abandon(self, stack_id: str) -> None:
-        """Forget a stack without removing what it is made of."""
+        """Delete a stack, but keep its resources."""
         what = f'abandon stack {stack_id}'
         with asking.explained(what, base.StackNotFound):
             path = _path(self._get(stack_id))
             asking.checked(self._cloud.orchestration.delete(f'{path}/abandon'))
 
     def described(self, stack_id: str) -> Mapping[str, Any]:
-        """Return the properties by which a stack could be made."""
+        """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
         what = f'describe stack {stack_id}'
         with asking.explained(what, base.StackNotFound):
@@ -167,7 +168,7 @@ class Stacks:
     def _settled(
         self, stack_id: str, what: str, timeout: float
     ) -> dict[str, Any]:
-        """Return a stack when nothing is done with it any more."""
+        """Return a stack once no operation on it is in progress."""
 
         def look() -> dict[str, Any] | None:
             stack = self._get(stack_id)
@@ -182,12 +183,12 @@ class Stacks:
         )
 
     def _wait(self, stack_id: str, what: str, timeout: float) -> base.Stack:
-        """Return a stack that has become what was asked for.
+        """Wait for an operation to succeed, and return the stack.
 
         :raises engine.providers.base.ProviderError: with Heat's reason
         """
         stack = _stack(self._settled(stack_id, what, timeout))
-        # A rollback that succeeded is COMPLETE as well.
+        # After a rollback, the status is COMPLETE as well.
         is_done = stack.status.endswith('_COMPLETE')
         if not is_done or stack.status.startswith('ROLLBACK'):
             raise base.ProviderError(
@@ -196,7 +197,7 @@ class Stacks:
         return stack
 
     def _pause(self) -> None:
-        """Let Heat begin: it may answer before the status tells of it."""
+        """Wait until the status changes: Heat may respond before that."""
         time.sleep(self._cloud.options.poll_interval)
 
     def _timeout(self, properties: Mapping[str, Any]) -> float:

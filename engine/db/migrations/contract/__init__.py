@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contracting revisions, one module each, in the order of their numbers.
+"""Contracting revisions, one module each, in numerical order.
 
-Each drops or tightens what this release does not use any more, and the
-releases before it did: c001 follows when something first has to go.
+Each drops or tightens something that this release no longer uses, but older
+releases did. There is none yet; the first will be c001.
 """

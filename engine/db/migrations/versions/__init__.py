@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expanding revisions, one module each, in the order of their numbers.
+"""Expanding revisions, one module each, in numerical order.
 
-Each only adds: new tables, new columns that are nullable or have a default
-in the database, new indices. A test looks after that.
+Each only adds: new tables, new columns that are nullable or have a server
+default, new indexes. A test checks this.
 """

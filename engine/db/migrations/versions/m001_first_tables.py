@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create everything."""
+    """Create all tables."""
     _user_data()
     _work()
     _fleet()

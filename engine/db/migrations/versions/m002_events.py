@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events. Only adds: engines of the release before do not know of them."""
+"""Add events. Engines of the previous release don't use them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies. Only adds: engines of the release before ask none."""
+"""Add policies. Engines of the previous release don't apply them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers. Only adds: engines of the release before have none."""
+"""Add receivers. Engines of the previous release don't use them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the database has been contracted."""
+"""Add a table for the revision of the contract chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table in which alembic keeps the other chain."""
+    """Create the table in which alembic records that revision."""
     op.create_table(
         'contract_version',
         c.text('version_num', 32),

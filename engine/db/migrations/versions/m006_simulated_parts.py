@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More of the simulated cloud. Only adds: the release before knows servers."""
+"""Extend the simulated cloud.
+
+Only adds: the previous release simulates servers alone.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the tables, and say where servers are."""
+    """Create the tables, and add the location of servers."""
     for name, length in (
         ('region', 255),
         ('zone', 255),

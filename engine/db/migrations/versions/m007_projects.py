@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projects. Only adds: engines of the release before count without a lock."""
+"""Add projects, which are locked while quotas are checked.
+
+Engines of the previous release check quotas without a lock.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks and containers of the simulated cloud. Only adds."""
+"""Add stacks and containers of the simulated cloud."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers of messages, and the simulated queues.
+"""Add message receivers and the simulated queues.
 
-Only adds, and lets two columns be NULL: an engine of the release before does
-not look at receivers of messages, which it refuses to make.
+Only adds, and makes two columns nullable. Engines of the previous release
+refuse to create message receivers, and ignore existing ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the tables, and let a receiver have no cluster of its own."""
+    """Create the tables, and let a receiver have no cluster or action."""
     with op.batch_alter_table('receivers') as receivers:
         for name, length in (('cluster_id', 36), ('action', 64)):
             receivers.alter_column(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Credentials of receivers. Only adds: older engines make none."""
+"""Add credentials of receivers. Older engines don't create any."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls were answered. Only adds: older engines remember nothing."""
+"""Add recorded responses of calls. Older engines don't record any."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters whose nodes are looked at. Only adds."""
+"""Add the registry of clusters whose health is monitored."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusts of users in projects. Only adds: older engines use none."""
+"""Add trusts of users for projects. Older engines don't use any."""
 
 from __future__ import annotations
 

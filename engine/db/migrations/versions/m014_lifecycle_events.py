@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that clouds tell of servers, and nodes by those. Only adds."""
+"""Add server events reported by clouds, and index nodes by server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table and an index."""
+    """Create the table and the index."""
     op.create_table(
         'lifecycle_events',
         sa.Column('id', sa.Integer(), nullable=False, autoincrement=True),
