@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The REST API: HTTP to versioned requests, answers to JSON.
+"""The REST API: translates HTTP requests to engine requests and back.
 
-In the order a request meets them::
+Modules, in the order in which a request passes through them::
 
     wsgi        `application` for any WSGI server; connects at first use
-    app         the middleware, in order; build(conf, client, fleet)
-    middleware  request ids, faults
-    dispatcher  path and method to a handler
-    routes      the table of every method of the API
-    handler     one method: validate, build, send, render
-    context     who asks (auth_strategy)
-    policy      what they may (oslo.policy)
-    inputs      path, query and body of a request, bounded
-    answers     engine's answers to response bodies
-    metrics     /metrics, and who may read it
+    app         builds the middleware stack: build(conf, client, fleet)
+    middleware  request IDs, request log, error documents
+    dispatcher  maps path and method to a handler
+    routes      the route table
+    handler     one route: validate, build the request, send, render
+    context     authenticates the caller (auth_strategy)
+    policy      authorizes the caller (oslo.policy)
+    inputs      path, query and body of a request, with size limits
+    answers     renders engine results as response bodies
+    metrics     /metrics and its access control
     discovery   / and /v1
-    errors      what goes wrong to statuses and documents
+    errors      maps exceptions to statuses and error documents
 
-    contract    what is promised at each microversion
-    conf        the options      serving   granian
+    contract    the contract of each microversion
+    conf        configuration options
+    serving     granian workers
     cli         `vobjects api`
 
-No module here compares versions: the types of ``vobjects.clustering`` say
-what each microversion has.
+No module here compares versions: the types of ``vobjects.clustering`` declare
+the contents of each microversion.
 """
 
 from __future__ import annotations
 
-# Before anything of oslo is imported that would choose eventlet.
+# Must precede any oslo import that would choose eventlet.
 from vobjects import _threading as _threading

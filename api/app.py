@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The application, put together.
+"""Assemble the WSGI application.
 
 From the outside in::
 
-    RequestIds       an id first: everything after it can be found by it
-    CORS             if pages of other origins may use the API: for errors, too
-    Counting         outside of what answers
-    Faults           so that whatever is raised below is a document
-    health.Page      for who asks a moment before sending clients here
-    metrics.Page     before a proxy's word is taken for who asks
-    HTTPProxyToWSGI  if a proxy is to be believed, before links are made
-    ui.Pages         it has no version
-    Microversions    before anything looks at the version; it marks every
-                     response that comes back through it
-    Dispatcher       path and method to a handler, which authenticates: its
-                     pages, discovery, are for everybody
+    RequestIds       outermost, so that every log line can have the ID
+    CORS             only with [cors] allowed_origin; covers errors, too
+    Counting         outside of everything that creates responses
+    Faults           turns exceptions raised below into error documents
+    health.Page      for proxies, before they route clients here
+    Hosts            stops DNS rebinding for everything below
+    metrics.Page     before HTTPProxyToWSGI can replace the caller's address
+    HTTPProxyToWSGI  if proxy headers are trusted; before links are made;
+                     with a second Hosts, for the name the proxy forwards
+    Origins          stops cross-site requests that change something
+    ui.Pages         has no microversion
+    Microversions    before anything reads the version; adds its headers to
+                     every response that passes back through it
+    Dispatcher       maps path and method to a handler, which authenticates;
+                     its discovery pages are public
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi
 
-from api import conf as api_conf
 from api import (
+    browsers,
     context,
     cross_origin,
     discovery,
@@ -38,6 +41,7 @@ from api import (
     routes,
     ui,
 )
+from api import conf as api_conf
 from vobjects.clustering import types
 from vobjects.microversions import policy as version_policy
 from vobjects.microversions.middleware import Microversions
@@ -45,24 +49,24 @@ from vobjects.microversions.middleware import Microversions
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-#: Importing it registered the types that microversions are mapped to.
+#: The import registers the types that microversions are mapped to.
 TYPES = types
 
 
 class Fleet(Protocol):
-    """What the live engines allow."""
+    """The live engines and the highest microversion they support."""
 
     def maximum(self) -> version_policy.Maximum:
-        """Return the highest microversion served now; quick, thread-safe.
+        """Return the highest microversion served now; quick and thread-safe.
 
         :raises vobjects.exceptions.NoLivePeer: no engine is known
         """
 
     def servers(self) -> int:
-        """See :class:`api.health.Fleet`."""
+        """Return the number of live engines; see :class:`api.health.Fleet`."""
 
     def fleet_data(self) -> dict[str, Any]:
-        """Return what is known of the live processes, as JSON data.
+        """Return the live processes and their details as JSON data.
 
         :raises vobjects.exceptions.NoLivePeer: no engine answers
         """
@@ -71,11 +75,11 @@ class Fleet(Protocol):
 def build(
     conf: cfg.ConfigOpts, client: handler.Client, fleet: Fleet
 ) -> WSGIApplication:
-    """Return the WSGI application.
+    """Build the WSGI application.
 
-    :param conf: with the options of ``api.conf`` registered
-    :param client: reaches the engines
-    :param fleet: knows them
+    :param conf: configuration with the options of ``api.conf`` registered
+    :param client: sends requests to engines
+    :param fleet: tracks the live engines
     :raises vobjects.exceptions.DeclarationError: routes and types disagree
     """
     versions = api_conf.versions(conf)
@@ -87,6 +91,9 @@ def build(
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=conf.api.max_body_size,
+        strict=conf.api.strict_requests,
+        max_json_size=conf.api.max_json_size,
+        max_limit=conf.api.max_limit,
         public_url=public_url,
     )
     pages = discovery.pages(versions, fleet.maximum, public_url)
@@ -97,17 +104,22 @@ def build(
     if conf.api.ui:
         may_see = ui.access(service.authenticate, service.enforcer)
         app = ui.Pages(app, fleet.fleet_data, may_see)
+    if conf.api.auth_strategy in browsers.AMBIENT:
+        app = browsers.Origins(app, conf)
     if _behind_proxy(conf):
+        app = browsers.Hosts(app, conf)
         app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     counted = conf.api.metrics != 'none'
     if counted:
-        # Here: see what it says about when it may be imported.
+        # Imported here because the import reads an environment variable,
+        # which must be set by then.
         from vobjects.microversions import usage
 
         uses = usage.Usage(versions, max_agents=conf.api.metrics_agents)
         client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
+    app = browsers.Hosts(app, conf)
     app = health.Page(app, conf, fleet)
     app = middleware.Faults(app, negotiating)
     if counted:

@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers with a name and a password: HTTP basic, from a file of hashes.
+"""HTTP basic authentication against a file of bcrypt hashes.
 
-The file is one that ``htpasswd -B`` writes; oslo.middleware reads it. Users
-are members of ``[api] default_project``, unless ``http_basic_projects`` and
+``htpasswd -B`` writes the file; oslo.middleware reads it. Users are members of
+``[api] default_project``, unless ``http_basic_projects`` and
 ``http_basic_admins`` say otherwise.
 
-A bcrypt hash takes a tenth of a second to check, and is meant to. What was
-right is right for :data:`REMEMBERED` seconds more, unless the file changes.
+Checking a bcrypt hash takes a tenth of a second by design. A successful check
+is therefore cached for :data:`REMEMBERED` seconds, unless the file changes;
+each use renews it. Password checks may use only a part of the processors and
+threads, and one address only a part of that, so that guessing does not block
+other callers.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import hashlib
 import logging
 import os
 import pathlib
 import secrets
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import bcrypt
 import webob.exc
 from oslo_config import cfg
 from oslo_middleware import basic_auth
@@ -36,28 +42,37 @@ LOG = logging.getLogger(__name__)
 
 GROUP = 'oslo_middleware'
 
-#: Seconds, and how many.
-REMEMBERED = 60.0
+#: Lifetime in seconds and size of the cache of successful checks.
+REMEMBERED = 3600.0
 MAX_REMEMBERED = 1024
+
+#: ``[api] threads`` divided by these is the number of threads that may wait
+#: for password checks: of all callers, and of callers at a single address.
+SHARE = 2
+SHARE_OF_ADDRESS = 8
+
+#: Alphabet of bcrypt, and length of the digest in its hashes.
+_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+_DIGEST = 31
 
 MEMBER = ('member', 'reader')
 ADMIN = ('admin', *MEMBER)
 
-#: Who may try, is told so.
+#: Challenge sent to callers that did not authenticate.
 CHALLENGE = 'Basic realm="clustering", charset="UTF-8"'
 
 _HEADER = 'HTTP_AUTHORIZATION'
 
 
 class BadUserFile(exceptions.VobjectsError):
-    """The file of users cannot be used."""
+    """The user file cannot be used."""
 
 
 class Authenticator:
-    """Makes the context of a request with a name and a password.
+    """Authenticate requests by name and password.
 
     :param conf: with ``[oslo_middleware] http_basic_auth_user_file``
-    :param clock: monotonic seconds
+    :param clock: returns monotonic seconds
     :raises BadUserFile: see :func:`check`
     """
 
@@ -75,15 +90,19 @@ class Authenticator:
         self._key = secrets.token_bytes(32)
         self._known: collections.OrderedDict[bytes, tuple[str, float, int]]
         self._known = collections.OrderedDict()
+        self._brake = _Brake(conf.api.threads)
 
     def __call__(self, environ: WSGIEnvironment) -> RequestContext:
-        """Return who asks.
+        """Authenticate the caller and return the request context.
 
-        :raises api.errors.Unauthenticated: name or password are wrong
+        :raises api.errors.Unauthenticated: name or password is wrong
+        :raises api.errors.TooManyChecks: too many checks are already waiting
         :raises OSError: the file cannot be read
         """
         header = environ.get(_HEADER, '')
-        user = self._recall(header) or self._check(header)
+        user = self._recall(header) or self._check(
+            header, environ.get('REMOTE_ADDR', '')
+        )
         return RequestContext(
             user_id=user,
             user_name=user,
@@ -94,28 +113,54 @@ class Authenticator:
         )
 
     def _recall(self, header: str) -> str | None:
-        """Return whose header this is, if that was found out lately."""
+        """Return the user of a header that was checked recently, or None."""
         user, until, changed = self._known.get(
             self._digest(header), ('', 0.0, 0)
         )
         if self._clock() < until and changed == self._changed():
+            self._remember(header, user, changed)
             return user
         return None
 
-    def _check(self, header: str) -> str:
+    def _check(self, header: str, address: str) -> str:
         changed = self._changed()
         try:
             token = basic_auth.parse_header({_HEADER: header})
             name, password = basic_auth.parse_token(token)
-            basic_auth.authenticate(str(self._file), name, password)
-        except (webob.exc.HTTPException, ValueError):
-            # ValueError: bcrypt takes no NUL, and no more than 72 bytes.
+        except webob.exc.HTTPException:
             raise errors.Unauthenticated(CHALLENGE) from None
-        until = self._clock() + REMEMBERED
-        self._known[self._digest(header)] = (name, until, changed)
-        while len(self._known) > MAX_REMEMBERED:
-            self._known.popitem(last=False)
+        with self._brake.check(address):
+            # Another request may have checked the same header meanwhile.
+            if self._recall(header) is None and not self._is_right(
+                name, password
+            ):
+                raise errors.Unauthenticated(CHALLENGE)
+        self._remember(header, name, changed)
         return name
+
+    def _is_right(self, name: str, password: bytes) -> bool:
+        """Check a password; compare unknown users to a hash that never fits.
+
+        Both cases take the same time, so that callers cannot discover names.
+        """
+        hashes: dict[str, bytes] = {}
+        for line in filter(_is_bcrypt, self._file.read_text().splitlines()):
+            user, hashed = basic_auth.parse_entry(line.strip())
+            hashes.setdefault(user, hashed)
+        hashed = hashes.get(name) or _unmatched(hashes)
+        # ValueError: bcrypt rejects NUL and more than 72 bytes.
+        with contextlib.suppress(ValueError):
+            return bcrypt.checkpw(password, hashed) and name in hashes
+        return False
+
+    def _remember(self, header: str, name: str, changed: int) -> None:
+        until = self._clock() + REMEMBERED
+        digest = self._digest(header)
+        self._known[digest] = (name, until, changed)
+        with contextlib.suppress(KeyError):  # another thread removed it
+            self._known.move_to_end(digest)
+            while len(self._known) > MAX_REMEMBERED:
+                self._known.popitem(last=False)
 
     def _digest(self, header: str) -> bytes:
         # Not the password itself: memory may end up in a core file.
@@ -125,10 +170,55 @@ class Authenticator:
         return os.stat(self._file).st_mtime_ns
 
 
-def check(conf: cfg.ConfigOpts) -> None:
-    """Refuse a file that is not there, or has other hashes than bcrypt's.
+class _Brake:
+    """Limit the number of concurrent password checks.
 
-    :raises BadUserFile: naming the option and what is wrong
+    :param threads: request threads of the process
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._most = max(1, threads // SHARE)
+        self._most_of_address = max(1, threads // SHARE_OF_ADDRESS)
+        self._lock = threading.Lock()
+        self._waiting: collections.Counter[str] = collections.Counter()
+        # Half of the processors: bcrypt releases the GIL.
+        self._running = threading.Semaphore(max(1, (os.cpu_count() or 1) // 2))
+
+    @contextlib.contextmanager
+    def check(self, address: str) -> Iterator[None]:
+        """Wait until a check may run.
+
+        :param address: the caller's address
+        :raises api.errors.TooManyChecks: too many checks are already waiting
+        """
+        with self._lock:
+            if (
+                self._waiting.total() >= self._most
+                or self._waiting[address] >= self._most_of_address
+            ):
+                raise errors.TooManyChecks
+            self._waiting[address] += 1
+        try:
+            with self._running:
+                yield
+        finally:
+            with self._lock:
+                self._waiting[address] -= 1
+                if not self._waiting[address]:
+                    del self._waiting[address]
+
+
+def _unmatched(hashes: dict[str, bytes]) -> bytes:
+    """Return a hash that costs as much to check and fits no password."""
+    like = next(iter(hashes.values()), None) or bcrypt.gensalt()
+    digest = ''.join(secrets.choice(_ALPHABET) for _ in range(_DIGEST))
+    return like[:29] + digest.encode()
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Reject a user file that is missing or has hashes other than bcrypt.
+
+    :raises BadUserFile: names the option and the problem
     """
     conf.register_opts(basic_auth.OPTS, group=GROUP)
     file = conf[GROUP].http_basic_auth_user_file

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``vobjects api``: run the REST API, and read its contract.
+"""Command line of ``vobjects api``: run the REST API or read its contract.
 
-Without a command it serves. What a command needs is imported when it runs:
-to print an OpenAPI document takes no web server.
+Without a subcommand, it serves. Each subcommand imports its dependencies when
+it runs: printing an OpenAPI document loads no web server.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from vobjects.contract.registry import Contract
 
 _SERVE = (
-    'Run the REST API. SIGTERM and Ctrl-C let requests under way end, and'
-    ' stop it.'
+    'Run the REST API. After SIGTERM or Ctrl-C, it finishes open requests and'
+    ' stops.'
 )
 
 _PLACES = (
-    'Without --config-file, vobjects.conf is looked for in ~/.vobjects, ~,'
-    ' /etc/vobjects and /etc. Section [api] has host, port, workers and'
-    ' threads; [DEFAULT] transport_url says where the engines are.'
+    'Without --config-file, the command reads vobjects.conf in ~/.vobjects,'
+    ' ~, /etc/vobjects or /etc. Section [api] contains host, port, workers'
+    ' and threads; [DEFAULT] transport_url locates the engines.'
 )
 
 
@@ -34,12 +34,12 @@ def main(argv: Sequence[str]) -> int:
     """Run ``vobjects api [COMMAND]``.
 
     :param argv: the arguments after ``api``
-    :returns: 0, also after SIGTERM or SIGINT; 1 when workers keep dying, or
-        the contract is not in order
-    :raises OSError: the address cannot be listened on, or a file not written
-    :raises oslo_config.cfg.Error: a bad configuration
-    :raises vobjects.exceptions.VobjectsError: a configuration that would
-        open the service to strangers; a microversion that there is not
+    :returns: exit code: 0, also after SIGTERM or SIGINT; 1 if workers keep
+        dying or the contract is broken
+    :raises OSError: cannot listen on the address or write a file
+    :raises oslo_config.cfg.Error: the configuration is invalid
+    :raises vobjects.exceptions.VobjectsError: the configuration would expose
+        the service without authentication; a microversion does not exist
     :raises SystemExit: from argparse
     """
     options = _parser().parse_args(argv)
@@ -49,20 +49,29 @@ def main(argv: Sequence[str]) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from api import conf, serving, wsgi
+    from vobjects.cli import settings
+    from vobjects.clustering import topics
     from vobjects.lock import shipped
+    from vobjects.rpc import transport
 
     if files := _files(options):
         os.environ[conf.CONFIG_FILES] = os.pathsep.join(files)
     release = options.serve_emulate or options.emulate
     if release:
-        # Looked up now, so that a bad name is told to who typed it.
+        # Check the name here, so that the user sees the error at once.
         shipped.release(release)
         os.environ[wsgi.EMULATE] = release
-    return serving.serve(wsgi.configuration(), serving.worker)
+    read = wsgi.configuration()
+    settings.announce(
+        read, wsgi.LOG.log, {'Message bus': settings.require_bus(read)}
+    )
+    # Report a bad URL once here, not in each worker process.
+    transport.open_transport(read, topics.EXCHANGE).cleanup()
+    return serving.serve(read, serving.worker)
 
 
 def _contract(options: argparse.Namespace) -> Contract:
-    """Return the contract as the configured deployment keeps it."""
+    """Return the contract of the configured deployment."""
     from oslo_config import cfg
 
     from api import conf, contract
@@ -78,7 +87,8 @@ def _files(options: argparse.Namespace) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='vobjects api',
-        description=f'{_SERVE} Or read what it promises: see the commands.',
+        description=f'{_SERVE} The other commands print its contract or its'
+        ' clients.',
         epilog=_PLACES,
     )
     parser.set_defaults(run=_serve, command_config_file=[], serve_emulate=None)
@@ -89,11 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve = commands.add_parser(
         'serve',
-        help='run the REST API, as without a command',
+        help='run the REST API; the default',
         description=_SERVE,
         epilog=_PLACES,
     )
-    # Names of their own: argparse would forget what stood before `serve`.
+    # Separate dests: argparse would overwrite options before `serve`.
     _add_config(serve, 'command_')
     _add_emulate(serve, 'serve_')
     for command in contract_commands.add(commands, _contract):
@@ -109,7 +119,7 @@ def _add_config(parser: argparse.ArgumentParser, prefix: str) -> None:
         metavar='FILE',
         action='append',
         default=[],
-        help='settings; may be repeated, later ones win',
+        help='configuration file; may be repeated, later files win',
     )
 
 
@@ -118,6 +128,6 @@ def _add_emulate(parser: argparse.ArgumentParser, prefix: str) -> None:
         '--emulate',
         dest=f'{prefix}emulate',
         metavar='RELEASE',
-        help='speak only what this release of the schema lock spoke, and'
-        ' offer no microversion above its own',
+        help='use only the versions of this release of the schema lock, and'
+        ' offer no microversion above its maximum',
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API's options: ``[api]``, and those of the libraries it stands on.
+"""Configuration options of the API: ``[api]`` and its libraries' groups.
 
-They come from the files that ``VOBJECTS_CONFIG_FILE`` names (several are
-joined as in ``PATH``), or from where oslo.config looks by itself.
+``VOBJECTS_CONFIG_FILE`` names the files, separated as in ``PATH``. Without it,
+oslo.config searches its default places.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
-from oslo_policy import opts as policy_opts
 
 from vobjects import exceptions
 from vobjects.clustering import history
@@ -26,7 +25,7 @@ PROJECT = 'vobjects'
 GROUP = 'api'
 OSLO_MIDDLEWARE = 'oslo_middleware'
 
-#: Variable of the environment: the files of the configuration.
+#: Environment variable that names the configuration files.
 CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
 
 API_OPTS = [
@@ -37,14 +36,17 @@ API_OPTS = [
         ' loopback address, unless none_beyond_loopback is set.',
     ),
     cfg.PortOpt('port', default=8777, help='Port to listen on.'),
-    cfg.IntOpt('workers', default=1, min=1, max=1024, help='API processes.'),
+    cfg.IntOpt(
+        'workers', default=1, min=1, max=1024, help='Number of API processes.'
+    ),
     cfg.IntOpt(
         'threads',
         default=32,
         min=1,
         max=4096,
-        help='Requests that one API process serves at the same time. A'
-        ' thread mostly waits, for an engine or for a slow client.',
+        help='Maximum number of requests that an API process handles at the'
+        ' same time. A thread mostly waits for an engine. Requests whose body'
+        ' has not arrived do not count.',
     ),
     cfg.IntOpt(
         'max_body_size',
@@ -54,60 +56,123 @@ API_OPTS = [
         deprecated_opts=[
             cfg.DeprecatedOpt('max_request_body_size', group=OSLO_MIDDLEWARE)
         ],
-        help='Bytes of a request body that are read; a longer one is refused'
-        ' with 413. Senlin has it under the deprecated name.',
+        help='Maximum size of a request body, in bytes. A larger body is'
+        ' rejected with 413. The deprecated name is the one that Senlin uses.',
+    ),
+    cfg.FloatOpt(
+        'body_timeout',
+        default=30.0,
+        min=0.1,
+        max=3600.0,
+        help='Seconds within which a whole request body must arrive;'
+        ' otherwise the request is rejected with 408. Only `vobjects api`'
+        ' uses this option; other WSGI servers have their own limits.',
+    ),
+    cfg.FloatOpt(
+        'header_timeout',
+        default=30.0,
+        min=0.1,
+        max=3600.0,
+        help='Seconds within which the head of a request must arrive, and'
+        ' after which an idle connection is closed. Only `vobjects api` uses'
+        ' this option.',
+    ),
+    cfg.IntOpt(
+        'max_connections',
+        default=4096,
+        min=1,
+        max=65536,
+        help='Maximum number of connections that an API process keeps open;'
+        ' further connections wait to be accepted. The limit of open files'
+        ' (ulimit -n) applies, too. Only `vobjects api` uses this option.',
+    ),
+    cfg.IntOpt(
+        'max_json_size',
+        default=131072,
+        min=1024,
+        max=1 << 30,
+        help='Maximum size of one field of a request (spec, metadata, params'
+        ' or config) as JSON, in bytes. A request with a larger field is'
+        ' rejected with 400.',
+    ),
+    cfg.IntOpt(
+        'max_limit',
+        default=1000,
+        min=1,
+        max=100000,
+        help='Maximum number of items in one page of a list, and the number'
+        ' if a request sets no limit. If there are more items, "links"'
+        ' contains the next page.',
     ),
     cfg.IntOpt(
         'method_not_found_status',
         default=404,
         choices=[
-            (404, 'as the documents of OpenStack services say'),
-            (400, "what Senlin's server really answered"),
-            (406, "what Magnum's server answers"),
+            (404, 'as documented for OpenStack services'),
+            (400, "as Senlin's server responded"),
+            (406, "as Magnum's server responds"),
         ],
-        help='HTTP status for a method that the requested microversion does'
-        ' not have, though another one does.',
+        help='HTTP status for a method that exists, but not at the requested'
+        ' microversion.',
+    ),
+    cfg.BoolOpt(
+        'strict_versions',
+        default=False,
+        help='Reject fields, parameters and methods at microversions before'
+        ' the one that documents them. Senlin accepts some of them, such as'
+        ' force in a deletion before 1.8, and clients that send no'
+        ' microversion use them, as openstacksdk does by default; so they are'
+        ' accepted by default. `vobjects api history` marks them.',
+    ),
+    cfg.BoolOpt(
+        'strict_requests',
+        default=False,
+        help='Reject requests that are accepted only because Senlin accepts'
+        ' them: JSON with Content-Type: text/plain, a query parameter that is'
+        ' repeated (otherwise the last value counts), an empty query'
+        ' parameter of a list (otherwise it is ignored), and webhook calls'
+        ' whose body is not a JSON object (otherwise it is ignored).',
     ),
     cfg.MultiStrOpt(
         'retire',
         default=[],
-        help='A microversion, or a range of them, that is on its way out, and'
-        ' when: "1.0-1.4 deprecated=2026-01-01 sunset=2027-06-30'
-        ' successor=1.7 help_url=https://example.org/end". Its responses say'
-        ' so in the headers Deprecation, Sunset and Link; nothing is refused.'
-        ' One date is enough, successor and help_url may be left out. May be'
-        ' given several times.',
+        help='Microversion, or range of microversions, that will be retired,'
+        ' with dates: "1.0-1.4 deprecated=2026-01-01 sunset=2027-06-30'
+        ' successor=1.7 help_url=https://example.org/end". Responses announce'
+        ' the dates in the headers Deprecation, Sunset and Link; no request'
+        ' is rejected. One date is required; successor and help_url are'
+        ' optional. May be repeated.',
     ),
     cfg.URIOpt(
         'history_url',
         default=history.POLICY.history_url,
         schemes=['http', 'https'],
-        help='A page that says what each microversion brought. Discovery and'
-        ' the errors that are about versions link to it, and so do the'
-        ' headers of a version that retires, unless it has a help_url.'
-        ' `vobjects api history` writes such a page.',
+        help='URL of a page that describes the changes of each microversion.'
+        ' Discovery and errors about versions link to it, and so do the'
+        ' headers of a retiring version without help_url. `vobjects api'
+        ' history` writes such a page.',
     ),
     cfg.URIOpt(
         'public_endpoint',
         schemes=['http', 'https'],
-        help='What clients call the root of this API, with any prefix that a'
-        ' proxy takes away; for links in discovery and in Location. Not set:'
-        ' what the request says. See also [oslo_middleware]'
-        ' enable_proxy_headers_parsing.',
+        help='Root URL of this API for clients, including any path prefix'
+        ' that a proxy removes. Links in discovery and the header Location'
+        ' use it. If unset, they use the URL of the request. See also'
+        ' [oslo_middleware] enable_proxy_headers_parsing.',
     ),
     cfg.StrOpt(
         'auth_strategy',
         default='none',
         choices=[
-            ('none', 'everybody is the default user, and an admin'),
+            ('none', 'every caller is the default user, with the role admin'),
             (
                 'http_basic',
-                'by name and password, which [oslo_middleware]'
-                ' http_basic_auth_user_file has',
+                'by user name and password, from the file in'
+                ' [oslo_middleware] http_basic_auth_user_file',
             ),
             (
                 'keystone',
-                'by a token of Keystone, see [keystone_authtoken]',
+                'by a Keystone token; see [keystone_authtoken]',
             ),
         ],
         help='How callers are authenticated.',
@@ -115,81 +180,94 @@ API_OPTS = [
     cfg.BoolOpt(
         'none_beyond_loopback',
         default=False,
-        help='With auth_strategy = none: serve other machines, too. Whoever'
-        ' reaches the API is then an admin.',
+        help='With auth_strategy = none: accept requests from other machines,'
+        ' too. Every client that reaches the API is then an admin.',
+    ),
+    cfg.ListOpt(
+        'allowed_hosts',
+        default=[],
+        help='With auth_strategy = none: names that the request header Host'
+        ' may contain, besides localhost and loopback addresses, host, and'
+        ' the host of public_endpoint. Other names are rejected with 421,'
+        ' which keeps web pages from reaching the API by DNS rebinding. With'
+        ' none_beyond_loopback, all addresses and the name of the machine are'
+        ' allowed, too.',
     ),
     cfg.ListOpt(
         'http_basic_admins',
         default=['admin'],
-        help='With auth_strategy = http_basic: the users who have the role'
-        ' admin. All users have the roles member and reader.',
+        help='With auth_strategy = http_basic: users with the role admin. All'
+        ' users have the roles member and reader.',
     ),
     cfg.DictOpt(
         'http_basic_projects',
         default={},
-        help='With auth_strategy = http_basic: the project that a user works'
-        ' in, as in "alice:web,bob:shop". Others work in default_project.',
+        help='With auth_strategy = http_basic: projects by user, as in'
+        ' "alice:web,bob:shop". Other users belong to default_project.',
     ),
     cfg.StrOpt(
         'default_user',
         default='admin',
-        help='Id of the user that everybody is with auth_strategy = none.',
+        help='User ID of all callers with auth_strategy = none.',
     ),
     cfg.StrOpt(
         'default_project',
         default='admin',
-        help='Id of the project that everybody works in with auth_strategy ='
-        ' none or http_basic.',
+        help='Project ID of callers with auth_strategy = none, and of users'
+        ' with auth_strategy = http_basic who are not in http_basic_projects.',
     ),
     cfg.BoolOpt(
         'log_requests',
         default=True,
-        help='Log a line for each request: method, path, version, status,'
-        ' duration.',
+        help='Log a line for each request with its method, path, version,'
+        ' status and duration.',
     ),
     cfg.BoolOpt(
         'ui',
         default=True,
-        help='Serve /ui, a page that shows clusters, actions and the fleet,'
-        ' and changes nothing. It asks the API with the rights of whoever'
-        ' looks.',
+        help='Serve /ui, a read-only page that shows clusters, actions and'
+        " the fleet. It uses the signed-in user's permissions.",
     ),
     cfg.StrOpt(
         'metrics',
         default='loopback',
         choices=[
-            ('loopback', 'requests from this machine, not through a proxy'),
-            ('admin', 'whom the policy rule context_is_admin allows'),
-            ('all', 'everybody who reaches the API'),
-            ('none', 'nobody; nothing is counted'),
+            ('loopback', 'clients on this machine, without a proxy'),
+            ('admin', 'callers that the policy rule context_is_admin allows'),
+            ('all', 'all clients that reach the API'),
+            ('none', 'no client; requests are not counted'),
         ],
-        help='Who may read /metrics, in the format of Prometheus.',
+        help='Clients that may read /metrics, which is in the format of'
+        ' Prometheus.',
     ),
     cfg.StrOpt(
         'metrics_directory',
-        help='Where the API processes count together; emptied at the start.'
-        ' Not set: a temporary directory.',
+        help='Directory in which the API processes share their counters. When'
+        ' the API starts, it deletes the counters of an earlier run. If'
+        ' unset, the API uses a temporary directory.',
     ),
     cfg.IntOpt(
         'metrics_agents',
         default=64,
         min=0,
         max=10000,
-        help='Clients, by the first name in User-Agent, that each API process'
-        ' tells apart in its metrics.',
+        help='Maximum number of clients that the metrics of an API process'
+        ' list separately. The first name in the header User-Agent identifies'
+        ' a client.',
     ),
     cfg.IntOpt(
         'stop_timeout',
         default=35,
         min=1,
-        help='Seconds that a stopping API lets its requests end; more than'
-        ' [fleet] call_timeout, or calls under way are cut off.',
+        help='Seconds that a stopping API waits for open requests to finish.'
+        ' Set it higher than [fleet] call_timeout; otherwise requests that'
+        ' wait for an engine are cut off.',
     ),
 ]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register the options; harmless when done twice."""
+    """Register the options; repeated calls are harmless."""
     # By name: a group object that is registered twice shares its values.
     conf.register_opts(API_OPTS, GROUP)
 
@@ -197,9 +275,9 @@ def register(conf: cfg.ConfigOpts) -> None:
 def load(
     conf: cfg.ConfigOpts, files: Sequence[str] | None = None
 ) -> cfg.ConfigOpts:
-    """Read the configuration; return what was given.
+    """Read the configuration and return ``conf``.
 
-    :param files: None: those of the environment
+    :param files: paths; None for those of the environment variable
     :raises oslo_config.cfg.Error: a file is missing or cannot be read
     """
     register(conf)
@@ -217,27 +295,24 @@ def load(
 
 def list_opts() -> list[tuple[str, list[Any]]]:
     """Return the options for oslo-config-generator."""
-    return [
-        (GROUP, list(API_OPTS)),
-        *((str(group), list(opts)) for group, opts in policy_opts.list_opts()),
-    ]
+    return [(GROUP, list(API_OPTS))]
 
 
 class BadRetirement(exceptions.VobjectsError):
-    """``[api] retire`` says what cannot be."""
+    """A value of ``[api] retire`` is invalid."""
 
 
 class RefusedToServe(exceptions.VobjectsError):
-    """The configuration would open the service to strangers."""
+    """The configuration would expose the service without authentication."""
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Refuse bad values, and to listen to others while all are admins.
+    """Reject invalid values, and remote access without authentication.
 
-    :raises BadRetirement: naming the line
-    :raises RefusedToServe: naming the option
-    :raises oslo_config.cfg.Error: a value that is none; oslo.config looks
-        at a value when it is read, which for some would be too late
+    :raises BadRetirement: names the line
+    :raises RefusedToServe: names the option
+    :raises oslo_config.cfg.Error: a value is invalid; oslo.config checks a
+        value only when it is read, which for some options would be too late
     """
     for option in API_OPTS:
         conf.api[option.dest]
@@ -255,12 +330,13 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 
 def versions(conf: cfg.ConfigOpts) -> Policy:
-    """Return what this deployment promises about its versions.
+    """Return the version policy of this deployment.
 
-    :raises BadRetirement: naming the line
+    :raises BadRetirement: names the line
     """
     return dataclasses.replace(
         history.POLICY,
+        accepts_early=not conf.api.strict_versions,
         method_missing_status=conf.api.method_not_found_status,
         history_url=conf.api.history_url,
         retired=_retired(conf),
@@ -279,7 +355,7 @@ def _retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
+    """Return whether only this machine can reach a host or address."""
     if host == 'localhost':
         return True
     try:

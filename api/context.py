@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks: a strategy makes the context of a request.
+"""Authenticate callers: a strategy builds the context of a request.
 
 ==========  ================================================================
-none        everybody is one configured user, with every role. Headers that
-            name a user, a project or roles are not looked at: nobody has
-            checked them. Only requests from this machine are let in, unless
-            ``[api] none_beyond_loopback`` is set.
+none        every caller is the configured default user, with every role.
+            Headers that name a user, a project or roles are ignored, since
+            they are not verified. Only requests from this machine are
+            accepted, unless ``[api] none_beyond_loopback`` is set.
 http_basic  name and password, see :mod:`api.basic`
-keystone    a token, see :mod:`api.keystone`
+keystone    a Keystone token, see :mod:`api.keystone`
 ==========  ================================================================
 """
 
@@ -25,14 +25,18 @@ from vobjects.clustering.context import RequestContext
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: Raises api.errors.Unauthenticated for a caller that is not who it says.
+#: Returns the context of a request; raises api.errors.Unauthenticated if the
+#: credentials are missing or wrong.
 Authenticate = Callable[['WSGIEnvironment'], RequestContext]
 
 ALL_ROLES = ('admin', 'member', 'reader')
 
 
 def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
-    """Return what makes everybody on this machine the default user."""
+    """Return a strategy that treats local callers as the default user.
+
+    With ``none_beyond_loopback``, it accepts callers on other machines, too.
+    """
     user, project = conf.api.default_user, conf.api.default_project
     only_loopback = not conf.api.none_beyond_loopback
 
@@ -55,22 +59,22 @@ def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
 
 
 def by_password(conf: cfg.ConfigOpts) -> Authenticate:
-    """Return what reads name and password."""
-    # Here, as below: what is not chosen is not loaded.
+    """Return the strategy for names and passwords."""
+    # Imported here, as below, so that only the chosen strategy is loaded.
     from api import basic
 
     return basic.Authenticator(conf)
 
 
 def by_token(conf: cfg.ConfigOpts) -> Authenticate:
-    """Return what asks Keystone about a token."""
+    """Return the strategy for Keystone tokens."""
     from api import keystone
 
     return keystone.Authenticator(conf)
 
 
 def anonymous(environ: WSGIEnvironment) -> RequestContext:
-    """Return nobody, for what is public."""
+    """Return a context without a user, for public routes."""
     return RequestContext(
         request_id=environ.get(middleware.REQUEST_ID),
         global_request_id=environ.get(middleware.GLOBAL_REQUEST_ID),
@@ -85,9 +89,9 @@ STRATEGIES: Mapping[str, Callable[[cfg.ConfigOpts], Authenticate]] = {
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Refuse a configuration with which nobody could be authenticated.
+    """Reject a configuration that cannot authenticate callers.
 
-    :raises vobjects.exceptions.VobjectsError: naming the option
+    :raises vobjects.exceptions.VobjectsError: names the option
     """
     if conf.api.auth_strategy == 'http_basic':
         from api import basic
@@ -102,16 +106,17 @@ def check(conf: cfg.ConfigOpts) -> None:
 def strategy(conf: cfg.ConfigOpts) -> Authenticate:
     """Return the configured strategy.
 
-    :raises vobjects.exceptions.VobjectsError: it cannot work as configured
+    :raises vobjects.exceptions.VobjectsError: its configuration is invalid
     """
     return STRATEGIES[conf.api.auth_strategy](conf)
 
 
 def _is_near(environ: WSGIEnvironment) -> bool:
-    """Tell whether a request is from this machine, as far as is known.
+    """Return whether a request comes from this machine, if that is known.
 
-    A server that listens on a socket in the file system knows no address.
+    A server that listens on a Unix socket has no address; its requests count
+    as local.
     """
     address = environ.get('REMOTE_ADDR', '')
-    # Two that nearly all of them have, without parsing.
+    # The two most frequent values, without parsing.
     return address in ('', '127.0.0.1') or api_conf.is_loopback(address)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the API promises at each microversion, from the route table.
+"""The API contract of each microversion, derived from the route table.
 
-Statuses: a success is the route's own; errors follow from what a route does,
-by :data:`ERRORS`. The tests that ask the running service for its schemas see
-to it that no other status is answered.
+Each route declares its success status. :data:`ERRORS` derives the error
+statuses from the properties of a route. Tests that send requests generated
+from these schemas verify that the service answers with no other status.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vobjects.contract import documents, registry, shapes
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
 
-#: Importing it registered the types.
+#: The import registers the types.
 TYPES = types
 
 Applies = Callable[[routes.Route], bool]
@@ -45,7 +45,7 @@ def _has_a_caller(route: routes.Route) -> bool:
     return not route.public
 
 
-#: Status of an error -> the routes that may answer it.
+#: Error status -> predicate of the routes that may return it.
 ERRORS: Mapping[int, Applies] = {
     HTTPStatus.BAD_REQUEST: _always,
     HTTPStatus.UNAUTHORIZED: _has_a_caller,
@@ -68,7 +68,7 @@ _IDENTITY = {
 
 _URI = {'type': 'string', 'format': 'uri'}
 
-#: The query of a webhook: the parameters of any action.
+#: Query of a webhook: the parameters of any action.
 _WEBHOOK: shapes.Schema = {
     'type': 'object',
     'properties': {'V': {'type': 'string', 'enum': ['1', '2']}},
@@ -77,7 +77,7 @@ _WEBHOOK: shapes.Schema = {
     'additionalProperties': False,
 }
 
-#: An object that is a field's value, whatever is in it.
+#: A JSON object with arbitrary content as the value of a field.
 _MAP: shapes.Schema = {
     'type': 'object',
     'patternProperties': {'': shapes.ANYTHING},
@@ -88,27 +88,41 @@ _MAP: shapes.Schema = {
 def contract(policy: Policy = history.POLICY) -> registry.Contract:
     """Return the contract of the API.
 
-    :param policy: says which microversions there are
-    :raises vobjects.exceptions.DeclarationError: a route is there twice
+    :param policy: the supported microversions, and whether fields are accepted
+        early
+    :raises vobjects.exceptions.DeclarationError: a route is declared twice
     """
+    accepted = _contract(policy, early=True) if policy.accepts_early else None
+    return _contract(policy, early=False, accepted=accepted)
+
+
+def _contract(
+    policy: Policy,
+    *,
+    early: bool,
+    accepted: registry.Contract | None = None,
+) -> registry.Contract:
     return registry.Contract(
         policy,
         [
             *documents.discovery_operations(policy),
-            *(_operation(route, policy) for route in routes.ROUTES),
+            *(_operation(route, policy, early) for route in routes.ROUTES),
         ],
         history.HISTORY,
+        accepted,
     )
 
 
-def _operation(route: routes.Route, policy: Policy) -> registry.Operation:
+def _operation(
+    route: routes.Route, policy: Policy, early: bool
+) -> registry.Operation:
     errors = [int(s) for s, applies in ERRORS.items() if applies(route)]
-    if route.request.introduced():  # whoever asks without a version
+    if route.request.introduced():  # for requests that send no version
         errors.append(policy.method_missing_status)
     return registry.Operation(
         route.method,
         route.path,
-        lambda version: _shape(route, version, errors),
+        lambda version: _shape(route, version, errors, early),
         key=route.given.key if route.given.selects else '',
         summary=shapes.summary(route.request),
         tag=route.path.split('/')[2],
@@ -116,12 +130,15 @@ def _operation(route: routes.Route, policy: Policy) -> registry.Operation:
 
 
 def _shape(
-    route: routes.Route, version: Version, errors: Sequence[int]
+    route: routes.Route,
+    version: Version,
+    errors: Sequence[int],
+    early: bool,
 ) -> registry.Shape | None:
     given, cls = route.given, route.request
     names = route.client_names()
-    query = shapes.query(cls, version, route.query_names())
-    content = shapes.part(cls, version, names)
+    query = shapes.query(cls, version, route.query_names(), early=early)
+    content = shapes.part(cls, version, names, early=early)
     if query is None or content is None:
         return None
     body = _bounded(content)
@@ -143,7 +160,7 @@ def _shape(
         body=body if given.body else None,
         body_required=not given.optional,
         responses={
-            route.status: route.render.schema(version),
+            route.status: route.render.schema(version, early=early),
             **dict.fromkeys(errors, documents.ERROR),
         },
         headers=headers,
@@ -153,7 +170,7 @@ def _shape(
 def _named(
     content: shapes.Schema, name: str, *, flat: bool = False
 ) -> shapes.Schema:
-    """Return the schema of an object whose one key is a field itself."""
+    """Return the schema of an object whose single key is a field's value."""
     if name in content.get('properties', {}):
         properties = dict(content['properties'])
         del properties[name]
@@ -171,7 +188,7 @@ def _named(
 
 
 def _bounded(schema: shapes.Schema) -> shapes.Schema:
-    """Return a schema with the length that texts may have; see handler."""
+    """Add the maximum length of texts to a schema; see :mod:`api.handler`."""
     properties = {
         name: _short(found) for name, found in schema['properties'].items()
     }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of other origins that may use the API: ``[cors]``, oslo.middleware's.
+"""Cross-origin resource sharing: ``[cors]`` of oslo.middleware.
 
-Without ``allowed_origin`` nothing here is in the way of a request.
+Without ``allowed_origin`` the application is returned unchanged.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 GROUP = 'cors'
 
-#: What clients of this API send and read. Tokens are in a header of their
-#: own, so browsers need not add what they know of the user.
+#: Headers and methods that clients of this API use. Tokens have their own
+#: header, so browsers need not send cookies or other credentials.
 DEFAULTS = {
     'allow_credentials': False,
     'allow_methods': ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
@@ -42,21 +42,26 @@ DEFAULTS = {
 }
 
 
-def opened(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """Return the application, open to the origins that are configured."""
+def origins(conf: cfg.ConfigOpts) -> list[str]:
+    """Return the allowed origins; ``*`` allows any."""
     conf.register_opts(cors.OPTS, group=GROUP)
+    return list(conf[GROUP].allowed_origin or ())
+
+
+def opened(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """Wrap the application in CORS if any origin is allowed."""
+    if not origins(conf):
+        return app
     for name, value in DEFAULTS.items():
         conf.set_default(name, value, GROUP)
-    if not conf[GROUP].allowed_origin:
-        return app
     made: WSGIApplication = cors.CORS(_Preflights(app), conf)
     return made
 
 
 class _Preflights:
-    """Answers the questions of browsers, before they count as refused.
+    """Answer preflight requests before they are rejected.
 
-    The middleware around adds what is allowed, if anything is.
+    The CORS middleware around it adds the allowed methods and headers, if any.
     """
 
     def __init__(self, app: WSGIApplication) -> None:

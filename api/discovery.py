@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/`` and ``/v1``: what can be asked, to whoever asks.
+"""Version discovery: the public pages ``/`` and ``/v1``.
 
-The maximum is what the live engines understand now. Without any engine there
-is none, and the answer is 503, not a promise.
+The maximum is the highest microversion that all live engines support. Without
+a live engine, the response is 503.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Page = Callable[['WSGIEnvironment'], tuple[int, dict[str, Any]]]
 def pages(
     policy: Policy, maximum: Callable[[], Maximum], public_url: str
 ) -> Mapping[str, Page]:
-    """Return path to page; a page returns a status and a body.
+    """Return a map of path to page; a page returns a status and a body.
 
     :param maximum: raises vobjects.exceptions.NoLivePeer without engines
-    :param public_url: what clients call the root; empty: what they said
+    :param public_url: root URL for links; if empty, the URL of the request
     """
 
     def versions(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Path and method to a handler; built once from the route table.
+"""Map path and method to a handler, with a tree built from the routes.
 
-The tree has a level a segment. A literal segment is looked up before the
-named one beside it, so ``POST /v1/profiles/validate`` validates while ``GET
+Each level of the tree is one path segment. Literal segments take precedence
+over named ones, so ``POST /v1/profiles/validate`` validates a spec while ``GET
 /v1/profiles/validate`` shows the profile of that name.
 """
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import webob
 
 from api import context, discovery, errors, handler, inputs, routes, words
-from vobjects import exceptions
+from vobjects import exceptions, phrases
 from vobjects.microversions import actions
 from vobjects.microversions import errors as api_errors
 from vobjects.microversions.policy import MICROVERSION, ROUTE
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 HEAD = 'HEAD'
+OPTIONS = 'OPTIONS'
 
 
 @dataclasses.dataclass(slots=True)
 class Method:
-    """What a method of a path does: one thing, or what a key selects.
+    """Handlers for one method of a path: one, or one per body key.
 
-    :ivar authenticate: says who asks
+    :ivar authenticate: returns the context of the caller
     """
 
     path: str
@@ -44,11 +46,11 @@ class Method:
 
     @property
     def handlers(self) -> list[handler.Handler]:
-        """Everything it does."""
+        """All handlers of the method."""
         return [self.plain] if self.plain else list(self.by_key.values())
 
     def is_at(self, version: Version) -> bool:
-        """Tell whether it does anything at a microversion."""
+        """Return whether any handler exists at a microversion."""
         return any(one.is_at(version) for one in self.handlers)
 
 
@@ -56,7 +58,7 @@ class Method:
 class Node:
     """A segment of the tree.
 
-    :ivar names: of the named segments on the way here
+    :ivar names: names of the named segments on the path to this node
     """
 
     literals: dict[str, Node] = dataclasses.field(default_factory=dict)
@@ -82,7 +84,7 @@ class Node:
 class Dispatcher:
     """The innermost WSGI application.
 
-    :param pages: what is shown to everybody, by path
+    :param pages: public pages by path
     :raises vobjects.exceptions.DeclarationError: two routes are the same
     """
 
@@ -109,15 +111,19 @@ class Dispatcher:
         return answer
 
     def _respond(self, request: webob.Request) -> webob.Response:
-        path = inputs.path(request.environ)
+        path = self._service.versions.canonical_path(
+            inputs.path(request.environ)
+        )
+        version: Version = request.environ[MICROVERSION]
+        if request.method == OPTIONS:
+            return self._options(request, path, version)
         page = self._pages.get(path)
         if page is not None:
             request.environ[ROUTE] = path
             return self._show(page, request, path)
-        version: Version = request.environ[MICROVERSION]
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
-        # Before the body: a stranger's is not worth reading.
+        # Before the body is read: do not spend time on strangers' bodies.
         caller = method.authenticate(request.environ)
         if method.plain is not None:
             method.plain.require(version)
@@ -143,37 +149,51 @@ class Dispatcher:
             ],
         )
 
+    def _options(
+        self, request: webob.Request, path: str, version: Version
+    ) -> webob.Response:
+        """Return the methods of a path; needs no authentication."""
+        allowed = 'GET, HEAD'
+        request.environ[ROUTE] = path
+        if path not in self._pages:
+            methods: dict[str, Method] = {}
+            for node, _values in self._nodes(path):
+                methods |= node.methods
+            allowed = _allowed(methods, path, version)
+            request.environ[ROUTE] = next(iter(methods.values())).path
+        headers = [
+            ('Allow', f'{allowed}, {OPTIONS}'),
+            ('Content-Type', 'application/json'),
+            ('Content-Length', '0'),
+        ]
+        return webob.Response(b'', HTTPStatus.OK, headers)
+
     def _find(
         self, verb: str, path: str, version: Version
     ) -> tuple[Method, dict[str, str]]:
         wanted = routes.GET if verb == HEAD else verb
         others: dict[str, Method] = {}
+        for node, values in self._nodes(path):
+            found = node.methods.get(wanted)
+            if found is not None:
+                return found, dict(zip(node.names, values, strict=True))
+            others |= node.methods
+        allowed = _allowed(others, path, version)
+        raise errors.MethodNotAllowed(verb, path, allowed)
+
+    def _nodes(self, path: str) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """Yield the nodes that a path reaches; see :meth:`Node.walk`."""
         if path.startswith('/') and path.count('/') <= self._max_slashes:
-            for node, values in self._root.walk(path.split('/')[1:]):
-                found = node.methods.get(wanted)
-                if found is not None:
-                    return found, dict(zip(node.names, values, strict=True))
-                others |= node.methods
-        if not others:
-            raise errors.NotFound(
-                f'There is nothing at {exceptions.cut(path)}.'
-            )
-        allowed = {
-            name for name, method in others.items() if method.is_at(version)
-        }
-        if not allowed:
-            # At this version the path is not there at all.
-            next(iter(others.values())).handlers[0].require(version)
-        if routes.GET in allowed:
-            allowed.add(HEAD)
-        raise errors.MethodNotAllowed(verb, path, ', '.join(sorted(allowed)))
+            yield from self._root.walk(path.split('/')[1:])
 
     def _content(self, request: webob.Request, route: routes.Route) -> Any:
-        """Return what the body holds for a route; a GET's is not read."""
+        """Return a route's part of the body; a GET's body is not read."""
         given = route.given
         if not given.body:
             return inputs.NO_BODY
-        content = self._body(request)
+        content = self._body(
+            request, only_object=given.webhook and not self._service.strict
+        )
         if content is inputs.NO_BODY and given.optional:
             return content
         found = _object(content)
@@ -184,7 +204,7 @@ class Dispatcher:
     def _select(
         self, request: webob.Request, method: Method, version: Version
     ) -> tuple[handler.Handler, Any]:
-        """Return the handler of the one action that the body names."""
+        """Return the handler and content of the one action in the body."""
         found = _object(self._body(request))
         here = (k for k, one in method.by_key.items() if one.is_at(version))
         try:
@@ -197,8 +217,15 @@ class Dispatcher:
         whole = chosen.route.given.whole
         return chosen, {whole: content} if whole else content
 
-    def _body(self, request: webob.Request) -> Any:
-        return inputs.json_body(request.environ, self._service.max_body_size)
+    def _body(
+        self, request: webob.Request, *, only_object: bool = False
+    ) -> Any:
+        return inputs.json_body(
+            request.environ,
+            self._service.max_body_size,
+            strict=self._service.strict,
+            only_object=only_object,
+        )
 
     def _add(self, route: routes.Route) -> None:
         node = self._root
@@ -235,13 +262,32 @@ class Dispatcher:
             )
 
 
+def _allowed(
+    methods: Mapping[str, Method], path: str, version: Version
+) -> str:
+    """Return the methods of a path at a microversion, for Allow.
+
+    :raises api.errors.NotFound: the path does not exist
+    :raises vobjects.microversions.errors.MethodNotAtVersion: no method of the
+        path exists at this microversion
+    """
+    if not methods:
+        raise errors.NotFound(f'There is nothing at {exceptions.cut(path)}.')
+    names = {name for name, one in methods.items() if one.is_at(version)}
+    if not names:
+        next(iter(methods.values())).handlers[0].require(version)
+    if routes.GET in names:
+        names.add(HEAD)
+    return ', '.join(sorted(names))
+
+
 def _below(found: dict[str, Any], route: routes.Route) -> Any:
     key = route.given.key
     missing = '' if key in found else words.missing_key(route.method, key)
     for name in found:
         if name != key:
             raise api_errors.ValidationError(
-                f'body[{exceptions.cut(name)}]',
+                phrases.path_to('body', [name]),
                 f'unknown; the body is {{"{key}": {{...}}}}',
                 said=missing,
             )
@@ -253,7 +299,7 @@ def _below(found: dict[str, Any], route: routes.Route) -> Any:
 
 
 def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
-    """Return the fields of a body whose one key is a field itself."""
+    """Return the fields of a body whose single key is a field's value."""
     given = route.given
     if len(found) != 1:
         raise api_errors.ValidationError(
@@ -262,14 +308,14 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
             said=words.not_one(route.path, found, words.OPERATION),
         )
     ((name, content),) = found.items()
-    content = _map(content, f'body[{exceptions.cut(name)}]')
+    content = _map(content, phrases.path_to('body', [name]))
     if given.whole:
         return {given.names: name, given.whole: content}
     if given.flat and content.keys().isdisjoint(route.request.fields):
         return {given.names: name, given.flat: content}
     if given.names in content:
         raise api_errors.ValidationError(
-            f'body[{exceptions.cut(name)}].{given.names}',
+            phrases.path_to('body', [name, given.names]),
             f'unknown; {name!r} is the {given.names}',
         )
     return {given.names: name, **content}

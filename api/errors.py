@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong while serving, as status and document.
+"""Map exceptions to HTTP statuses and error documents.
 
 ::
 
     vobjects.microversions.errors.ApiError
     ├── (negotiation and input errors; see there)
     ├── MalformedPath          400
-    ├── Unauthenticated        401   nobody knows who asks
-    ├── Forbidden              403   policy
-    │   └── NotLocal           403   only for this machine
+    ├── MalformedHost          400
+    ├── Unauthenticated        401   no or wrong credentials
+    ├── Forbidden              403   by policy
+    │   ├── NotLocal           403   only for requests from this machine
+    │   └── CrossOrigin        403   sent by a page of another site
     ├── NotFound               404   no such path
     ├── MethodNotAllowed       405   the path has other methods
-    ├── LengthRequired         411   chunks, where the server cannot end them
-    ├── UnsupportedMediaType   415   a body that is not JSON
-    └── IdentitySilent         503   Keystone does not say who asks
+    ├── BodyTimeout            408   the body took too long to arrive
+    ├── LengthRequired         411   the server cannot read chunked bodies
+    ├── UnsupportedMediaType   415   the body is not JSON
+    ├── UnknownHost            421   Host is not a name of this API
+    └── Unavailable            503   try again later
+        ├── TooManyUploads           too many requests wait for their bodies
+        ├── TooManyChecks            too many password checks wait
+        └── IdentitySilent           Keystone cannot validate the token
 
-What an engine refuses, and what keeps it from answering, are exceptions of
-other packages; :data:`KINDS` gives them a status. Everything else is a fault
-of ours: 500, with the reason in the log only.
+Errors that engines return, or that prevent a reply, are exceptions of other
+packages; :data:`KINDS` assigns them a status. Any other exception is a bug:
+the status is 500, and only the log has the reason.
 """
 
 from __future__ import annotations
@@ -33,20 +40,27 @@ from vobjects.clustering import errors as engine_errors
 from vobjects.microversions import errors
 from vobjects.microversions.policy import Policy
 
-#: Seconds after which a client may try again when no engine answered: about
-#: the time in which the death of one and the arrival of another is noticed.
+#: Seconds after which a client may retry when no engine answered: roughly the
+#: time until the fleet notices that an engine died or joined.
 RETRY_AFTER = 5
 
 
 class MalformedPath(errors.ApiError):
-    """The path names nothing that could exist."""
+    """The path cannot name any resource."""
 
     code = 'path-malformed'
     title = 'Path is malformed'
 
 
+class MalformedHost(errors.ApiError):
+    """The header Host is neither a name nor an address."""
+
+    code = 'host-malformed'
+    title = 'Host is malformed'
+
+
 class Unauthenticated(errors.ApiError):
-    """The caller has not said who it is, or not truly.
+    """The request has no credentials, or wrong ones.
 
     :param challenge: value of the header WWW-Authenticate
     """
@@ -62,9 +76,9 @@ class Unauthenticated(errors.ApiError):
 
 
 class Forbidden(errors.ApiError):
-    """The caller's roles do not allow it.
+    """The caller's roles do not allow the request.
 
-    :param rule: the policy rule that says no
+    :param rule: the policy rule that denies it
     """
 
     status = 403
@@ -76,26 +90,48 @@ class Forbidden(errors.ApiError):
         super().__init__(f"The policy rule '{rule}' does not allow this.")
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        """Return what Senlin says, whatever the rule."""
+        """Return Senlin's message, which does not name the rule."""
         return 'You are not authorized to complete this operation.'
 
 
 class NotLocal(Forbidden):
-    """Somebody elsewhere asks for what is for this machine only.
+    """A remote caller requests something reserved for this machine.
 
-    :param detail: what that is, and what would open it
+    :param detail: the restriction, and the option that lifts it
     """
 
     def __init__(self, detail: str) -> None:
         errors.ApiError.__init__(self, detail)
 
     def message_under(self, policy: Policy, detail: str) -> str:
-        """Return what it is about: Senlin has no such error."""
+        """Return the detail: Senlin has no such error."""
         return detail
 
 
+class CrossOrigin(NotLocal):
+    """A web page of another origin sent a request that changes something.
+
+    :param detail: the origin, and the option that allows it
+    """
+
+    code = 'cross-origin'
+    title = 'Pages of other origins are not allowed'
+
+
+class UnknownHost(errors.ApiError):
+    """The header Host does not name this API.
+
+    :param detail: the name, and the option that adds it
+    """
+
+    status = 421
+    code = 'unknown-host'
+    title = 'Host is not a name of this API'
+    type_name = 'HTTPMisdirectedRequest'
+
+
 class NotFound(errors.ApiError):
-    """No version has such a path."""
+    """No microversion has such a path."""
 
     status = 404
     code = 'path-not-found'
@@ -104,9 +140,9 @@ class NotFound(errors.ApiError):
 
 
 class MethodNotAllowed(errors.ApiError):
-    """The path is known, but not with this method.
+    """The path does not support this method.
 
-    :param allowed: the methods it has
+    :param allowed: the methods that it supports
     """
 
     status = 405
@@ -122,8 +158,26 @@ class MethodNotAllowed(errors.ApiError):
         )
 
 
+class BodyTimeout(errors.ApiError):
+    """The request body did not arrive in time.
+
+    :param seconds: the limit
+    """
+
+    status = 408
+    code = 'body-timeout'
+    title = 'Body of the request did not arrive in time'
+    type_name = 'HTTPRequestTimeout'
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            'The request body must arrive within'
+            f' {seconds:g} seconds ([api] body_timeout).'
+        )
+
+
 class LengthRequired(errors.ApiError):
-    """A chunked body, in a WSGI server that does not say where it ends."""
+    """A chunked body, on a WSGI server that does not mark its end."""
 
     status = 411
     code = 'length-required'
@@ -132,7 +186,7 @@ class LengthRequired(errors.ApiError):
 
 
 class UnsupportedMediaType(errors.ApiError):
-    """The body is said to be something else than JSON."""
+    """The Content-Type of the body is not JSON."""
 
     status = 415
     code = 'media-type-unsupported'
@@ -140,14 +194,44 @@ class UnsupportedMediaType(errors.ApiError):
     type_name = 'InvalidContentType'
 
 
-class IdentitySilent(errors.ApiError):
-    """Keystone does not answer, or not to us."""
+class Unavailable(errors.ApiError):
+    """The API cannot serve this request now."""
 
     status = 503
-    code = 'identity-silent'
-    title = 'The identity service did not answer'
     type_name = 'HTTPServiceUnavailable'
     headers = (('Retry-After', str(RETRY_AFTER)),)
+
+
+class TooManyUploads(Unavailable):
+    """Too many requests wait for their bodies."""
+
+    code = 'too-many-uploads'
+    title = 'Too many requests wait for their bodies'
+
+    def __init__(self) -> None:
+        super().__init__(
+            'Too many requests are waiting for their bodies; try again.'
+        )
+
+
+class TooManyChecks(Unavailable):
+    """Too many password checks are waiting."""
+
+    code = 'too-many-checks'
+    title = 'Too many passwords are being checked'
+
+    def __init__(self) -> None:
+        super().__init__(
+            'Too many passwords are being checked, or too many from your'
+            ' address; try again.'
+        )
+
+
+class IdentitySilent(Unavailable):
+    """Keystone does not answer, or rejects the API's own credentials."""
+
+    code = 'identity-silent'
+    title = 'The identity service did not answer'
 
     def __init__(self) -> None:
         super().__init__(
@@ -157,9 +241,9 @@ class IdentitySilent(errors.ApiError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kind:
-    """How a class of exceptions is answered.
+    """Status and texts for a class of exceptions.
 
-    :ivar detail: instead of what the exception says, where that is meant for
+    :ivar detail: replaces the exception's own text where that is meant for
         operators
     """
 
@@ -177,7 +261,7 @@ _SILENT = Kind(
     ' before you ask again.',
 )
 
-#: The nearest class of an exception's ancestry counts.
+#: The most specific class in an exception's MRO applies.
 KINDS: Mapping[type[Exception], Kind] = {
     engine_errors.BadRequest: Kind(400, 'bad-request', 'Bad request'),
     engine_errors.InvalidSpec: Kind(400, 'spec-invalid', 'Spec is not valid'),
@@ -222,6 +306,13 @@ KINDS: Mapping[type[Exception], Kind] = {
         'No engine is alive',
         'No engine is alive, or none can be reached.',
     ),
+    exceptions.OutOfReach: Kind(
+        503,
+        'service-unavailable',
+        'A service that is needed fails',
+        'A service that the engine needs does not answer; try again.',
+    ),
+    exceptions.DeadlinePassed: _SILENT,
     oslo_messaging.MessagingTimeout: _SILENT,
     oslo_messaging.MessageDeliveryFailure: _SILENT,
 }
@@ -230,12 +321,12 @@ _INTERNAL = Kind(500, 'internal', 'Internal error')
 
 
 class InternalError(Exception):
-    """What clients are told that a fault of ours is."""
+    """Name under which clients see unexpected exceptions."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """An error as it is answered."""
+    """An error as a response: status, headers and document."""
 
     status: int
     code: str
@@ -244,12 +335,12 @@ class Fault:
 
 
 def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
-    """Return the answer to an error.
+    """Convert an exception to an error response.
 
-    An ApiError comes here only from what stands around the version
-    middleware, which answers those of the application.
+    The version middleware answers ApiErrors of the application itself, so
+    those that arrive here come from the middleware around it.
 
-    :param request_id: of the request, to be found in the log
+    :param request_id: ID of the request, for finding it in the log
     """
     if isinstance(error, errors.ApiError):
         return Fault(
@@ -265,8 +356,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
             f' the reason under {request_id or "the time of the request"}.'
         )
     else:
-        # The message alone: a remote error's text has a traceback behind it.
-        detail = kind.detail or getattr(error, 'message', '') or str(error)
+        detail = kind.detail or text_of(error) or kind.title
     document = errors.document(
         policy,
         status=kind.status,
@@ -280,6 +370,14 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
     retry = (('Retry-After', str(RETRY_AFTER)),)
     headers = retry if kind.status == 503 else ()
     return Fault(kind.status, kind.code, document, headers)
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error, without the traceback of a remote one."""
+    message = getattr(error, 'message', None)
+    if isinstance(message, str):
+        return message  # perhaps empty: then str() is the traceback alone
+    return str(error)
 
 
 def _kind_of(cls: type[BaseException]) -> tuple[type[BaseException], Kind]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Senlin says of fields that are not what they should be.
+"""Senlin's error messages for invalid fields.
 
-A value is looked at by its field there, then by jsonschema, whose sentences
-are these, too.
+Senlin validates a value with its field class, then with jsonschema; the
+messages of both are here.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions, fields
 from vobjects.microversions import errors, query
 
-#: Fields that hold the size of a cluster; other numbers are just counted.
+#: Fields with the size of a cluster; Senlin's message for other numbers
+#: differs.
 _SIZES = ('min_size', 'max_size', 'desired_capacity')
 
-#: Fields that Senlin reads as it reads the truth values of a query.
+#: Body fields whose boolean error message is that of query parameters.
 _PLAIN_TRUTH = ('force',)
 
-#: Fields that Senlin wants as a map before it looks at anything else.
+#: Fields that Senlin requires to be a map before any other check.
 _MAPS = ('nodes',)
 
 NO_MAP = 'The data provided is not a map'
 
 
 def of_fault(fault: errors.FieldFault, *, in_query: bool) -> str:
-    """Return the sentence of a fault; empty: there is none.
+    """Return Senlin's message for a fault; empty if it has none.
 
-    :param in_query: whether the field is of the query, else of the body
+    :param in_query: whether the field is in the query rather than the body
     """
     if fault.kind == 'unknown':
         return _unknown(fault.names)
@@ -51,7 +52,7 @@ def of_fault(fault: errors.FieldFault, *, in_query: bool) -> str:
 
 def _required(name: str, kind: Any) -> str:
     if isinstance(kind, fields.IdentityList):
-        return _too_few(name, kind)  # there it is empty by default
+        return _too_few(name, kind)  # Senlin's default is an empty list
     if isinstance(kind, fields.Json) and name in _MAPS:
         return NO_MAP
     return f'{exceptions.cut(name)} is a required property'
@@ -148,11 +149,13 @@ def _list(kind: Any, name: str, value: Any, at_fault: Any) -> str:
 
 
 def _identities(kind: Any, name: str, value: Any, at_fault: Any) -> str:
-    if not isinstance(value, list):
+    if not isinstance(value, (dict, list, str)):
         return _no_list(name, value)
     if len(value) < kind.minimum:
         return _too_few(name, kind)
-    if at_fault is value:
+    # Senlin reads a string as a list of its characters.
+    repeats = isinstance(value, str) and len(set(value)) < len(value)
+    if repeats or (isinstance(value, list) and at_fault is value):
         return f"Items for '{name}' must be unique"
     return ''
 
@@ -166,7 +169,7 @@ def _too_few(name: str, kind: fields.IdentityList) -> str:
 
 
 def bare(value: Any) -> str:
-    """Return a value as ``%s`` shows it, cut, and in one line."""
+    """Return a value as ``%s`` shows it, shortened, in one line."""
     text = value if isinstance(value, str) else repr(value)
     return exceptions.cut_text(re.sub(r'[^\x20-\x7e\u00a0-\uffff]', '?', text))
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One method of the API: validate, build the request, send it, render.
+"""Serve one route: validate input, call an engine, render the result.
 
-What follows from a route (field names, schemas, defaults) is made when the
-service starts; a request only looks it up by its microversion.
+Everything that depends only on the route (field names, schemas, defaults) is
+computed at startup; a request looks it up by microversion.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+import urllib.parse
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -17,7 +18,9 @@ import webob
 
 from api import answers, context, inputs, policy, routes, webhooks, words
 from vobjects import base, exceptions, fields, manifest
+from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests.common import ListRequest
 from vobjects.codec.text import dumps
 from vobjects.microversions import discovery, errors, query, schema
 from vobjects.microversions.policy import MICROVERSION, Maximum, Policy
@@ -25,7 +28,7 @@ from vobjects.versions import Version
 
 
 class Client(Protocol):
-    """What sends requests; see :class:`vobjects.rpc.client.Client`."""
+    """Sends requests to engines; see :class:`vobjects.rpc.client.Client`."""
 
     on_downgrade: Callable[[str], None]
 
@@ -35,18 +38,22 @@ class Client(Protocol):
         request: base.Request,
         shown: manifest.Manifest | None = None,
     ) -> Any:
-        """Ask an engine, and return its answer."""
+        """Send a request to an engine, and return its result."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What all handlers share.
+    """Settings and components that all handlers share.
 
-    :ivar versions: what the service promises about its versions
-    :ivar client: reaches the engines
-    :ivar maximum: highest microversion served now; raises
+    :ivar versions: version policy of the service
+    :ivar client: sends requests to engines
+    :ivar maximum: returns the highest microversion served now; raises
         vobjects.exceptions.NoLivePeer
-    :ivar public_url: what clients call the root; empty: what they said
+    :ivar max_json_size: maximum bytes of a JSON field
+    :ivar max_limit: maximum items in a list page
+    :ivar strict: whether to reject requests that are accepted only for
+        compatibility with Senlin
+    :ivar public_url: root URL for links; if empty, the URL of the request
     """
 
     versions: Policy
@@ -55,10 +62,13 @@ class Service:
     authenticate: context.Authenticate
     enforcer: policy.Enforcer
     max_body_size: int
+    max_json_size: int
+    max_limit: int
+    strict: bool = False
     public_url: str = ''
 
     def every_version(self) -> list[Version]:
-        """Return all microversions this build has."""
+        """Return all microversions of this build."""
         lowest, highest = self.versions.minimum, self.versions.maximum
         return [
             Version(lowest.major, minor)
@@ -69,7 +79,7 @@ class Service:
 class Handler:
     """Serves one route.
 
-    :raises vobjects.exceptions.DeclarationError: the route does not fit its
+    :raises vobjects.exceptions.DeclarationError: the route does not match its
         request type
     """
 
@@ -79,16 +89,26 @@ class Handler:
         self._type = route.request
         self._others = tuple(route.client_names())
         self._in_query = tuple(route.query_names())
+        self._single = _single(self._type, self._in_query)
         self._defaults = _defaults(self._type)
         self._data = self._type._obj_primitive_key('data')
         self._changes = self._type._obj_primitive_key('changes')
+        self._json = [
+            name
+            for name, field in self._type.fields.items()
+            if isinstance(field, fields.JsonField)
+        ]
+        self._is_list = issubclass(self._type, ListRequest)
         self._check()
+        self._early = service.versions.accepts_early
         self._envelopes: dict[Version, Mapping[str, str]] = {}
         self._implied: dict[Version, Mapping[str, Any]] = {}
         for version in service.every_version():
-            object_version = self._type.version_at(version)
+            object_version = self._version_at(version)
             if object_version is not None:
-                schema.compiled_at(self._type, version, self._others)
+                schema.compiled_at(
+                    self._type, version, self._others, early=self._early
+                )
                 self._envelopes[version] = _envelope(
                     self._type, object_version
                 )
@@ -108,11 +128,10 @@ class Handler:
     ) -> webob.Response:
         """Serve a request.
 
-        :param caller: who asks; its token stays here, unless the engine has
-            to act for it
-        :param path: the fields that are in the path
-        :param content: what the body holds for this route, or
-            ``inputs.NO_BODY``
+        :param caller: context of the caller; its token is dropped unless the
+            engine has to act on the caller's behalf
+        :param path: the fields in the path
+        :param content: the route's part of the body, or ``inputs.NO_BODY``
         """
         environ = request.environ
         version: Version = environ[MICROVERSION]
@@ -120,29 +139,55 @@ class Handler:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
-        asked = self.build(environ, version, path, content)
+        shown = manifest.at_microversion(version, early=self._early)
+        try:
+            asked: Any = self.build(environ, version, path, content)
+        except errors.ValidationError as error:
+            first = self.route.found_first
+            if first and _is_unknown_in_body(error):
+                wanted = first(**path)
+                wanted.obj_set_defaults()
+                # Raises NotFound, which takes precedence, if the resource is
+                # missing.
+                self._send(caller, wanted, version, shown)
+            raise
         if getattr(asked, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
-        shown = manifest.at_microversion(version)
-        answer = self._send(caller, asked, version, shown)
-        return self._respond(environ, self.route.render(answer, shown))
+        if not self._is_list:
+            answer = self._send(caller, asked, version, shown)
+            return self._respond(environ, self.route.render(answer, shown))
+        answer, cut = self._page(caller, asked, version, shown)
+        rendered = self.route.render(answer, shown)
+        if cut and answer and rendered.body is not None:
+            href = self._next(environ, answer[-1].id)
+            rendered.body['links'] = [{'rel': 'next', 'href': href}]
+        return self._respond(environ, rendered)
 
     def is_at(self, version: Version) -> bool:
-        """Tell whether a microversion has this method."""
-        return self._type.version_at(version) is not None
+        """Return whether a microversion has this method."""
+        return self._version_at(version) is not None
+
+    def _version_at(self, version: Version) -> str | None:
+        """Return the object version accepted at a microversion."""
+        return self._type.version_at(version, early=self._early)
 
     def require(self, version: Version) -> None:
-        """Refuse a microversion that does not have this method.
+        """Reject a microversion that does not have this method.
 
-        :raises vobjects.microversions.errors.MethodNotAtVersion: since when
+        :raises vobjects.microversions.errors.MethodNotAtVersion: names the
+            first microversion that has it
         """
         if not self.is_at(version):
             since = self._type.introduced() or self._service.versions.minimum
-            key = self.route.given.key if self.route.given.selects else ''
-            name = f'{self.route.method} {self.route.path}' + (
-                f' with {key!r}' if key else ''
+            raise errors.MethodNotAtVersion(
+                self._name(), version, ((since, None),)
             )
-            raise errors.MethodNotAtVersion(name, version, ((since, None),))
+
+    def _name(self) -> str:
+        """Return a readable name of the method."""
+        key = self.route.given.key if self.route.given.selects else ''
+        named = f' with {key!r}' if key else ''
+        return f'{self.route.method} {self.route.path}{named}'
 
     def build(
         self,
@@ -151,10 +196,10 @@ class Handler:
         path: Mapping[str, str],
         content: Any,
     ) -> base.Request:
-        """Return what is asked, validated, with defaults.
+        """Return the validated engine request, with defaults.
 
-        :param content: as for a call
-        :raises vobjects.microversions.errors.InputError: what is wrong
+        :param content: see :meth:`__call__`
+        :raises vobjects.microversions.errors.InputError: the input is invalid
         """
         given = self.route.given
         values: dict[str, Any] = {
@@ -166,9 +211,14 @@ class Handler:
             values[name] = identity
         text = environ.get('QUERY_STRING')
         pairs = query.pairs(text) if text else []
+        if pairs and not self._service.strict:
+            pairs = query.settle(
+                pairs, self._single, skip_empty=given.skips_empty
+            )
         if given.webhook:
             only_body = 'only_body' in values
             values |= webhooks.collect(pairs, content, only_body=only_body)
+            self._check_sizes(environ, values, 'body')
             return self._request(version, values)
         if pairs or not given.body:
             asked = self._read(version, pairs)
@@ -179,31 +229,88 @@ class Handler:
             self._validate(version, content, where)
             _refuse_twice(values, content, where)
             _check_lengths(content, where)
+            self._check_sizes(environ, content, where)
             values |= content
         return self._request(version, values)
 
     def _read(
         self, version: Version, pairs: list[tuple[str, str]]
     ) -> dict[str, Any]:
-        """Return what the query asks."""
+        """Validate and convert the query parameters."""
+        upper = self.route.given.upper
+        pairs = [
+            (name, value.upper() if name in upper else value)
+            for name, value in pairs
+        ]
         try:
             return query.coerce_query(
-                self._type, version, self._in_query, pairs
+                *(self._type, version, self._in_query, pairs),
+                early=self._early,
             )
         except errors.ValidationError as error:
             self._say(error, in_query=True)
             raise
 
     def _validate(self, version: Version, content: Any, where: str) -> None:
-        """Refuse a body that is not what its version asks for."""
+        """Validate the body against the schema of the microversion."""
         try:
-            schema.validate(self._type, version, self._others, content, where)
+            schema.validate(
+                *(self._type, version, self._others, content, where),
+                early=self._early,
+            )
         except errors.ValidationError as error:
             self._say(error, in_query=False)
             raise
 
+    def _check_sizes(
+        self, environ: Mapping[str, Any], values: Any, where: str
+    ) -> None:
+        """Reject fields whose JSON is too long."""
+        limit = self._service.max_json_size
+        if environ.get(inputs.BYTES_READ, 0) <= limit:
+            return
+        for name in self._json:
+            size = len(dumps(values.get(name)))
+            if size > limit:
+                raise errors.ValidationError(
+                    f'{where}.{name}',
+                    f'must have at most {limit} bytes as JSON, not {size}',
+                )
+
+    def _page(
+        self,
+        caller: RequestContext,
+        asked: Any,
+        version: Version,
+        shown: manifest.Manifest,
+    ) -> tuple[Any, bool]:
+        """Return one page of a list, within the size limits.
+
+        :returns: the items, and whether the page was cut and more may follow
+        """
+        most = self._service.max_limit
+        given = asked.limit if 'limit' in asked else None
+        asked.limit = most if given is None else min(given, most)
+        try:
+            answer = self._send(caller, asked, version, shown)
+        except engine_errors.ListTooLarge as error:
+            asked.limit = min(asked.limit, int(error.rows))
+            answer = self._send(caller, asked, version, shown)
+        return answer, asked.limit != given and len(answer) == asked.limit
+
+    def _next(self, environ: dict[str, Any], marker: str) -> str:
+        """Return the URL of the page after a marker."""
+        pairs = [
+            (name, value)
+            for name, value in query.pairs(environ.get('QUERY_STRING', ''))
+            if name != 'marker'
+        ]
+        path = urllib.parse.quote(inputs.path(environ))
+        where = urllib.parse.urlencode([*pairs, ('marker', marker)])
+        return f'{self._root(environ)}{path}?{where}'
+
     def _say(self, error: errors.ValidationError, *, in_query: bool) -> None:
-        """Have a refusal say what Senlin says of it."""
+        """Set the message of a validation error to Senlin's."""
         if error.fault:
             error.said = words.of_fault(
                 error.fault, self.route.path, in_query=in_query
@@ -212,7 +319,7 @@ class Handler:
     def _request(
         self, version: Version, values: dict[str, Any]
     ) -> base.Request:
-        """Build the request as it was at a microversion, and bring it up."""
+        """Build the request at its microversion, and fill in the defaults."""
         asked: base.Request = self._type.obj_from_primitive(
             {
                 **self._envelopes[version],
@@ -226,7 +333,7 @@ class Handler:
         return asked
 
     def _root(self, environ: Mapping[str, Any]) -> str:
-        """Return what the client called the root of the API."""
+        """Return the root URL of the API as the client sees it."""
         return self._service.public_url or discovery.base_url(environ)
 
     def _send(
@@ -239,19 +346,29 @@ class Handler:
         try:
             return self._service.client.call(caller, asked, shown)
         except (exceptions.LossyDowngrade, exceptions.TypeNotSpoken) as error:
-            # An older engine joined after this request was let in.
+            # An older engine joined after this request was accepted.
             raise self._as_negotiated_again(error, version) from error
 
     def _as_negotiated_again(
         self,
         error: exceptions.LossyDowngrade | exceptions.TypeNotSpoken,
         version: Version,
-    ) -> errors.UnsupportedVersion:
-        """Return what this request would be refused with if sent anew."""
+    ) -> errors.NegotiationError:
+        """Return the error that sending this request again would raise."""
         lowest = self._service.versions.minimum
         limit = self._service.versions.limit(self._service.maximum())
+        cls = base.registered(error.type_name)
+        if _is_spoken(cls.version_at(version), error):
+            name, needs = self._name(), cls.introduced()
+            if isinstance(error, exceptions.LossyDowngrade):
+                name = repr(error.field)
+                needs = cls.first_microversion_of(error.field)
+            limits = (lowest, limit.version)
+            return errors.NotServedEarly(
+                name, version, needs, limits, str(error)
+            )
         if limit.version >= version:
-            # What the error knows, the fleet has not told yet.
+            # The error already knows a limit that the fleet has not reported.
             limit = Maximum(_below(error, version, lowest), str(error))
         return errors.UnsupportedVersion(str(version), lowest, limit)
 
@@ -261,7 +378,7 @@ class Handler:
         headers = []
         body = b''
         if rendered.body is not None:
-            # A number that JSON lacks, from a cloud perhaps, shows as null.
+            # NaN and infinity, perhaps from a cloud, become null.
             body = dumps(rendered.body, finite=True)
         if self.route.status != HTTPStatus.NO_CONTENT:
             headers = [
@@ -293,10 +410,25 @@ def _defaults(cls: type[base.Request]) -> dict[str, Any]:
     }
 
 
+def _is_unknown_in_body(error: errors.ValidationError) -> bool:
+    is_unknown = error.fault is not None and error.fault.kind == 'unknown'
+    return is_unknown and error.path.startswith('body')
+
+
+def _single(cls: type[base.Request], names: Collection[str]) -> frozenset[str]:
+    """Return the query parameters that take one value, not a list."""
+    return frozenset(
+        name
+        for name in names
+        if name in cls.fields
+        and 'array' not in schema.field_schema(cls.fields[name])['type']
+    )
+
+
 def _envelope(
     cls: type[base.Request], object_version: str
 ) -> Mapping[str, str]:
-    """Return what a primitive says beside its data."""
+    """Return the keys of a primitive other than its data."""
     return {
         cls._obj_primitive_key('name'): cls.obj_name(),
         cls._obj_primitive_key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
@@ -332,17 +464,20 @@ def _below(
 ) -> Version:
     """Return the highest microversion that the error does not rule out."""
     cls = base.registered(error.type_name)
-    spoken = getattr(error, 'to_version', None)
     below = [
         candidate
         for minor in range(lowest.minor, version.minor)
         if (candidate := Version(lowest.major, minor))
-        and _is_spoken(cls.version_at(candidate), spoken)
+        and _is_spoken(cls.version_at(candidate), error)
     ]
     return below[-1] if below else lowest
 
 
-def _is_spoken(shown: str | None, spoken: str | None) -> bool:
+def _is_spoken(
+    shown: str | None,
+    error: exceptions.LossyDowngrade | exceptions.TypeNotSpoken,
+) -> bool:
     if shown is None:
         return True
+    spoken = getattr(error, 'to_version', None)
     return spoken is not None and Version.parse(shown) <= Version.parse(spoken)

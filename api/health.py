@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/healthcheck``: oslo.middleware's, with a check of ours.
+"""``/healthcheck``: oslo.middleware's health check with a fleet backend.
 
-``vobjects_fleet`` asks whether an engine answers this process, which it can
-only do over the message bus and with its database in reach. A process that
-nobody answers can do nothing for clients, and a proxy should send them to
-another.
+The backend ``vobjects_fleet`` checks whether an engine answers this process.
+An engine can answer only over the message bus and with its database in reach.
+If no engine answers, the process cannot serve clients, and a proxy should
+route them to another one.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 PATH = '/healthcheck'
 GROUP = 'healthcheck'
 
-#: Its name among the entry points of ``oslo.middleware.healthcheck``.
+#: Entry point of this check in ``oslo.middleware.healthcheck``.
 FLEET = 'vobjects_fleet'
 
 
 class Fleet(Protocol):
-    """Who knows the engines."""
+    """Tracks the live engines."""
 
     def servers(self) -> int:
-        """Return how many live; what it knows may be a lease old.
+        """Return the number of live engines; may be out of date by a lease.
 
-        :raises vobjects.exceptions.NoLivePeer: none answers
+        :raises vobjects.exceptions.NoLivePeer: no engine answers
         """
 
 
 class FleetCheck(pluginbase.HealthcheckBaseExtension):
-    """Asks whether an engine answers."""
+    """Check whether an engine answers."""
 
     def healthcheck(self, server_port: int) -> pluginbase.HealthcheckResult:
-        """Return what the fleet says."""
+        """Return the result of the check."""
         fleet: Fleet = self.conf['fleet']
         try:
             living = fleet.servers()
         except exceptions.FleetError as error:
-            # Only the details may tell strangers of hosts and databases.
+            # Only the details may reveal hosts and databases.
             return pluginbase.HealthcheckResult(
                 False, 'no engine answers', str(error)
             )
@@ -64,9 +64,9 @@ class FleetCheck(pluginbase.HealthcheckBaseExtension):
 
 
 class Page:
-    """WSGI middleware that serves the page.
+    """WSGI middleware that serves ``/healthcheck``.
 
-    :param conf: gets the options of ``[healthcheck]``
+    :param conf: the options of ``[healthcheck]`` are registered in it
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Page:
         self.app = app
         register(conf)
         found = healthcheck.Healthcheck(app, conf)
-        # What oslo.middleware hands to each check.
+        # oslo.middleware passes this dict to each check.
         found.conf['fleet'] = fleet
         self._checks: Any = found
 
@@ -90,6 +90,6 @@ class Page:
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register the options; harmless when done twice."""
+    """Register the options; repeated calls are harmless."""
     conf.register_opts(opts.HEALTHCHECK_OPTS, group=GROUP)
     conf.set_default('backends', [FLEET], group=GROUP)

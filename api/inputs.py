@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path, query and body of a request: read, and bounded.
+"""Read the path, query and body of a request, within size limits.
 
-WSGI text is bytes in disguise (PEP 3333): each character stands for one byte.
+In WSGI strings, each character stands for one byte (PEP 3333).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from api import errors
+from api import browsers, errors
 from vobjects import exceptions
 from vobjects.microversions import body
 from vobjects.microversions import errors as input_errors
@@ -18,26 +18,26 @@ from vobjects.microversions.policy import ROUTE
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: Characters of a name or an ID in a path, and of any text that is stored in
-#: a column of its own.
+#: Maximum characters of a name or ID in a path, and of any text that is stored
+#: in its own database column.
 MAX_TEXT = 255
 
-#: What a request without a body has instead of a JSON value.
+#: Stands for the JSON value of a request without a body.
 NO_BODY = object()
 
-#: Bytes of a body nobody wanted that are read nevertheless.
-MAX_DRAINED = 1 << 24
+#: Further media types under which Senlin's clients send JSON.
+_ALSO_JSON = ('json', 'text/plain')
 
 _CHUNK = 1 << 16
 
-#: Where the environ has the number of bytes read of the body.
-_READ = 'api.body_bytes_read'
+#: Key in the environ for the number of body bytes read.
+BYTES_READ = 'api.body_bytes_read'
 
 
 def path(environ: WSGIEnvironment) -> str:
     """Return the decoded path.
 
-    :raises api.errors.MalformedPath: it is not UTF-8
+    :raises api.errors.MalformedPath: the path is not UTF-8
     """
     raw: str = environ.get('PATH_INFO', '')
     if raw.isascii():
@@ -51,10 +51,10 @@ def path(environ: WSGIEnvironment) -> str:
 
 
 def only_read(environ: WSGIEnvironment, page: str) -> None:
-    """Note which page is asked for, and refuse all but reading it.
+    """Record the page in the environ, and reject methods other than reads.
 
-    :param page: its path
-    :raises api.errors.MethodNotAllowed: a method that is not GET or HEAD
+    :param page: path of the page
+    :raises api.errors.MethodNotAllowed: the method is neither GET nor HEAD
     """
     environ[ROUTE] = page
     method = environ['REQUEST_METHOD']
@@ -63,9 +63,9 @@ def only_read(environ: WSGIEnvironment, page: str) -> None:
 
 
 def check_identity(name: str, text: str) -> None:
-    """Refuse what cannot be the name or ID of anything.
+    """Reject text that cannot be the name or ID of a resource.
 
-    :param name: of the path's part, for people
+    :param name: name of the path segment, for the message
     :raises api.errors.MalformedPath: too long, or with control characters
     """
     if len(text) > MAX_TEXT:
@@ -83,41 +83,43 @@ def check_identity(name: str, text: str) -> None:
             )
 
 
-def json_body(environ: WSGIEnvironment, max_bytes: int) -> Any:
+def json_body(
+    environ: WSGIEnvironment,
+    max_bytes: int,
+    *,
+    strict: bool = True,
+    only_object: bool = False,
+) -> Any:
     """Return the body as a JSON value, or :data:`NO_BODY`.
 
-    :raises vobjects.microversions.errors.BodyTooLarge: more bytes
-    :raises api.errors.UnsupportedMediaType: it says it is not JSON
-    :raises vobjects.microversions.errors.MalformedBody: it is not JSON
+    :param strict: whether to reject JSON with the media type of text
+    :param only_object: whether to ignore a body that is not a JSON object
+    :raises vobjects.microversions.errors.BodyTooLarge: more than ``max_bytes``
+    :raises api.errors.UnsupportedMediaType: Content-Type is not JSON
+    :raises vobjects.microversions.errors.MalformedBody: it is not valid JSON
     """
     raw = _read(environ, max_bytes)
     if not raw:
         return NO_BODY
-    _check_media_type(environ.get('CONTENT_TYPE') or '')
+    if only_object and not raw.lstrip().startswith(b'{'):
+        return NO_BODY
+    _check_media_type(environ, strict=strict)
     return body.load_json(raw, max_bytes=max_bytes)
 
 
-def drain(environ: WSGIEnvironment) -> None:
-    """Read what is left of the body.
+def _check_media_type(environ: WSGIEnvironment, *, strict: bool) -> None:
+    """Reject a body whose Content-Type is not JSON.
 
-    A server that answers while a body is still on its way has to close the
-    connection; the client then finds a broken pipe where the answer was.
-
-    :raises OSError: the client has gone
+    A body without Content-Type counts as JSON, and so does text unless
+    ``strict`` is set. Browsers must always send a JSON type: that makes them
+    send a preflight request (CORS) for a page of another origin.
     """
-    try:
-        length = _length(environ)
-    except input_errors.ApiError:
-        return  # nobody knows where it ends
-    whole = MAX_DRAINED if length is None else length
-    if whole <= MAX_DRAINED:
-        _read_up_to(environ, whole - environ.get(_READ, 0), keep=False)
-
-
-def _check_media_type(header: str) -> None:
+    header: str = environ.get('CONTENT_TYPE') or ''
     media_type = header.partition(';')[0].strip().lower()
-    if not media_type:
-        return
+    if not media_type or (not strict and media_type in _ALSO_JSON):
+        if not browsers.is_page(environ):
+            return
+        media_type = media_type or 'of no media type'
     kind, _, subtype = media_type.partition('/')
     if kind == 'application' and (
         subtype == 'json' or subtype.endswith('+json')
@@ -147,11 +149,15 @@ def _read(environ: WSGIEnvironment, max_bytes: int) -> bytes:
 
 
 def _length(environ: WSGIEnvironment) -> int | None:
-    """Return the length of the body; None when only its end will tell."""
+    """Return the length of the body; None for a chunked body."""
     if environ.get('HTTP_TRANSFER_ENCODING'):
         if not environ.get('wsgi.input_terminated'):
             raise errors.LengthRequired(
                 'This server reads no chunked bodies; send Content-Length.'
+            )
+        if environ['HTTP_TRANSFER_ENCODING'].strip().lower() != 'chunked':
+            raise input_errors.MalformedBody(
+                'Transfer-Encoding must be chunked, once, and nothing else.'
             )
         return None
     text = environ.get('CONTENT_LENGTH') or '0'
@@ -162,19 +168,14 @@ def _length(environ: WSGIEnvironment) -> int | None:
     return int(text[:20])
 
 
-def _read_up_to(
-    environ: WSGIEnvironment, count: int, *, keep: bool = True
-) -> bytes:
-    # Sized reads only: after one, granian's read() without a size returns
-    # nothing, whatever is left.
+def _read_up_to(environ: WSGIEnvironment, count: int) -> bytes:
     source = environ['wsgi.input']
     parts: list[bytes] = []
     while count > 0:
         part = source.read(min(count, _CHUNK))
         if not part:
             break
-        if keep:
-            parts.append(part)
+        parts.append(part)
         count -= len(part)
-        environ[_READ] = environ.get(_READ, 0) + len(part)
+        environ[BYTES_READ] = environ.get(BYTES_READ, 0) + len(part)
     return b''.join(parts)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers with a token of Keystone's: keystonemiddleware says who they are.
+"""Authenticate callers by Keystone token, with keystonemiddleware.
 
-Its middleware stands around nothing here. It is asked at the moment a route
-needs to know its caller, so that public paths need no Keystone, and a refusal
-is an error document like any other.
+The middleware does not wrap the application. It is called when a route needs
+its caller, so that public paths need no Keystone and a rejection is an error
+document like any other.
 
-Tokens that were good are remembered in this process, for as many seconds as
-``[keystone_authtoken] token_cache_time`` says, unless ``memcached_servers``
-names a place that all processes share.
+Valid tokens are cached in this process for ``[keystone_authtoken]
+token_cache_time`` seconds, unless ``memcached_servers`` names a cache that all
+processes share.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ LOG = logging.getLogger(__name__)
 
 GROUP = 'keystone_authtoken'
 
-#: Where the middleware looks for our cache in the environ.
+#: Key in the environ under which the middleware finds the token cache.
 CACHE = 'vobjects.token_cache'
 
-#: Tokens that one process remembers.
+#: Maximum tokens cached by one process.
 MAX_TOKENS = 4096
 
-#: What the API decides, whatever the configuration says. Undelayed, the
-#: middleware tells a bad token from a Keystone that does not answer.
+#: Settings that the configuration cannot override. Without delayed decisions,
+#: the middleware distinguishes a bad token from an unreachable Keystone.
 _OURS = {
     'delay_auth_decision': False,
     'include_service_catalog': False,
@@ -53,17 +53,17 @@ _HEADER = 'HTTP_X_AUTH_TOKEN'
 
 
 class BadKeystone(exceptions.VobjectsError):
-    """``[keystone_authtoken]`` cannot be used as it is."""
+    """``[keystone_authtoken]`` is not usable."""
 
 
 class TokenCache:
-    """What the middleware said of tokens: the latest ones, for a while.
+    """Cache of validated tokens with expiry and a size limit.
 
-    It has the two methods of a memcache client that the middleware calls.
+    Implements the two methods of a memcache client that the middleware calls.
     Keys are digests, never tokens.
 
-    :param most: entries
-    :param clock: monotonic seconds
+    :param most: maximum number of entries
+    :param clock: returns monotonic seconds
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class TokenCache:
         self._kept = collections.OrderedDict()
 
     def get(self, key: str) -> Any:
-        """Return what is kept under a key; None: nothing, or no longer."""
+        """Return the value of a key, or None if it is missing or expired."""
         with self._lock:
             until, value = self._kept.get(key, (0.0, None))
             if value is not None and self._clock() >= until:
@@ -87,9 +87,9 @@ class TokenCache:
             return value
 
     def set(self, key: str, value: Any, time: float = 0) -> None:
-        """Keep a value.
+        """Store a value.
 
-        :param time: seconds
+        :param time: lifetime in seconds
         """
         with self._lock:
             self._kept[key] = (self._clock() + time, value)
@@ -99,7 +99,7 @@ class TokenCache:
 
 
 class Authenticator:
-    """Makes the context of a request with a token.
+    """Authenticate requests by token.
 
     :param conf: with ``[keystone_authtoken]``
     :raises BadKeystone: see :func:`check`
@@ -114,10 +114,10 @@ class Authenticator:
         self._cache = None if shared else TokenCache()
 
     def __call__(self, environ: WSGIEnvironment) -> RequestContext:
-        """Return who asks, with the token.
+        """Authenticate the caller and return the context, with the token.
 
-        :raises api.errors.Unauthenticated: without a good token
-        :raises api.errors.IdentitySilent: Keystone cannot be asked
+        :raises api.errors.Unauthenticated: the token is missing or invalid
+        :raises api.errors.IdentitySilent: Keystone is unavailable
         """
         if self._cache is not None:
             environ[CACHE] = self._cache
@@ -129,7 +129,7 @@ class Authenticator:
             said[:] = [int(status[:3]), dict(headers)]
 
         try:
-            # What it says in its own body is said better by our errors.
+            # Its response body is discarded: api.errors has better ones.
             list(self._protocol(environ, started))
         except keystone_errors.ClientException as error:
             LOG.error('Keystone cannot be asked: %s', error)
@@ -151,15 +151,15 @@ class Authenticator:
 def _let_in(
     environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Answer for the application: the caller is known."""
+    """Stand in for the application: the caller is authenticated."""
     start_response('200 OK', [])
     return []
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Refuse a configuration with which no token could be checked.
+    """Reject a configuration that cannot validate tokens.
 
-    :raises BadKeystone: naming the option
+    :raises BadKeystone: names the option
     """
     for group, options in auth_token.list_opts():
         conf.register_opts(options, group=group)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/metrics``, and where the worker processes keep what they count.
+"""``/metrics`` in the Prometheus format, shared by all worker processes.
 
-Who may read it is said by ``[api] metrics``:
+``[api] metrics`` controls access:
 
 ========  ==================================================================
-loopback  requests from this machine that no proxy has passed on. A proxy
-          that adds none of the headers it should must not pass on the path
-admin     whom ``context_is_admin`` allows
-all       everybody who reaches the API
-none      nobody; the path is not there
+loopback  requests from this machine that no proxy has forwarded. A proxy
+          that adds no forwarding headers must not forward this path
+admin     callers that ``context_is_admin`` allows
+all       every client that can reach the API
+none      disabled; the path does not exist
 ========  ==================================================================
 """
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 PATH = '/metrics'
 
-#: As in :mod:`vobjects.microversions.usage`, which must not be imported
-#: before this variable has its value.
+#: As in :mod:`vobjects.microversions.usage`, which must be imported only after
+#: this variable is set.
 DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
 
-#: What a request has that somebody passed on.
+#: Headers that mark a forwarded request.
 _FORWARDED = (
     'HTTP_FORWARDED',
     'HTTP_VIA',
@@ -58,8 +58,8 @@ _FORWARDED = (
 class Page:
     """WSGI middleware that serves the metrics.
 
-    :param maximum: highest microversion served now
-    :param may: refuses who may not see them
+    :param maximum: returns the highest microversion served now
+    :param may: raises an error if the caller may not read the metrics
     """
 
     def __init__(
@@ -102,9 +102,9 @@ def access(
     authenticate: context.Authenticate,
     enforcer: policy.Enforcer,
 ) -> Callable[[WSGIEnvironment], None]:
-    """Return what refuses those who may not see the metrics.
+    """Return a function that rejects callers without access to the metrics.
 
-    It raises api.errors.Forbidden, or what ``authenticate`` raises.
+    It raises api.errors.Forbidden, or any error of ``authenticate``.
     """
 
     def to_loopback(environ: WSGIEnvironment) -> None:
@@ -122,7 +122,7 @@ def access(
             raise errors.Forbidden(policy.IS_ADMIN)
 
     def to_all(environ: WSGIEnvironment) -> None:
-        """Refuse nobody."""
+        """Admit every caller."""
 
     return {'loopback': to_loopback, 'admin': to_admins, 'all': to_all}[
         conf.api.metrics
@@ -131,11 +131,11 @@ def access(
 
 @contextlib.contextmanager
 def shared(conf: cfg.ConfigOpts) -> Iterator[None]:
-    """Have the worker processes started inside count together.
+    """Share the counters of worker processes started in this context.
 
-    What an earlier run has counted is removed.
+    Counters of an earlier run are removed.
 
-    :raises OSError: the directory cannot be used
+    :raises OSError: the directory is not usable
     """
     if conf.api.metrics == 'none':
         yield

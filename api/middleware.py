@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Request ids, the log of requests, unread bodies, faults; plain WSGI."""
+"""WSGI middleware for request IDs, the request log and error documents."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import re
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from oslo_context import context as oslo_context
 
-from api import errors, inputs
+from api import errors
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.policy import MICROVERSION, REFUSED
 
@@ -29,25 +28,26 @@ LOG = logging.getLogger(__name__)
 
 REQUEST_ID_HEADER = 'X-OpenStack-Request-ID'
 
-#: Names in the environ, as oslo.middleware's RequestId has them. Ours does
-#: the same without building a request and a response object for it.
+#: Keys in the environ, as in oslo.middleware's RequestId. The class here does
+#: the same without building request and response objects.
 REQUEST_ID = 'openstack.request_id'
 GLOBAL_REQUEST_ID = 'openstack.global_request_id'
 
 _INBOUND = 'HTTP_X_OPENSTACK_REQUEST_ID'
 _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
 
-#: Characters of a path that the log repeats.
+#: Value of X-Requested-With in requests of the page at ``/ui``.
+UI = 'vobjects-ui'
+
+#: Maximum characters of a path in the log.
 _LOGGED = 200
 
 
 class RequestIds:
-    """Gives each request an id, and each response that id in a header.
+    """Give each request an ID, and add it to the response headers.
 
-    What the application left unread of a body is read before the answer.
-
-    An id that the caller sent, itself a service perhaps, becomes the global
-    id, by which logs of several services can be joined.
+    If the caller, perhaps another service, sends an ID, it becomes the global
+    ID, which links the logs of several services.
 
     :param log: whether to log a line for each request
     """
@@ -64,8 +64,8 @@ class RequestIds:
         environ.pop(GLOBAL_REQUEST_ID, None)
         if sent and _ID.fullmatch(sent):
             environ[GLOBAL_REQUEST_ID] = sent
-        # For the log, until somebody is authenticated; else the thread's
-        # last request would still be there.
+        # For the log, until the caller is authenticated; otherwise, the thread
+        # would still have the context of its last request.
         oslo_context.RequestContext(
             request_id=request_id,
             global_request_id=environ.get(GLOBAL_REQUEST_ID),
@@ -80,17 +80,13 @@ class RequestIds:
             headers = [*headers, (REQUEST_ID_HEADER, request_id)]
             return start_response(status, headers, exc_info)
 
-        answer = self.app(environ, started)
-        # Nothing has been sent: the answer is a list, and a server sends
-        # its head with its first item.
-        with contextlib.suppress(OSError):
-            inputs.drain(environ)
-        return answer
+        return self.app(environ, started)
 
 
 def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
-    # ascii(): a path may hold line ends, which would forge lines of the log.
-    LOG.info(
+    # ascii(): line ends in a path could forge log lines.
+    LOG.log(
+        logging.DEBUG if _is_poll(environ, status) else logging.INFO,
         '%s %s %s %s %s %.1f ms',
         environ.get('REMOTE_ADDR', '-'),
         ascii(environ.get('REQUEST_METHOD', ''))[1:-1][:_LOGGED],
@@ -101,11 +97,23 @@ def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
     )
 
 
-class Faults:
-    """Turns what the application raises into an error document.
+def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
+    """Return whether the page at ``/ui`` polled successfully.
 
-    It stands outside of the version middleware, whose headers an exception
-    passes by; so it asks for them.
+    The header can be forged, but that hides only successful reads.
+    """
+    return (
+        environ.get('HTTP_X_REQUESTED_WITH') == UI
+        and environ.get('REQUEST_METHOD') == 'GET'
+        and status.startswith('2')
+    )
+
+
+class Faults:
+    """Turn exceptions of the application into error documents.
+
+    Exceptions bypass the version middleware inside, so this class asks it for
+    its headers.
 
     :param versions: the version middleware
     """
@@ -119,7 +127,7 @@ class Faults:
     ) -> Iterable[bytes]:
         try:
             return self.app(environ, start_response)
-        except Exception as error:  # noqa: BLE001 - this is the last resort
+        except Exception as error:  # noqa: BLE001 - last resort
             return self._answer(error, environ, start_response)
 
     def _answer(
@@ -149,8 +157,8 @@ class Faults:
 
 
 def _explain(error: Exception, fault: errors.Fault) -> None:
-    """Log what clients are not told."""
+    """Log details that the response does not contain."""
     if fault.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        LOG.warning('%s: %s', type(error).__name__, error)
+        LOG.warning('%s: %s', type(error).__name__, errors.text_of(error))
     else:
         LOG.error('A request failed', exc_info=error)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may do what: oslo.policy, with defaults in code.
+"""Authorization with oslo.policy: roles, default rules and the enforcer.
 
-Three roles, each of which includes the one before: *reader*, *member*,
-*admin*. Each rule also says of what scope a token has to be: what belongs to
-projects takes one for a project, so that nobody asks without being in one.
+The roles are *reader*, *member* and *admin*; each includes the one before.
+Rules also require a token scope: project resources require a project-scoped
+token, so that every caller works in a project.
 
-That a project sees only its own resources is not said here but kept by the
-engine; :data:`GLOBAL_PROJECT` lifts it for a list. An operator overrides
-rules in the file that ``[oslo_policy] policy_file`` names.
+The engine, not a rule, limits callers to the resources of their project;
+:data:`GLOBAL_PROJECT` lifts that limit for lists. Operators override rules in
+the file that ``[oslo_policy] policy_file`` names.
 """
 
 from __future__ import annotations
@@ -26,22 +26,26 @@ MEMBER = 'member_or_above'
 READER = 'reader_or_above'
 EVERYBODY = 'everybody'
 
-#: Listing what belongs to other projects.
+#: Rule for listing resources of all projects.
 GLOBAL_PROJECT = 'global_project'
 
-#: Seconds for which an answer of oslo.policy is used again, and how many.
+#: Lifetime in seconds and size of the cache of oslo.policy's decisions.
 REMEMBERED = 2.0
 MAX_REMEMBERED = 4096
 
 _BASE = (
-    (IS_ADMIN, 'role:admin', 'Who is an admin of the service.'),
-    (MEMBER, f'role:member or rule:{IS_ADMIN}', 'Who may change things.'),
-    (READER, f'role:reader or rule:{MEMBER}', 'Who may look.'),
-    (EVERYBODY, '@', 'Everybody, known or not.'),
+    (IS_ADMIN, 'role:admin', 'Administrators of the service.'),
+    (
+        MEMBER,
+        f'role:member or rule:{IS_ADMIN}',
+        'Users who may change resources.',
+    ),
+    (READER, f'role:reader or rule:{MEMBER}', 'Users who may view resources.'),
+    (EVERYBODY, '@', 'All callers, authenticated or not.'),
 )
 
-#: Scope of tokens: by default that of a project. What belongs to none may be
-#: asked with a token for the whole system, too.
+#: Token scopes: by default, project. Resources that belong to no project also
+#: accept system-scoped tokens.
 PROJECT = ('project',)
 ANY_SCOPE = ('system', 'project')
 _SCOPES = {
@@ -52,48 +56,64 @@ _SCOPES = {
     'webhooks': (),  # called without a token
 }
 
-#: Rule, who may, what it is about.
+#: Name, required role, description.
 _RULES = (
-    ('build_info:build_info', READER, 'Show which build serves.'),
-    ('services:index', IS_ADMIN, 'List the engine processes.'),
+    ('build_info:build_info', READER, 'Show the build of the service.'),
+    ('services:index', IS_ADMIN, 'List engine processes.'),
     ('profile_types:index', READER, 'List profile types.'),
     ('profile_types:get', READER, "Show a profile type's schema."),
     ('profile_types:ops', READER, "List a profile type's operations."),
     ('profiles:index', READER, 'List profiles.'),
     ('profiles:create', MEMBER, 'Create a profile.'),
-    ('profiles:validate', MEMBER, 'Check a spec without creating a profile.'),
+    (
+        'profiles:validate',
+        MEMBER,
+        'Validate a spec without creating a profile.',
+    ),
     ('profiles:get', READER, 'Show a profile.'),
-    ('profiles:update', MEMBER, 'Change a profile.'),
+    ('profiles:update', MEMBER, 'Update a profile.'),
     ('profiles:delete', MEMBER, 'Delete a profile.'),
     ('policy_types:index', READER, 'List policy types.'),
     ('policy_types:get', READER, "Show a policy type's schema."),
     ('policies:index', READER, 'List policies.'),
     ('policies:create', MEMBER, 'Create a policy.'),
-    ('policies:validate', MEMBER, 'Check a spec without creating a policy.'),
+    (
+        'policies:validate',
+        MEMBER,
+        'Validate a spec without creating a policy.',
+    ),
     ('policies:get', READER, 'Show a policy.'),
-    ('policies:update', MEMBER, 'Change a policy.'),
+    ('policies:update', MEMBER, 'Update a policy.'),
     ('policies:delete', MEMBER, 'Delete a policy.'),
     ('clusters:index', READER, 'List clusters.'),
     ('clusters:create', MEMBER, 'Create a cluster.'),
     ('clusters:get', READER, 'Show a cluster.'),
-    ('clusters:update', MEMBER, 'Change a cluster.'),
+    ('clusters:update', MEMBER, 'Update a cluster.'),
     ('clusters:delete', MEMBER, 'Delete a cluster.'),
     ('clusters:action', MEMBER, 'Resize, scale, check or recover a cluster.'),
-    ('clusters:operation', MEMBER, 'Operate on the nodes of a cluster.'),
-    ('clusters:collect', READER, 'Collect an attribute of all nodes.'),
+    ('clusters:operation', MEMBER, 'Run an operation on nodes of a cluster.'),
+    (
+        'clusters:collect',
+        READER,
+        'Collect an attribute of all nodes of a cluster.',
+    ),
     ('cluster_policies:index', READER, 'List the policies of a cluster.'),
     ('cluster_policies:get', READER, 'Show a policy of a cluster.'),
     ('nodes:index', READER, 'List nodes.'),
     ('nodes:create', MEMBER, 'Create a node.'),
     ('nodes:get', READER, 'Show a node.'),
-    ('nodes:update', MEMBER, 'Change a node.'),
+    ('nodes:update', MEMBER, 'Update a node.'),
     ('nodes:delete', MEMBER, 'Delete a node.'),
     ('nodes:action', MEMBER, 'Check or recover a node.'),
-    ('nodes:operation', MEMBER, 'Operate on a node.'),
-    # Engines reach clouds with an account of theirs: nobody knows whether
-    # what is adopted is the caller's.
-    ('nodes:adopt', IS_ADMIN, 'Make a node of what the cloud has already.'),
-    ('nodes:adopt-preview', IS_ADMIN, 'Show what would be adopted.'),
+    ('nodes:operation', MEMBER, 'Run an operation on a node.'),
+    # Engines access clouds with a service account, so the service cannot
+    # verify that an adopted server belongs to the caller.
+    ('nodes:adopt', IS_ADMIN, 'Adopt an existing cloud resource as a node.'),
+    (
+        'nodes:adopt-preview',
+        IS_ADMIN,
+        'Preview the adoption of a cloud resource.',
+    ),
     ('actions:index', READER, 'List actions.'),
     ('actions:get', READER, 'Show an action.'),
     ('actions:update', MEMBER, 'Cancel an action.'),
@@ -102,15 +122,15 @@ _RULES = (
     ('receivers:index', READER, 'List receivers.'),
     ('receivers:create', MEMBER, 'Create a receiver.'),
     ('receivers:get', READER, 'Show a receiver.'),
-    ('receivers:update', MEMBER, 'Change a receiver.'),
+    ('receivers:update', MEMBER, 'Update a receiver.'),
     ('receivers:delete', MEMBER, 'Delete a receiver.'),
-    ('receivers:notify', MEMBER, 'Have a receiver look for messages.'),
-    ('webhooks:trigger', EVERYBODY, 'Start the action of a receiver.'),
+    ('receivers:notify', MEMBER, 'Tell a receiver to read its messages.'),
+    ('webhooks:trigger', EVERYBODY, 'Trigger the action of a receiver.'),
 )
 
 
 def list_rules() -> list[oslo_policy.RuleDefault]:
-    """Return the defaults, for oslo.policy's generators too."""
+    """Return the default rules; oslo.policy's generators call this, too."""
     lists = [route for route in routes.ROUTES if _has_global(route)]
     return [
         *(
@@ -138,14 +158,14 @@ def list_rules() -> list[oslo_policy.RuleDefault]:
 
 
 class Enforcer:
-    """Asks oslo.policy, and remembers what it said for a moment.
+    """Ask oslo.policy for decisions, and cache them briefly.
 
-    oslo.policy looks for its files again at every question, which takes
-    longer than everything else the API does for a request. A change of the
-    files is heard after :data:`REMEMBERED` seconds.
+    oslo.policy checks its files for changes at every decision, which takes
+    longer than the rest of a request in the API. With the cache, changes of
+    the files take effect after :data:`REMEMBERED` seconds.
 
     :param conf: with ``[oslo_policy]``
-    :param clock: monotonic seconds
+    :param clock: returns monotonic seconds
     """
 
     def __init__(
@@ -161,13 +181,13 @@ class Enforcer:
         self._forget_at = clock() + REMEMBERED
 
     def is_admin(self, context: RequestContext) -> bool:
-        """Tell whether the roles make the caller an admin."""
+        """Return whether the caller's roles make them an admin."""
         return self._allows(context, IS_ADMIN)
 
     def check(self, context: RequestContext, rule: str) -> None:
-        """Refuse what a rule does not allow.
+        """Reject a caller that a rule does not allow.
 
-        :raises api.errors.Forbidden: naming the rule
+        :raises api.errors.Forbidden: names the rule
         """
         if not self._allows(context, rule):
             raise errors.Forbidden(rule)
@@ -178,7 +198,7 @@ class Enforcer:
             self._said = {}
             self._forget_at = now + REMEMBERED
         said = self._said
-        # Everything of a caller that a rule can look at.
+        # All attributes of a caller that rules can use.
         key = (
             rule,
             context.user_id,
@@ -206,10 +226,10 @@ class Enforcer:
 
 
 def enforcer() -> oslo_policy.Enforcer:
-    """Return oslo.policy's own, for its command line tools.
+    """Return an oslo.policy enforcer for its command line tools.
 
-    They have put their arguments, a configuration file of this service among
-    them, into ``cfg.CONF``.
+    The tools put their arguments, such as a configuration file of this
+    service, into ``cfg.CONF``.
     """
     made = oslo_policy.Enforcer(cfg.CONF)
     made.register_defaults(list_rules())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every method of the API, read top to bottom.
+"""The route table: every method of the API.
 
-A route names a request type; since which microversion it is there, and which
-fields it has at each, is the type's own knowledge. The names in a path are
-fields of the type; :class:`Given` says where the others come from.
+A route names a request type. The type knows which microversion introduced it,
+and which fields it has at each microversion. Names in a path are fields of the
+type; :class:`Given` declares where its other fields come from.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 from typing import Any
 
 from api import answers
-from vobjects import base
+from vobjects import base, fields
 from vobjects.clustering import resources
 from vobjects.clustering.requests import (
     actions,
@@ -24,30 +24,33 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
-from vobjects.microversions import schema
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Given:
-    """Where the fields that are not in the path come from.
+    """Sources of the fields that are not in the path.
 
     :ivar query: from the query string
+    :ivar skips_empty: ignore empty query parameters, as Senlin does in lists
     :ivar body: from a JSON object
-    :ivar key: the object is below this key
-    :ivar selects: the key tells routes of the same path apart
+    :ivar key: the object is the value of this key
+    :ivar selects: the key distinguishes routes with the same path
     :ivar optional: the object may be missing
-    :ivar names: the object has one key, which is this field; the fields are
-        in the object below it
-    :ivar whole: the object is itself this field
-    :ivar flat: so it is if it has the name of no field (openstack's command
-        sends the parameters of a cluster's operation so)
-    :ivar implied: fields that no client gives: every request has them, from
-        the microversion on that has them; :data:`ROOT` stands for what the
-        client called the root of the API
+    :ivar names: the object has a single key, which is the value of this field;
+        the other fields are in the object below it
+    :ivar whole: the object is itself the value of this field
+    :ivar flat: as ``whole``, but only if no key of the object is the name of a
+        field (the ``openstack`` command sends the parameters of cluster
+        operations this way)
+    :ivar implied: fields that the API sets itself in every request, from the
+        microversion on that has them; :data:`ROOT` stands for the root URL of
+        the API as the client sees it
+    :ivar upper: query fields whose values may be in lower case
     :ivar webhook: see :mod:`api.webhooks`
     """
 
     query: bool = False
+    skips_empty: bool = False
     body: bool = False
     key: str = ''
     selects: bool = False
@@ -56,13 +59,16 @@ class Given:
     whole: str = ''
     flat: str = ''
     implied: tuple[tuple[str, Any], ...] = ()
+    upper: tuple[str, ...] = ()
     webhook: bool = False
 
 
-#: See :class:`Given`.
+#: Placeholder for the root URL; see :class:`Given`.
 ROOT = object()
 
 QUERY = Given(query=True)
+LIST = Given(query=True, skips_empty=True)
+EVENTS = Given(query=True, skips_empty=True, upper=('otype',))
 NOTHING = Given(body=True, optional=True)
 RECEIVER = Given(body=True, key='receiver', implied=(('endpoint', ROOT),))
 WEBHOOK = Given(
@@ -75,17 +81,17 @@ CLUSTER_OPERATION = Given(body=True, names='operation', flat='params')
 FLAT = Given(body=True)
 #: ``{"action": {"status": "CANCELLED"}}`` and ``?force=true``.
 CANCEL = Given(query=True, body=True, key='action')
-#: As Senlin deletes: by default, or by ``?force=true``, or by a flat body.
+#: Senlin's deletions: no parameters, ``?force=true``, or a flat body.
 EITHER = Given(query=True, body=True, optional=True)
 
 
 def inside(key: str) -> Given:
-    """Return: from the object below ``key``, as in ``{"cluster": {...}}``."""
+    """Take fields from the object below ``key``: ``{"cluster": {...}}``."""
     return Given(body=True, key=key)
 
 
 def action(key: str, *, whole: str = '', **implied: Any) -> Given:
-    """Return: from the object below the action's name."""
+    """Take fields from the object below an action's name."""
     return Given(
         body=True,
         key=key,
@@ -99,16 +105,19 @@ def action(key: str, *, whole: str = '', **implied: Any) -> Given:
 class Route:
     """One method of the API.
 
-    :ivar path: ``{name}`` stands for one segment, which is field ``name``
-    :ivar request: what is asked of an engine
-    :ivar given: where its fields come from
-    :ivar status: of a success
-    :ivar render: makes the body of the engine's answer
-    :ivar rule: of ``api.policy``
-    :ivar public: nobody is authenticated
-    :ivar delegates: the engine gets the caller's token, to have Keystone let
-        it act for the caller: so does every route of status 202, whose
-        action is done later
+    :ivar path: ``{name}`` stands for one segment, the value of field ``name``
+    :ivar request: type of the engine request
+    :ivar given: sources of its fields
+    :ivar status: HTTP status of a success
+    :ivar render: renders the engine's result
+    :ivar rule: policy rule, see :mod:`api.policy`
+    :ivar found_first: request for the resource. If the body has an unknown
+        field, the route first checks that the resource exists, since 404 takes
+        precedence: Senlin looks for the resource before it looks at the
+        fields, or ignores fields that it does not know
+    :ivar public: callers are not authenticated
+    :ivar delegates: the engine gets the caller's token, so that Keystone lets
+        it act for the caller; implied by status 202, whose action runs later
     """
 
     method: str
@@ -118,6 +127,7 @@ class Route:
     status: int
     render: answers.Render
     rule: str
+    found_first: type[base.Request] | None = None
     public: bool = False
     delegates: bool = False
 
@@ -136,7 +146,7 @@ class Route:
         )
 
     def client_names(self) -> list[str]:
-        """Return the fields that clients give in a query or a body."""
+        """Return the fields that clients give in the query or body."""
         implied = dict(self.given.implied)
         return [
             name
@@ -147,7 +157,7 @@ class Route:
     def query_names(self) -> list[str]:
         """Return the fields that clients may give in the query.
 
-        Where there is a body, it has what must be given.
+        If the route has a body, required fields must be in the body.
         """
         if not self.given.query:
             return []
@@ -158,12 +168,12 @@ class Route:
         return [
             name
             for name in names
-            if name in known and not schema.is_required(known[name])
+            if name in known and not fields.is_required(known[name])
         ]
 
 
 def all_names(cls: type[base.Request]) -> list[str]:
-    """Return the fields a type has at any version."""
+    """Return all fields that a type has at any version."""
     versions = ['1.0', *cls.VERSION_MAP.values()]
     return list(
         dict.fromkeys(
@@ -174,22 +184,23 @@ def all_names(cls: type[base.Request]) -> list[str]:
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
 item, items, started = answers.item, answers.items, answers.started
+page = answers.page
 
 CLUSTER_ACTIONS = '/v1/clusters/{identity}/actions'
 NODE_ACTIONS = '/v1/nodes/{identity}/actions'
 
-# A table: two or three lines a route.
+# The table, with two or three lines per route:
 #     method, path, request type,
-#     fields from, success, answer with its type, policy rule
+#     sources of fields, success status, renderer, policy rule
 # fmt: off
 ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/build-info', services.BuildInfoRequest,
           QUERY, 200, answers.build_info, 'build_info:build_info'),
     Route(GET, '/v1/services', services.ServiceListRequest,
-          QUERY, 200, items('services', resources.Service), 'services:index'),
+          LIST, 200, items('services', resources.Service), 'services:index'),
 
     Route(GET, '/v1/profile-types', profiles.ProfileTypeListRequest,
-          QUERY, 200,
+          LIST, 200,
           items('profile_types', resources.ProfileTypeItem),
           'profile_types:index'),
     Route(GET, '/v1/profile-types/{identity}', profiles.ProfileTypeGetRequest,
@@ -201,7 +212,7 @@ ROUTES: tuple[Route, ...] = (
           QUERY, 200, answers.operations, 'profile_types:ops'),
 
     Route(GET, '/v1/profiles', profiles.ProfileListRequest,
-          QUERY, 200, items('profiles', resources.Profile), 'profiles:index'),
+          LIST, 200, page('profiles', resources.Profile), 'profiles:index'),
     Route(POST, '/v1/profiles', profiles.ProfileCreateRequest,
           inside('profile'), 201,
           item('profile', resources.Profile), 'profiles:create'),
@@ -217,7 +228,7 @@ ROUTES: tuple[Route, ...] = (
           EITHER, 204, answers.nothing, 'profiles:delete'),
 
     Route(GET, '/v1/policy-types', policies.PolicyTypeListRequest,
-          QUERY, 200,
+          LIST, 200,
           items('policy_types', resources.PolicyTypeItem),
           'policy_types:index'),
     Route(GET, '/v1/policy-types/{identity}', policies.PolicyTypeGetRequest,
@@ -225,7 +236,7 @@ ROUTES: tuple[Route, ...] = (
           item('policy_type', resources.PolicyType), 'policy_types:get'),
 
     Route(GET, '/v1/policies', policies.PolicyListRequest,
-          QUERY, 200, items('policies', resources.Policy), 'policies:index'),
+          LIST, 200, page('policies', resources.Policy), 'policies:index'),
     Route(POST, '/v1/policies', policies.PolicyCreateRequest,
           inside('policy'), 201,
           item('policy', resources.Policy), 'policies:create'),
@@ -241,7 +252,7 @@ ROUTES: tuple[Route, ...] = (
           EITHER, 204, answers.nothing, 'policies:delete'),
 
     Route(GET, '/v1/clusters', clusters.ClusterListRequest,
-          QUERY, 200, items('clusters', resources.Cluster), 'clusters:index'),
+          LIST, 200, page('clusters', resources.Cluster), 'clusters:index'),
     Route(POST, '/v1/clusters', clusters.ClusterCreateRequest,
           inside('cluster'), 202,
           started('cluster', resources.Cluster), 'clusters:create'),
@@ -251,41 +262,50 @@ ROUTES: tuple[Route, ...] = (
           inside('cluster'), 202,
           started('cluster', resources.Cluster), 'clusters:update'),
     Route(DELETE, '/v1/clusters/{identity}', clusters.ClusterDeleteRequest,
-          EITHER, 202, answers.location, 'clusters:delete'),
+          EITHER, 202, answers.location, 'clusters:delete',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
-          action('resize'), 202, answers.action, 'clusters:action'),
+          action('resize'), 202, answers.action, 'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleInRequest,
           action('scale_in', refuse_conflict=True), 202, answers.action,
-          'clusters:action'),
+          'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleOutRequest,
           action('scale_out', refuse_conflict=True), 202, answers.action,
-          'clusters:action'),
+          'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterAddNodesRequest,
-          action('add_nodes'), 202, answers.action, 'clusters:action'),
+          action('add_nodes'), 202, answers.action, 'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterDelNodesRequest,
-          action('del_nodes'), 202, answers.action, 'clusters:action'),
+          action('del_nodes'), 202, answers.action, 'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterReplaceNodesRequest,
-          action('replace_nodes'), 202, answers.action, 'clusters:action'),
+          action('replace_nodes'), 202, answers.action, 'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCheckRequest,
           action('check', whole='params'), 202, answers.action,
           'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterRecoverRequest,
-          action('recover'), 202, answers.action, 'clusters:action'),
+          action('recover'), 202, answers.action, 'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCompleteLifecycleRequest,
           action('complete_lifecycle'), 202, answers.action,
-          'clusters:action'),
+          'clusters:action',
+          found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterAttachPolicyRequest,
           action('policy_attach'), 202, answers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterDetachPolicyRequest,
           action('policy_detach'), 202, answers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
           action('policy_update'), 202, answers.action, 'clusters:action'),
-    # What the API reference calls it; clients and Senlin say policy_update.
+    # Name in the API reference; Senlin and its clients use policy_update.
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
           action('update_policy'), 202, answers.action, 'clusters:action'),
     Route(GET, '/v1/clusters/{identity}/policies',
           policies.ClusterPolicyListRequest,
-          QUERY, 200,
+          LIST, 200,
           items('cluster_policies', resources.ClusterPolicy),
           'cluster_policies:index'),
     Route(GET, '/v1/clusters/{identity}/policies/{policy_id}',
@@ -295,7 +315,8 @@ ROUTES: tuple[Route, ...] = (
           'cluster_policies:get'),
     Route(POST, '/v1/clusters/{identity}/ops',
           clusters.ClusterOperationRequest,
-          CLUSTER_OPERATION, 202, answers.action, 'clusters:operation'),
+          CLUSTER_OPERATION, 202, answers.action, 'clusters:operation',
+          found_first=clusters.ClusterGetRequest),
     Route(GET, '/v1/clusters/{identity}/attrs/{path}',
           clusters.ClusterCollectRequest,
           QUERY, 200,
@@ -303,7 +324,7 @@ ROUTES: tuple[Route, ...] = (
           'clusters:collect'),
 
     Route(GET, '/v1/nodes', nodes.NodeListRequest,
-          QUERY, 200, items('nodes', resources.Node), 'nodes:index'),
+          LIST, 200, page('nodes', resources.Node), 'nodes:index'),
     Route(POST, '/v1/nodes', nodes.NodeCreateRequest,
           inside('node'), 202,
           started('node', resources.Node), 'nodes:create'),
@@ -312,7 +333,7 @@ ROUTES: tuple[Route, ...] = (
           delegates=True),
     Route(POST, '/v1/nodes/adopt-preview', nodes.NodeAdoptPreviewRequest,
           FLAT, 200,
-          # The first is documented; Senlin sends, and clients read, the other.
+          # The first key is documented; Senlin and its clients use the second.
           item('node_preview', resources.NodePreview, 'node_profile'),
           'nodes:adopt-preview', delegates=True),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
@@ -321,30 +342,32 @@ ROUTES: tuple[Route, ...] = (
           inside('node'), 202,
           started('node', resources.Node), 'nodes:update'),
     Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
-          EITHER, 202, answers.location, 'nodes:delete'),
+          EITHER, 202, answers.location, 'nodes:delete',
+          found_first=nodes.NodeGetRequest),
     Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
           action('check', whole='params'), 202, answers.action,
           'nodes:action'),
     Route(POST, NODE_ACTIONS, nodes.NodeRecoverRequest,
-          action('recover'), 202, answers.action, 'nodes:action'),
+          action('recover'), 202, answers.action, 'nodes:action',
+          found_first=nodes.NodeGetRequest),
     Route(POST, '/v1/nodes/{identity}/ops', nodes.NodeOperationRequest,
           NODE_OPERATION, 202, answers.action, 'nodes:operation'),
 
     Route(GET, '/v1/actions', actions.ActionListRequest,
-          QUERY, 200, items('actions', resources.Action), 'actions:index'),
+          LIST, 200, page('actions', resources.Action), 'actions:index'),
     Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
           QUERY, 200, item('action', resources.Action), 'actions:get'),
     Route(PATCH, '/v1/actions/{identity}', actions.ActionUpdateRequest,
           CANCEL, 202, answers.location, 'actions:update'),
 
     Route(GET, '/v1/events', events.EventListRequest,
-          QUERY, 200, items('events', resources.Event), 'events:index'),
+          EVENTS, 200, answers.events, 'events:index'),
     Route(GET, '/v1/events/{identity}', events.EventGetRequest,
-          QUERY, 200, item('event', resources.Event), 'events:get'),
+          QUERY, 200, answers.event, 'events:get'),
 
     Route(GET, '/v1/receivers', receivers.ReceiverListRequest,
-          QUERY, 200,
-          items('receivers', resources.Receiver), 'receivers:index'),
+          LIST, 200,
+          page('receivers', resources.Receiver), 'receivers:index'),
     Route(POST, '/v1/receivers', receivers.ReceiverCreateRequest,
           RECEIVER, 201,
           item('receiver', resources.Receiver), 'receivers:create',
@@ -358,7 +381,9 @@ ROUTES: tuple[Route, ...] = (
           EITHER, 204, answers.nothing, 'receivers:delete'),
     Route(POST, '/v1/receivers/{identity}/notify',
           receivers.ReceiverNotifyRequest,
-          NOTHING, 202, answers.nothing, 'receivers:notify'),
+          # The API reference says 202; Senlin sends 204, as there is no body.
+          NOTHING, 204, answers.nothing, 'receivers:notify', delegates=True,
+          found_first=receivers.ReceiverGetRequest),
     Route(POST, '/v1/webhooks/{identity}/trigger',
           receivers.WebhookTriggerRequest,
           WEBHOOK, 202, answers.action, 'webhooks:trigger', public=True),

@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API in granian, which serves WSGI from threads.
+"""Run the API in granian.
 
-What was looked at before trusting it (granian 2.8): several lines of one
-header arrive joined by commas; paths arrive percent-decoded, slashes and dots
-untouched; chunked bodies arrive whole; HEAD has no body; SIGTERM lets
-requests end; a dead worker is replaced. Five things it leaves to us:
+granian serves :class:`api.asgi.Gateway` over ASGI, because its WSGI interface
+has no timeout for bodies, and its ``wsgi.input`` ends a truncated body like a
+complete one.
 
-- A sized read must not be followed by one without size (``api.inputs``).
-- It binds with SO_REUSEPORT, so that a second service on the same port would
-  quietly get half of the requests: :func:`_check_free` looks first.
-- A worker that is just starting has the parent's signal handlers, and would
-  not hear SIGTERM; nor does it end when the parent is killed:
-  :func:`end_in_time` sees to both, and :func:`_close` to how long it takes.
-- ``atexit`` does not run in workers: :func:`worker` uses what does.
-- A client that sends its body slowly holds a thread for as long as it likes.
-  Strangers belong behind a proxy that collects bodies first.
+The following was verified with granian 2.8: paths arrive as the client sent
+them; chunked bodies arrive completely; responses to HEAD have no body; SIGTERM
+lets requests finish; dead workers are replaced. This module handles the rest:
 
-Requests that are no HTTP (bad framing, control characters in the request
-line, 64 kB of path, more than 100 headers) are answered by granian itself,
-with a status and no body.
+- granian binds with SO_REUSEPORT, so a second service on the same port would
+  silently get half of the requests. :func:`_check_free` detects that.
+- A starting worker has the parent's signal handlers and ignores SIGTERM, and
+  it survives if the parent is killed. :func:`end_in_time` prevents both;
+  :func:`_close` limits how long closing takes.
+- ``atexit`` does not run in workers. :func:`worker` registers a finalizer of
+  multiprocessing instead.
+- An idle connection counts against ``[api] max_connections`` until
+  ``header_timeout`` closes it. Limit the connections of one client in a proxy
+  in front of the API.
+
+granian itself answers malformed HTTP (bad framing, control characters in the
+request line, paths over 64 kB, more than 100 headers) with a status and no
+body.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 import multiprocessing
 import multiprocessing.util
+import resource
 import signal
 import socket
 import sys
@@ -34,13 +41,14 @@ from typing import TYPE_CHECKING, Any
 
 import granian
 from granian import constants
+from granian import http as granian_http
 from granian import log as granian_log
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
+from api import asgi, metrics, wsgi
 from api import conf as api_conf
-from api import metrics, wsgi
 from vobjects import exceptions
 from vobjects.cli import keeper
 
@@ -49,7 +57,11 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-#: granian's own records go where ours go.
+#: Extra threads for requests that need no engine, such as /healthcheck, while
+#: all others wait for engines.
+SPARE_THREADS = 8
+
+#: Send granian's records to the root logger's handlers.
 _LOGGING = {
     'loggers': {'_granian': {'handlers': [], 'propagate': True}},
     'handlers': {},
@@ -61,13 +73,13 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     """Serve an application until SIGTERM or SIGINT.
 
     :param load: called in each worker process; importable by name
-    :returns: 0; 1 when workers keep dying
-    :raises OSError: the address cannot be listened on
+    :returns: exit code: 0; 1 if workers keep dying
+    :raises OSError: cannot listen on the address
     """
     address = _address(conf.api.host, conf.api.port)
     _check_free(address)
     server = _server(conf, address[0])
-    # Again: granian's constructor configures logging, too.
+    # Again, because granian's constructor reconfigures logging.
     oslo_log.setup(conf, api_conf.PROJECT)
     LOG.info(
         'Serving on %s port %s with %s process(es) of %s threads',
@@ -76,20 +88,45 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
         conf.api.threads,
     )
     try:
-        # With our loader: granian's puts the working directory first on
+        # Pass a loader: granian's own puts the working directory first on
         # sys.path.
         with metrics.shared(conf):
-            server.serve(target_loader=load, wrap_loader=False)
+            server.serve(
+                target_loader=functools.partial(
+                    _gateway,
+                    load,
+                    threads=conf.api.threads + SPARE_THREADS,
+                    body_timeout=conf.api.body_timeout,
+                    max_body_size=conf.api.max_body_size,
+                ),
+                wrap_loader=False,
+            )
     except SystemExit as ended:
         return int(ended.code or 0)
     LOG.info('Stopped')
     return 0
 
 
+def _gateway(
+    load: Callable[[], WSGIApplication], **limits: Any
+) -> asgi.Gateway:
+    """Return the ASGI application of a worker process."""
+    _raise_file_limit()
+    return asgi.Gateway(load(), **limits)
+
+
+def _raise_file_limit() -> None:
+    """Raise this process's limit of open files to the hard limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def worker() -> WSGIApplication:
     """Return the connected application; called in each worker process.
 
-    :raises SystemExit: it cannot be connected; the log says why
+    :raises SystemExit: it cannot connect; the log has the reason
     """
     end_in_time()
     try:
@@ -105,8 +142,8 @@ def worker() -> WSGIApplication:
 def _close() -> None:
     """Leave the fleet, within the time that a parent allows.
 
-    To reach a broker that is away can take for ever, and a parent that was
-    killed ends nobody.
+    Connecting to an unreachable broker can block forever, and a parent that
+    was killed cannot end this process.
     """
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(wsgi.application.stop_timeout)
@@ -114,11 +151,11 @@ def _close() -> None:
 
 
 def end_in_time() -> None:
-    """Have a new worker process end by SIGTERM, and with its parent.
+    """Make a starting worker end on SIGTERM, and with its parent.
 
-    granian sets handlers of its own when the application is there.
+    granian installs its own handlers once the application is loaded.
 
-    :raises SystemExit: the parent is gone already
+    :raises SystemExit: the parent has already exited
     """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -135,7 +172,7 @@ def end_in_time() -> None:
 def _address(host: str, port: int) -> tuple[str, int]:
     """Return the IP address and port to listen on.
 
-    :raises OSError: the host's name is unknown
+    :raises OSError: the host name cannot be resolved
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -143,16 +180,16 @@ def _address(host: str, port: int) -> tuple[str, int]:
         raise OSError(
             f'[api] host = {host} cannot be resolved: {error.strerror}'
         ) from None
-    # 127.0.0.1 before ::1 where a name has both.
+    # Prefer 127.0.0.1 to ::1 for names that have both.
     found.sort(key=lambda item: item[0] is not socket.AF_INET)
     ip, number = found[0][4][:2]
     return str(ip), int(number)
 
 
 def _check_free(address: tuple[str, int]) -> None:
-    """Refuse an address that somebody listens on.
+    """Reject an address that is already in use.
 
-    :raises OSError: naming address and option
+    :raises OSError: names address and option
     """
     family = socket.AF_INET6 if ':' in address[0] else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -171,11 +208,14 @@ def _server(conf: cfg.ConfigOpts, ip: str) -> Any:
         'api.wsgi:application',
         address=ip,
         port=conf.api.port,
-        interface=constants.Interfaces.WSGI,
+        interface=constants.Interfaces.ASGINL,
         http=constants.HTTPModes.http1,
+        http1_settings=granian_http.HTTP1Settings(
+            header_read_timeout=round(conf.api.header_timeout * 1000)
+        ),
         websockets=False,
         workers=conf.api.workers,
-        blocking_threads=conf.api.threads,
+        backpressure=conf.api.max_connections,
         respawn_failed_workers=True,
         workers_kill_timeout=conf.api.stop_timeout,
         log_level=granian_log.LogLevels.error,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the call of a webhook says: its query and its body.
+"""Parameters of a webhook call, from its query and body.
 
 ============  ================================================================
-up to 1.9     parameters in the query; the body's too, which are below
-              ``params`` if ``V`` is 1
-since 1.10    the parameters are the body's; the query has only ``V``, and
-              what else is there, as in the URL of a receiver, is not read
+up to 1.9     the query has parameters; so has the body, below ``params``
+              if ``V`` is 1
+since 1.10    the body has the parameters; of the query only ``V`` is read,
+              and other parameters, as in the URL of a receiver, are ignored
 ============  ================================================================
 """
 
@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from api import inputs
-from vobjects import exceptions
-from vobjects.microversions import errors, schema
+from vobjects import exceptions, phrases
+from vobjects.microversions import errors
 
-#: The parameter that says how the body is read: 1 or 2.
+#: Query parameter for the format of the body: 1 or 2.
 VERSION = 'V'
 VERSIONS = ('1', '2')
 
@@ -26,18 +26,19 @@ VERSIONS = ('1', '2')
 def collect(
     pairs: Iterable[tuple[str, str]], content: Any, *, only_body: bool
 ) -> dict[str, Any]:
-    """Return the fields ``params`` and ``body`` of a webhook's request.
+    """Return the fields ``params`` and ``body`` of a webhook request.
 
-    :param pairs: of the query
+    :param pairs: query parameters
     :param content: a JSON object, or ``inputs.NO_BODY``
-    :param only_body: whether the query's parameters are not read
-    :raises vobjects.microversions.errors.ValidationError: what is wrong
+    :param only_body: whether to ignore the query's parameters
+    :raises vobjects.microversions.errors.ValidationError: the call is
+        malformed
     """
     given: dict[str, str] = {}
     for name, value in pairs:
         if name in given:
             raise errors.ValidationError(
-                schema.path_to('query', [name]), 'is given more than once'
+                phrases.path_to('query', [name]), 'is given more than once'
             )
         given[name] = value
     form = given.pop(VERSION, None)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Senlin's controllers say of a body or a query they cannot read.
+"""Senlin's error messages for malformed bodies and queries.
 
-Its clients' automation compares ``error.message``, the whole sentence. So
-where Senlin has one, that is what stands there; ``errors`` still says where,
-and what would do. Controllers differ in quotes and full stops. Of fields and
-their values see :mod:`api.field_words`.
+Automation built on Senlin compares the whole sentence in ``error.message``.
+Where Senlin has a message, it is used there; ``errors`` still names the place
+and the accepted values. Senlin's controllers differ in quotes and full stops.
+:mod:`api.field_words` has the messages for fields and their values.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from vobjects.microversions import errors
 _CLUSTERS = '/v1/clusters'
 _NODES = '/v1/nodes'
 
-#: What the one key of a body names -> how both are called.
+#: Words for the single key of a body, singular and plural.
 ACTION = ('action', 'actions')
 OPERATION = ('operation', 'operations')
 
 
 def missing_key(verb: str, key: str) -> str:
-    """Return what is said of a body without the key that holds all else."""
+    """Return the message for a body without its top-level key."""
     if verb == 'PATCH':
         return f"Malformed request data, missing '{key}' key in request body."
     return f"Request body missing '{key}' key."
 
 
 def no_map(path: str) -> str:
-    """Return what is said of an action that has something else below it."""
+    """Return the message for an action whose value is not a map."""
     if path.startswith(_NODES):
         return 'The params provided is not a map.'
     return field_words.NO_MAP
 
 
 def of_fault(fault: errors.FieldFault, path: str, *, in_query: bool) -> str:
-    """Return what is said of a field; empty: nothing.
+    """Return the message for a field; empty if Senlin has none.
 
-    :param in_query: whether the field is of the query, else of the body
+    :param in_query: whether the field is in the query rather than the body
     """
     if in_query and fault.kind == 'unknown':
         name = field_words.bare(fault.names[0])
-        # The list of clusters alone quotes names.
+        # Only the list of clusters quotes names.
         shown = f"'{name}'" if path == _CLUSTERS else name
         return f'Invalid parameter {shown}'
     return field_words.of_fault(fault, in_query=in_query)
@@ -53,9 +53,9 @@ def of_fault(fault: errors.FieldFault, path: str, *, in_query: bool) -> str:
 def not_one(
     path: str, found: Collection[str], words: tuple[str, str] = ACTION
 ) -> str:
-    """Return what is said of a body that names none, several or another.
+    """Return the message for a body that names no, several or unknown actions.
 
-    :param found: what it names
+    :param found: the names in the body
     :param words: :data:`ACTION` or :data:`OPERATION`
     """
     one, several = words

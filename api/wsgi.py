@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``api.wsgi:application``, for any WSGI server.
 
-Where the configuration comes from is told in :mod:`api.conf`.
+:mod:`api.conf` documents where the configuration comes from.
 
 Nothing is opened before the first use: a server may import this module and
-then fork, and neither threads nor connections survive that. ``vobjects api``
-knows better and has each worker process connect when it starts.
+then fork, which neither threads nor connections survive. ``vobjects api``
+connects each worker process when it starts.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-#: Names the release that this process stands in for, if it does.
+#: Environment variable with the release to emulate.
 EMULATE = 'VOBJECTS_EMULATE'
 BINARY = 'vobjects-api'
 
 
 def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
-    """Return the configuration, with logging set up.
+    """Read and check the configuration, and set up logging.
 
-    :param files: None: those of the environment
-    :raises oslo_config.cfg.Error: a file is missing or has a bad value
+    :param files: paths; None for those of the environment variable
+    :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check` and
         :func:`api.context.check`
     """
@@ -62,7 +62,7 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
 class Application:
     """The WSGI application of this process, connected at first use.
 
-    :ivar stop_timeout: seconds that closing may take; 0: it is not connected
+    :ivar stop_timeout: seconds that closing may take; 0 if not connected
     """
 
     def __init__(self) -> None:
@@ -77,9 +77,9 @@ class Application:
         return (self._app or self.connect())(environ, start_response)
 
     def connect(self) -> WSGIApplication:
-        """Open the connection to the engines, and report to the fleet.
+        """Connect to the engines and join the fleet.
 
-        :returns: the application itself, without this wrapper
+        :returns: the application without this wrapper
         """
         with self._lock:
             if self._app is None:
@@ -91,7 +91,7 @@ class Application:
             return self._app
 
     def close(self) -> None:
-        """Leave the fleet; for the end of the process."""
+        """Leave the fleet at the end of the process."""
         with self._lock:
             connected, self._caller, self._app = self._caller, None, None
         if connected is not None:
@@ -109,13 +109,14 @@ def _caller(conf: cfg.ConfigOpts) -> caller.Caller:
         release=_stand_in() or importlib.metadata.version('vobjects'),
         newest=history.MAXIMUM,
         error_modules=topics.ERROR_MODULES,
+        max_calls=conf.api.threads,
     )
 
 
 def _stand_in() -> str:
-    """Speak as an older release, if the environment says so.
+    """Emulate an older release if the environment names one.
 
-    :returns: its name
+    :returns: name of the release; empty if none
     """
     release = os.environ.get(EMULATE, '')
     if release:

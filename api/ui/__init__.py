@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/ui``: a page that shows what is there, and changes nothing.
+"""``/ui``: a read-only page that shows clusters, actions and the fleet.
 
-The page is three files of this package, the same for everybody. What it shows
-it asks the API for, with the rights of whoever looks; only ``/ui/fleet``,
-what this process knows of the others, is made for it, and for admins.
+The page consists of three static files of this package. It requests its data
+from the API with the signed-in user's permissions. The only endpoint made for
+it is ``/ui/fleet``, which returns the processes known to this one, to admins.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 PATH = '/ui'
 FLEET = f'{PATH}/fleet'
 
-#: Path -> file of this package, and what it is.
+#: Path -> file of this package and its media type.
 _FILES = {
     PATH: ('page.html', 'text/html; charset=utf-8'),
     f'{PATH}/page.css': ('page.css', 'text/css; charset=utf-8'),
     f'{PATH}/page.js': ('page.js', 'text/javascript; charset=utf-8'),
 }
 
-#: Who may see the fleet.
+#: Policy rule for reading the fleet.
 RULE = 'services:index'
 
-#: Nothing but these files is loaded or run, and no other site frames them:
-#: what users call their clusters stays text.
+#: The browser loads and runs only these files, and other sites cannot frame
+#: them. Cluster names therefore cannot inject scripts.
 _SAFE = [
     (
         'Content-Security-Policy',
@@ -57,10 +57,10 @@ class _File:
 
 
 class Pages:
-    """WSGI middleware that serves them.
+    """WSGI middleware that serves the page.
 
-    :param fleet: returns what is known of the live processes, as JSON data
-    :param may_see: refuses who may not see that
+    :param fleet: returns the live processes as JSON data
+    :param may_see: raises an error if the caller may not read the fleet
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Pages:
         if not path.startswith(PATH):
             return self.app(environ, start_response)
         if path == f'{PATH}/':
-            # Links of the page are relative, for prefixes of proxies.
+            # Links of the page are relative, to work behind proxy prefixes.
             start_response('308 Permanent Redirect', [('Location', '../ui')])
             return []
         served = self._files.get(path)
@@ -102,16 +102,17 @@ class Pages:
 def access(
     authenticate: context.Authenticate, enforcer: policy.Enforcer
 ) -> Callable[[WSGIEnvironment], None]:
-    """Return what refuses those who may not see the fleet.
+    """Return a function that rejects callers who may not see the fleet.
 
-    It raises api.errors.Forbidden, or what ``authenticate`` raises.
+    It raises api.errors.Forbidden, or any error of ``authenticate``.
     """
     return lambda environ: enforcer.check(authenticate(environ), RULE)
 
 
 def _read(name: str, media_type: str) -> _File:
     content = importlib.resources.files(__name__).joinpath(name).read_bytes()
-    # A new release brings a new page; no asking means no old script with it.
+    # Browsers must revalidate: after an upgrade, a cached script must not run
+    # in the new page.
     return _file(content, media_type, [('Cache-Control', 'no-cache')])
 
 

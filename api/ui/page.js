@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the API every two seconds and shows what it says. All text goes into
-// the page as text, never as markup: names are their owners' own.
+// Polls the API every two seconds and displays the results. All text is
+// inserted as text, never as markup, because users choose the names.
 'use strict';
 
-const EVERY = 2000; // milliseconds between looks
-const AT_MOST = 30000; // the same, after failures
-const PAGE = 100; // clusters shown before somebody asks for more
+const EVERY = 2000; // milliseconds between polls
+const AT_MOST = 30000; // the same, at most, after failures
+const PAGE = 100; // clusters shown before the user requests more
 const ACTIONS = 30;
 const NODES = 500;
 const UNFINISHED = ['RUNNING', 'WAITING', 'READY', 'SUSPENDED',
@@ -24,7 +24,10 @@ class Refused extends Error {
 }
 
 async function ask(path) {
-  const headers = {'OpenStack-API-Version': 'clustering latest'};
+  const headers = {
+    'OpenStack-API-Version': 'clustering latest',
+    'X-Requested-With': 'vobjects-ui',  // logged at DEBUG
+  };
   if (seen.token) headers['X-Auth-Token'] = seen.token;
   const answer = await fetch(path, {headers, cache: 'no-store'});
   const content = await answer.json().catch(() => ({}));
@@ -46,7 +49,7 @@ function make(tag, kind, text) {
 }
 
 function say(element, text) {
-  // Only what changed: a screen reader would read it again.
+  // Only changes: a screen reader would read the same text again.
   if (element.textContent !== text) element.textContent = text;
 }
 
@@ -57,7 +60,7 @@ function status(element, value) {
   say(element, value);
 }
 
-// Keeps an element for each item, so that focus and what is open stay.
+// Keeps the element of each item, so that focus and open details persist.
 function list(parent, items, build, fill) {
   const old = new Map([...parent.children].map((one) => [one.dataset.id, one]));
   let place = null;
@@ -177,7 +180,7 @@ function fillAction(item, action) {
 async function showActions() {
   const newest = `v1/actions?sort=created_at:desc&limit=${ACTIONS}`;
   const unfinished = UNFINISHED.map((one) => `&status=${one}`).join('');
-  // What runs first, then what was asked for last.
+  // Unfinished actions first, then the newest.
   const found = new Map();
   for (const path of [newest + unfinished, newest]) {
     for (const one of (await ask(path)).actions) {
@@ -221,7 +224,7 @@ async function showFleet() {
   list(by('members'), fleet.members, buildLine, fillMember);
 }
 
-// Again and again
+// Polling
 
 let timer = 0;
 let wait = EVERY;

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the WSGI application in an ASGI server.
+
+:class:`Gateway` calls the application in threads, as a WSGI server does, but
+waits for request bodies in the event loop. A slow body therefore delays its
+own request only, and the server's end-of-body events tell a complete chunked
+body from a truncated one, which ``wsgi.input`` cannot express.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import io
+import sys
+import urllib.parse
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from concurrent import futures
+from typing import TYPE_CHECKING, Any
+
+from api import errors
+from vobjects.microversions import errors as input_errors
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+#: Requests per process that may wait for their bodies at the same time.
+MAX_UPLOADS = 512
+
+#: Bytes of a body to receive before calling the application. This saves nearly
+#: all requests a switch from their thread back to the event loop.
+EAGER = 1 << 16
+
+#: Maximum number of parts (chunks or packets) of a body. Each part costs time
+#: in the event loop, however short it is.
+MAX_PARTS = 10_000
+
+#: Limits in bytes and seconds for discarding the part of a body that the
+#: application did not read, so that the client can read the response.
+MAX_DRAINED = 1 << 24
+DRAIN_SECONDS = 5.0
+
+
+class Gateway:
+    """ASGI application that calls a WSGI application in threads.
+
+    A request counts towards ``threads`` while the application works on it, but
+    not while it waits for its body.
+
+    :param threads: requests that the application processes at the same time
+    :param body_timeout: seconds within which a whole request body must arrive
+    :param max_body_size: bytes; of a longer body, one byte more is read
+    """
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        *,
+        threads: int,
+        body_timeout: float,
+        max_body_size: int,
+    ) -> None:
+        self.app = app
+        self.body_timeout = body_timeout
+        self.max_body_size = max_body_size
+        self.uploads = 0
+        self.places = asyncio.Semaphore(threads)
+        self._pool = futures.ThreadPoolExecutor(
+            threads + MAX_UPLOADS, thread_name_prefix='request'
+        )
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        body = _Body(self, loop, receive)
+        environ = make_environ(scope, body)
+        if body.expect(environ):
+            await body.receive(EAGER)
+        async with self.places:
+            status, headers, content = await loop.run_in_executor(
+                self._pool, _call, self.app, environ
+            )
+        if body.failed:
+            headers.append((b'connection', b'close'))
+        await send(
+            {
+                'type': 'http.response.start',
+                'status': status,
+                'headers': headers,
+            }
+        )
+        await send({'type': 'http.response.body', 'body': content})
+        await body.drain()
+
+
+class _Body:
+    """``wsgi.input``: the body of a request.
+
+    The first bytes are received before the application is called. The rest is
+    received when the application reads it, which it does not do for callers
+    that fail to authenticate.
+
+    :ivar ended: nothing more will be received
+    :ivar failed: why the body cannot be read to its end, or None
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        loop: asyncio.AbstractEventLoop,
+        receive: Receive,
+    ) -> None:
+        self.ended = False
+        self.failed: input_errors.ApiError | None = None
+        self._gateway = gateway
+        self._loop = loop
+        self._receive = receive
+        self._length: int | None = None
+        self._waits = False
+        self._parts = 0
+        self._seconds = gateway.body_timeout
+        self._received = bytearray()
+        self._content: io.BytesIO | None = None
+
+    def expect(self, environ: WSGIEnvironment) -> bool:
+        """Read the length of the body from the headers.
+
+        :returns: whether the client sends a body of acceptable size without
+            waiting for ``100 Continue``
+        """
+        if 'HTTP_TRANSFER_ENCODING' not in environ:
+            # The server has already rejected values that are not numbers.
+            self._length = int(environ.get('CONTENT_LENGTH') or 0)
+            self.ended = self._length == 0
+        self._waits = 'HTTP_EXPECT' in environ
+        return not (
+            self.ended
+            or self._waits
+            or (self._length or 0) > self._gateway.max_body_size
+        )
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._complete().read(size)
+
+    def readline(self, size: int = -1, /) -> bytes:
+        return self._complete().readline(size)
+
+    def readlines(self, hint: int = -1, /) -> list[bytes]:
+        return self._complete().readlines(hint)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._complete())
+
+    def _complete(self) -> io.BytesIO:
+        """Return the whole body; called from the application's thread.
+
+        :raises api.errors.BodyTimeout: it did not arrive in time
+        :raises api.errors.TooManyUploads: too many requests wait for their
+            bodies
+        :raises vobjects.microversions.errors.MalformedBody: it broke off, or
+            came in too many parts
+        """
+        if self._content is None:
+            if not self.ended:
+                asyncio.run_coroutine_threadsafe(
+                    self._receive_rest(), self._loop
+                ).result()
+            if self.failed:
+                raise self.failed
+            self._content = io.BytesIO(self._received)
+        return self._content
+
+    async def _receive_rest(self) -> None:
+        gateway = self._gateway
+        if gateway.uploads >= MAX_UPLOADS:
+            raise errors.TooManyUploads
+        gateway.uploads += 1
+        gateway.places.release()
+        try:
+            await self.receive(gateway.max_body_size + 1)
+        finally:
+            gateway.uploads -= 1
+            await gateway.places.acquire()
+
+    async def receive(self, enough: int) -> None:
+        """Receive until the body ends or ``enough`` bytes have arrived."""
+        began = self._loop.time()
+        try:
+            async with asyncio.timeout(self._seconds):
+                while len(self._received) < enough and not self.ended:
+                    self._received += await self._next()
+                    if len(self._received) == self._length:
+                        self.ended = True
+        except TimeoutError:
+            self.ended = True
+            self.failed = errors.BodyTimeout(self._gateway.body_timeout)
+        self._seconds -= self._loop.time() - began
+
+    async def drain(self) -> None:
+        """Discard the unread rest of the body, within limits."""
+        if self._waits and not self._parts:
+            return  # the client is still waiting for 100 Continue
+        left = MAX_DRAINED
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while left > 0 and not self.ended:
+                    left -= len(await self._next())
+
+    async def _next(self) -> bytes:
+        message = await self._receive()
+        self._parts += 1
+        if message['type'] != 'http.request':
+            return self._fail('broke off before its end')
+        if self._parts > MAX_PARTS:
+            return self._fail(f'came in more than {MAX_PARTS} parts')
+        self.ended = not message.get('more_body', False)
+        part: bytes = message.get('body', b'')
+        return part
+
+    def _fail(self, reason: str) -> bytes:
+        self.ended = True
+        self.failed = input_errors.MalformedBody(f'The request body {reason}.')
+        return b''
+
+
+def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
+    """Return the WSGI environment of a request (PEP 3333).
+
+    Headers whose name has an underscore are dropped: in an environment they
+    would look like those with a hyphen, which proxies remove or set.
+
+    :param scope: ASGI connection scope, with ``raw_path``
+    """
+    server, port = scope['server']
+    environ: WSGIEnvironment = {
+        'REQUEST_METHOD': scope['method'],
+        'SCRIPT_NAME': '',
+        'PATH_INFO': _path(scope['raw_path']),
+        'QUERY_STRING': scope['query_string'].decode('latin-1'),
+        'SERVER_NAME': server,
+        'SERVER_PORT': str(port),
+        'SERVER_PROTOCOL': _PROTOCOLS.get(scope['http_version'], 'HTTP/1.1'),
+        'REMOTE_ADDR': (scope.get('client') or ('',))[0],
+        'wsgi.version': (1, 0),
+        'wsgi.url_scheme': scope['scheme'],
+        'wsgi.input': body,
+        'wsgi.input_terminated': True,
+        'wsgi.errors': sys.stderr,
+        'wsgi.multithread': True,
+        'wsgi.multiprocess': True,
+        'wsgi.run_once': False,
+    }
+    for name, value in scope['headers']:
+        if b'_' in name:
+            continue
+        key = _key(name)
+        text = value.decode('latin-1')
+        if key in environ:
+            text = f'{environ[key]}{";" if name == b"cookie" else ","}{text}'
+        environ[key] = text
+    return environ
+
+
+_PROTOCOLS = {'1': 'HTTP/1.0', '1.0': 'HTTP/1.0'}
+
+
+@functools.lru_cache(maxsize=256)
+def _key(name: bytes) -> str:
+    text = name.decode('latin-1').upper().replace('-', '_')
+    return text if text in _BARE else f'HTTP_{text}'
+
+
+_BARE = frozenset({'CONTENT_TYPE', 'CONTENT_LENGTH'})
+
+
+def _path(raw: bytes) -> str:
+    if b'%' in raw:
+        raw = urllib.parse.unquote_to_bytes(raw)
+    return raw.decode('latin-1')
+
+
+def _call(
+    app: WSGIApplication, environ: WSGIEnvironment
+) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Call the application; return status, headers and body."""
+    status, headers = 0, []
+
+    def start_response(
+        line: str, given: list[tuple[str, str]], exc_info: Any = None
+    ) -> Any:
+        nonlocal status, headers
+        status = int(line[:3])
+        headers = [
+            (name.encode('latin-1'), value.encode('latin-1'))
+            for name, value in given
+        ]
+        return None
+
+    parts = app(environ, start_response)
+    try:
+        content = b''.join(parts)
+    finally:
+        if hasattr(parts, 'close'):
+            parts.close()
+    return status, headers, content

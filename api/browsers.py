@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reject requests that web pages of other sites make a browser send.
+
+A browser on the API's machine or network sends requests for any page that it
+displays. Two middlewares stop such pages: :class:`Hosts` prevents DNS
+rebinding, :class:`Origins` prevents cross-site request forgery. Clients other
+than browsers send neither ``Origin`` nor ``Sec-Fetch-Site`` and are not
+affected by :class:`Origins`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import urllib.parse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from oslo_config import cfg
+
+from api import conf as api_conf
+from api import cross_origin, errors
+from vobjects import exceptions
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import (
+        StartResponse,
+        WSGIApplication,
+        WSGIEnvironment,
+    )
+
+#: Strategies that accept requests as a browser sends them for any page.
+AMBIENT = frozenset({'none', 'http_basic'})
+
+_SAFE = frozenset({'GET', 'HEAD', 'OPTIONS'})
+
+_ORIGIN = 'HTTP_ORIGIN'
+_SITE = 'HTTP_SEC_FETCH_SITE'
+
+#: A name or address with an optional port (RFC 9110, section 7.2).
+_HOST = re.compile(r"([\w.~%!$&'()*+;=-]+|\[[\da-f:.]+\])(:\d*)?", re.A | re.I)
+
+
+def is_page(environ: WSGIEnvironment) -> bool:
+    """Return whether a web page, rather than a program, sent the request."""
+    return _ORIGIN in environ or _SITE in environ
+
+
+class Hosts:
+    """WSGI middleware that checks the header ``Host``.
+
+    A site whose name resolves to the API's address (DNS rebinding) can read
+    responses and send any request, but cannot choose ``Host``. Without
+    authentication, the API therefore serves only known names.
+
+    :param conf: with the options of ``api.conf``
+    """
+
+    def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
+        self.app = app
+        self._is_open = conf.api.auth_strategy != 'none'
+        self._any_address = conf.api.none_beyond_loopback
+        public = urllib.parse.urlsplit(conf.api.public_endpoint or '').hostname
+        names = [conf.api.host, public or '', *conf.api.allowed_hosts]
+        if self._any_address:
+            names.append(socket.gethostname())
+        self._names = frozenset(map(_normal, names)) - {''}
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Serve the request.
+
+        :raises api.errors.MalformedHost: Host is neither name nor address
+        :raises api.errors.UnknownHost: Host is not a name of this API
+        """
+        header = environ.get('HTTP_HOST', '')
+        if header:
+            self._check(header)
+        return self.app(environ, start_response)
+
+    def _check(self, header: str) -> None:
+        match = _HOST.fullmatch(header)
+        if match is None:
+            raise errors.MalformedHost(
+                f'The header Host, {exceptions.cut(header)}, must be one name'
+                ' or address, optionally with a port.'
+            )
+        if self._is_open:
+            return
+        name = _normal(match[1])
+        if name not in self._names and not self._is_address(name):
+            raise errors.UnknownHost(
+                f'{exceptions.cut(name)} is not a known name of this API,'
+                ' which authenticates nobody; add it to [api] allowed_hosts'
+                ' in the configuration, or use a loopback address.'
+            )
+
+    def _is_address(self, name: str) -> bool:
+        if api_conf.is_loopback(name):
+            return True
+        # Rebinding needs a name, so addresses are safe.
+        try:
+            return bool(self._any_address and ipaddress.ip_address(name))
+        except ValueError:
+            return False
+
+
+class Origins:
+    """WSGI middleware that rejects changes requested by other sites' pages.
+
+    :param conf: with the options of ``api.conf``; ``[cors]`` allows further
+        origins
+    """
+
+    def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
+        self.app = app
+        self._allowed = frozenset(cross_origin.origins(conf))
+        public = urllib.parse.urlsplit(conf.api.public_endpoint or '')
+        self._public = public.netloc.lower()
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Serve the request.
+
+        :raises api.errors.CrossOrigin: a page of another site sent it
+        """
+        if environ['REQUEST_METHOD'] not in _SAFE and is_page(environ):
+            self._check(environ)
+        return self.app(environ, start_response)
+
+    def _check(self, environ: WSGIEnvironment) -> None:
+        origin = environ.get(_ORIGIN)
+        if {origin, '*'} & self._allowed:
+            return
+        site = environ.get(_SITE, 'none').lower()
+        if origin is None or self._is_own(origin, environ):
+            if site not in ('cross-site', 'same-site'):
+                return
+            origin = origin or f'another ({site})'
+        raise errors.CrossOrigin(
+            f'A page of the origin {exceptions.cut(origin)} sent this request;'
+            ' only pages of this API may change anything, and those of the'
+            ' origins in [cors] allowed_origin.'
+        )
+
+    def _is_own(self, origin: str, environ: WSGIEnvironment) -> bool:
+        place = origin.partition('://')[2].lower()
+        host = environ.get('HTTP_HOST', '').lower()
+        return bool(place) and place in (host, self._public)
+
+
+def _normal(name: str) -> str:
+    return name.strip('[]').rstrip('.').lower()
