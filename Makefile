@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make up` runs the service, `make test` runs all checks. Both make what they
-# need below .venv and .state; `make help` lists the rest.
+# `make up` runs the service and `make test` runs all checks. Both install what
+# they need in .venv and .state. `make help` lists all targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,26 +14,28 @@ STATE ?= .state
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# Given on the command line: make up ARGS='--engines 3 --logs'
+# Extra arguments, for example: make up ARGS='--engines 3 --logs'
 ARGS ?=
 
-# The first of these that is new enough makes the environment.
+# The first of these that is new enough creates the virtual environment.
 PYTHONS ?= python3 python3.13 python3.12 python3.11
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help
-help: ## Say what there is
+help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) \
 		| expand -t 22
 
 .PHONY: up
-up: $(VENV)/.up ## Run the service here; ARGS='--help' shows its options
+up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 	@exec $(BIN)/vobjects up --state-dir '$(STATE)' $(ARGS)
 
 .PHONY: test
 test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
 	@$(MAKE) --no-print-directory unit servers functional upgrade
+	@$(MAKE) --no-print-directory test-clients \
+		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin'"
 
 .PHONY: lint
 lint: $(VENV)/.test ## Check style and release notes
@@ -50,18 +52,18 @@ types: $(VENV)/.test ## Check types
 	$(BIN)/mypy
 
 .PHONY: docs
-docs: $(VENV)/.test ## Run the documentation's examples; build it: doc/build
+docs: $(VENV)/.test ## Test the examples of the docs; build doc/build
 	$(BIN)/pytest -q --doctest-glob='*.rst' doc/source
 	$(BIN)/sphinx-build -W --keep-going -q -b html doc/source doc/build/html
 
 .PHONY: services
-services: ## Start the servers that tests use besides SQLite, if they can be
+services: ## Provide the servers for tests, as root on Debian
 	@tools/services
 
 NEED_SERVERS := postgresql or mysql or rabbit
 
 .PHONY: unit
-unit: $(VENV)/.test ## Run unit tests, on SQLite and in memory
+unit: $(VENV)/.test ## Run unit tests on SQLite and in memory
 	$(BIN)/pytest -q --numprocesses auto -m 'not ($(NEED_SERVERS))' \
 		tests/unit $(ARGS)
 
@@ -71,19 +73,23 @@ servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
 		tests/unit $(ARGS)
 
 .PHONY: functional
-functional: $(VENV)/.test ## Run tests between real processes
+functional: $(VENV)/.test ## Run functional tests with real processes
 	$(BIN)/pytest -q tests/functional $(ARGS)
 
 .PHONY: upgrade
-upgrade: $(VENV)/.test ## Run tests of mixed releases
+upgrade: $(VENV)/.test ## Run upgrade tests with mixed releases
 	$(BIN)/pytest -q tests/upgrade $(ARGS)
 
-# Not a part of `make test`: it installs these services.
+.PHONY: test-clients
+test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help'
+	$(BIN)/python -m tests.clients $(ARGS)
+
+# Not part of `make test`, because it installs these services (2 GB).
 ADOPT ?= nova ironic cinder magnum neutron heat
 ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
 
 .PHONY: test-adopt
-test-adopt: $(BIN)/python ## Compare objects of Nova and others with adopted ones
+test-adopt: $(BIN)/python ## Compare objects of Nova and others when adopted
 	@tools/adopt '$(BIN)/python' '$(ADOPT_CACHE)' $(ADOPT)
 
 .PHONY: bench
@@ -93,24 +99,25 @@ bench: $(VENV)/.test ## Run the benchmarks
 	done
 
 .PHONY: format
-format: $(VENV)/.test ## Rewrite the code in the agreed style
+format: $(VENV)/.test ## Format the code and apply automatic fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 .PHONY: sample
-sample: $(VENV)/.test ## Write etc/vobjects.conf.sample anew
+sample: $(VENV)/.test ## Regenerate etc/vobjects.conf.sample
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf \
 		--output-file etc/vobjects.conf.sample
 
 .PHONY: clean
-clean: ## Remove everything made here, the service's state included
+clean: ## Remove all generated files and the state of the service
 	rm -rf '$(VENV)' '$(STATE)' doc/build build dist *.egg-info \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The environment. A stamp says which extras are in it; each is renewed when
-# pyproject.toml changes. Debian's python3 may lack ensurepip (it is in
-# python3-venv, which takes root to install); pip itself can do without.
+# The virtual environment. Stamp files record the installed extras and are
+# renewed when pyproject.toml changes. Debian's python3 may lack ensurepip (it
+# is in python3-venv, and installing that requires root). In that case, the pip
+# of the system installs pip in the environment.
 
 $(BIN)/python:
 	@for python in $(PYTHONS); do \
@@ -132,7 +139,7 @@ $(BIN)/python:
 
 $(VENV)/.up: pyproject.toml | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
-	@$(PIP) install --editable '.[clients]'
+	@$(PIP) install --editable '.[clients,mysql,postgresql]'
 	@touch '$@'
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python

@@ -65,6 +65,8 @@ class Cloud:
     :ivar steps: looks at something that is being done until it is done
     :ivar ends_in_error: whether no server can be started
     :ivar refuses_resize: whether servers stay as they are when resized
+    :ivar networks_of_subnets: by ID, of subnets that clients have made
+    :ivar keypairs: project and name of each
     :ivar requests: method and path of each request there was
     :ivar bodies: JSON of each request that had one, with method and path
     :ivar scopes: the project of each request for which it takes a token,
@@ -92,10 +94,12 @@ class Cloud:
         self.ports: dict[str, Json] = {}
         self.floating_ips: dict[str, Json] = {}
         self.server_groups: dict[str, Json] = {}
+        self.keypairs: set[tuple[str, str]] = set()
         self.balancing: dict[str, dict[str, Json]] = {}
         self.flavors = {'1': 'm1.small', '2': 'm1.big'}
         self.images = {new_id(): 'cirros', new_id(): 'debian'}
         self.networks = {new_id(): 'private', new_id(): 'public'}
+        self.networks_of_subnets: dict[str, str] = {}
         self.subnets = {new_id(): 'private-subnet'}
         self.security_groups = {new_id(): 'default', new_id(): 'web'}
         self.numbers = itertools.count(2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova: servers with their actions, flavors, zones, groups, hypervisors."""
+"""Nova: servers with their actions, and what they are made of."""
 
 from __future__ import annotations
 
@@ -211,6 +211,19 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
                 for name in (*ZONES, 'broken')
             ]
         }
+
+    @app.post('/compute/v2.1/os-keypairs')
+    def create_keypair() -> Any:
+        sent = flask.request.get_json()['keypair']
+        cloud.keypairs.add((flask.g.project, sent['name']))
+        return {'keypair': {**sent, 'public_key': 'ssh-rsa AAAA'}}
+
+    @app.delete('/compute/v2.1/os-keypairs/<name>')
+    def delete_keypair(name: str) -> Any:
+        if (flask.g.project, name) not in cloud.keypairs:
+            fake.refuse(404, f'Keypair {name} could not be found.')
+        cloud.keypairs.discard((flask.g.project, name))
+        return '', 202
 
     @app.get('/compute/v2.1/os-server-groups')
     def groups() -> Any:

@@ -42,6 +42,22 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         name = fake.existing(getattr(cloud, key), id_, key)
         return {key[:-1]: shown(cloud, key, id_, name)}
 
+    @app.post('/network/v2.0/<any(networks,subnets):kind>')
+    def create_named(kind: str) -> Any:
+        sent = flask.request.get_json()[kind[:-1]]
+        with cloud.lock:
+            id_ = fake.new_id()
+            getattr(cloud, kind)[id_] = sent['name']
+            if kind == 'subnets':
+                cloud.networks_of_subnets[id_] = sent['network_id']
+        return {kind[:-1]: {**sent, 'id': id_}}, 201
+
+    @app.delete('/network/v2.0/<any(networks,subnets):kind>/<id_>')
+    def delete_named(kind: str, id_: str) -> Any:
+        fake.existing(getattr(cloud, kind), id_, kind)
+        del getattr(cloud, kind)[id_]
+        return '', 204
+
     @app.get('/network/v2.0/ports')
     def ports() -> Any:
         return {'ports': chosen(cloud.ports.values())}
@@ -107,7 +123,9 @@ def shown(cloud: fake.Cloud, key: str, id_: str, name: str) -> fake.Json:
     """Return something that has little but a name."""
     found: fake.Json = {'id': id_, 'name': name}
     if key == 'subnets':
-        network = cloud.id_of('networks', name.removesuffix('-subnet'))
+        network = cloud.networks_of_subnets.get(id_) or cloud.id_of(
+            'networks', name.removesuffix('-subnet')
+        )
         found.update(network_id=network, ip_version=4)
     return found
 

@@ -98,16 +98,35 @@ def cut_connections(url: str) -> None:
     _control('close_all_connections', '--vhost', name, 'by a test')
 
 
+def entities(url: str) -> set[str]:
+    """Return the queues, exchanges and bindings of a virtual host.
+
+    :param url: of :func:`temporary`
+    """
+    vhost = urllib.parse.urlsplit(url).path.lstrip('/')
+    return {
+        f'{command}: {line}'
+        for command, *columns in (
+            ('list_queues', 'name'),
+            ('list_exchanges', 'name', 'type'),
+            ('list_bindings', 'source_name', 'destination_name'),
+        )
+        for line in _control(command, '-p', vhost, *columns).splitlines()
+    }
+
+
 def restart() -> None:
     """Have the broker end and start again, for everybody who uses it."""
     _control('stop_app')
     _control('start_app')
 
 
-def _control(*words: str) -> None:
-    subprocess.run(
+def _control(*words: str) -> str:
+    """Return what ``rabbitmqctl`` prints."""
+    return subprocess.run(
         ('rabbitmqctl', '--quiet', *words),
         check=True,
         capture_output=True,
+        text=True,
         timeout=PATIENCE,
-    )
+    ).stdout

@@ -152,6 +152,7 @@ class Deployment:
             },
             'database': {'connection': self.database_url},
             'api': {'port': self.url.rpartition(':')[2]},
+            'simulated': {'latency': 0.05},
             'fleet': {
                 'heartbeat_interval': HEARTBEAT,
                 'call_timeout': CALL_TIMEOUT,

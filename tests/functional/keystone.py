@@ -13,21 +13,19 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import functools
 import getpass
 import grp
 import os
 import pathlib
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import requests
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
 
+from tests import cached
 from tests.functional.processes import (
     PATIENCE,
     Group,
@@ -35,8 +33,6 @@ from tests.functional.processes import (
     free_port,
     wait_for,
 )
-
-ROOT = pathlib.Path(__file__).parents[2]
 
 #: Seconds that an installation may take on a slow line.
 INSTALLATION = 900
@@ -68,30 +64,14 @@ expiration = {expiration}
 _SERVER = pathlib.Path(__file__).with_name('keystone_server.py')
 
 
-@functools.cache
 def programs() -> pathlib.Path | str:
     """Return the folder of Keystone's programs, or why there is none."""
-    done = subprocess.run(
-        (ROOT / 'tools' / 'keystone', sys.executable),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=INSTALLATION,
-        check=False,
-    )
-    if done.returncode:
-        return f'Keystone cannot be installed: {done.stderr[-2000:]}'
-    return pathlib.Path(done.stdout.strip())
+    return cached.path_of('keystone', INSTALLATION)
 
 
 def require() -> pathlib.Path:
     """Return the programs; without, skip the test, or fail it in CI."""
-    found = programs()
-    if isinstance(found, pathlib.Path):
-        return found
-    if os.environ.get('CI'):
-        pytest.fail(found)
-    pytest.skip(found)
+    return cached.require('keystone', INSTALLATION)
 
 
 class Keystone:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import pathlib
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,11 +18,14 @@ from typing import Any
 import bcrypt
 import pytest
 import requests
+import sqlalchemy
 
 from tests.api_reference import DISCOVERY, OPERATIONS, Operation
 from tests.functional import endpoints, harness
-from tests.functional.harness import Deployment
-from tests.functional.rest import Rest, started
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import PATIENCE
+from tests.functional.rest import SPEC, Rest, started
+from vobjects.testing import api_sig
 
 #: An admin, and one who may not even look.
 ADMIN, STRANGER = 'root', 'eve'
@@ -240,3 +244,35 @@ def test_operation_is_refused_as_the_reference_lists(
     asking: Asking, operation: Operation, status: int
 ) -> None:
     PRODUCED[status](asking, operation)
+
+
+def test_text_of_an_exception_in_an_engine_reaches_no_client(
+    tmp_path: pathlib.Path,
+) -> None:
+    kind, debug = Kind('embedded', 'sqlite'), {'DEFAULT': {'debug': True}}
+    # All that the processes log of it is wanted.
+    with deployed(kind, tmp_path, debug, allowed='.') as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        engine = sqlalchemy.create_engine(deployment.database_url)
+        with engine.begin() as connection:
+            connection.execute(
+                sqlalchemy.text('ALTER TABLE profiles RENAME TO lost')
+            )
+        engine.dispose()
+        profile = {'profile': {'name': 'p', 'spec': SPEC}}
+        for method, path, body in (
+            ('GET', '/v1/profiles', None),
+            ('GET', '/v1/profiles/p', None),
+            ('POST', '/v1/profiles', profile),
+        ):
+            response = requests.request(
+                method, deployment.url + path, json=body, timeout=PATIENCE
+            )
+            assert response.status_code == 500
+            api_sig.assert_error_document(
+                response.json(), 500, response.headers
+            )
+            shown = f'{response.headers} {response.text}'
+            for word in ('Traceback', 'sqlite', 'lost', 'no such', '.py'):
+                assert word not in shown

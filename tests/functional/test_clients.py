@@ -159,7 +159,7 @@ def test_sdk_makes_receivers_and_sees_events(
         *['CLUSTER_SCALE_OUT'] * 4,
     ]
     shown = clustering.get_event(events[-1].id)
-    assert (shown.obj_name, shown.status) == (cluster.name, 'ACTIVE')
+    assert (shown.obj_name, shown.status) == (cluster.name, 'end')
     clustering.delete_receiver(receiver)
     assert clustering.find_receiver(receiver.name) is None
     _ended(clustering, clustering.delete_cluster(cluster).id)

@@ -45,6 +45,8 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
     settings = {
         'fleet': {'heartbeat_interval': 3},
         'engine': {'workers': 1},
+        # The webhook of the test is on this machine.
+        'hooks': {'forbidden_networks': ''},
     }
     with (
         sink.served() as hook,
@@ -125,8 +127,8 @@ def test_messages_in_a_queue_start_actions(
         )
 
     path = f'/v1/receivers/{made["id"]}'
-    assert rest.expect(202, 'POST', f'{path}/notify').content == b''
-    assert rest.expect(202, 'POST', f'{path}/notify').content == b''
+    assert rest.expect(204, 'POST', f'{path}/notify').content == b''
+    assert rest.expect(204, 'POST', f'{path}/notify').content == b''
 
     started = rest.get(f'/v1/actions?cluster_id={cluster}&sort=created_at')
     scaling = [a for a in started if a['action'] == 'CLUSTER_SCALE_OUT']

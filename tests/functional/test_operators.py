@@ -170,6 +170,7 @@ def test_operators_see_what_the_service_does(
             line['context']
             for line in lines(engine)
             if line['context'].get('action_id') == action
+            and 'SUCCEEDED' in line['message']
         ]
 
     (told,) = wait_for('the end is logged', ends)

@@ -130,7 +130,12 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
 ) -> None:
     settings = {
         'fleet': {'heartbeat_interval': 3},
-        'health_manager': {'interval_min': 1, 'events_interval': 1},
+        'health_manager': {
+            'interval_min': 1,
+            'events_interval': 1,
+            # The URL of the test is on this machine.
+            'forbidden_networks': '',
+        },
     }
     with (
         served() as site,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 import pathlib
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from tests.functional.harness import Deployment, Kind, deployed
 from tests.functional.processes import PATIENCE, Process, free_port, wait_for
 from tests.functional.rest import Rest, unique
 from tests.upgrade.customers import Customers
-from vobjects.microversions import body
 
 pytestmark = pytest.mark.haproxy
 
@@ -25,8 +25,15 @@ pytestmark = pytest.mark.haproxy
 THREADS = 4
 SLOW_CLIENTS = 2 * THREADS + 2
 
+#: Seconds; others are answered before these are over.
+BODY_TIMEOUT = 15
+
 SETTINGS = {
-    'api': {'threads': THREADS, 'metrics': 'all'},
+    'api': {
+        'threads': THREADS,
+        'metrics': 'all',
+        'body_timeout': BODY_TIMEOUT,
+    },
     'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
     'engine': {'max_clusters_per_project': 1_000_000},
 }
@@ -151,24 +158,45 @@ def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
         assert len(found) == SLOW_CLIENTS
 
 
-class _Slow:
-    """A client that has sent half of its body."""
+def test_slow_bodies_that_the_proxy_passes_on_keep_nobody_waiting(
+    apis: Apis,
+) -> None:
+    """Those longer than the proxy's buffer, of clients that never end."""
+    proxy = apis.proxy
+    with Rest(proxy.url) as rest:
+        slow = [_Slow(proxy.url, b'x' * 30_000, 20_000) for _ in range(40)]
+        for _ in range(4):
+            rest.expect(200, 'GET', '/v1/clusters')
+        # They waited for none of the slow ones.
+        assert not any(one.is_answered() for one in slow)
+        assert {one.finish(whole=False) for one in slow} == {408}
 
-    def __init__(self, url: str, text: bytes) -> None:
+
+class _Slow:
+    """A client that has sent a part of its body."""
+
+    def __init__(self, url: str, text: bytes, first: int = 20) -> None:
         host, _, port = url.rpartition('/')[2].partition(':')
         self._socket = socket.create_connection((host, int(port)), PATIENCE)
-        self._rest = text[20:]
+        self._rest = text[first:]
         head = (
             f'POST /v1/clusters HTTP/1.1\r\nHost: {host}\r\n'
             'Content-Type: application/json\r\nConnection: close\r\n'
             f'Content-Length: {len(text)}\r\n\r\n'
         )
-        self._socket.sendall(head.encode() + text[:20])
+        self._socket.sendall(head.encode() + text[:first])
 
-    def finish(self) -> int:
-        """Send the other half; return the status of the answer."""
+    def is_answered(self) -> bool:
+        return bool(select.select([self._socket], [], [], 0)[0])
+
+    def finish(self, *, whole: bool = True) -> int:
+        """Return the status of the answer.
+
+        :param whole: send the rest first
+        """
         with self._socket, self._socket.makefile('rb') as answer:
-            self._socket.sendall(self._rest)
+            if whole:
+                self._socket.sendall(self._rest)
             return int(answer.readline().split()[1])
 
 
@@ -176,7 +204,7 @@ def test_large_body_passes(apis: Apis) -> None:
     """One that is longer than what HAProxy collects."""
     with Rest(apis.proxy.url) as rest:
         profile = rest.create_profile()
-        content = {'metadata': {'text': 'x' * (body.MAX_BYTES // 4)}}
+        content = {'metadata': {'text': 'x' * 100_000}}
         changed = rest.expect(
             200, 'PATCH', f'/v1/profiles/{profile}', {'profile': content}
         )

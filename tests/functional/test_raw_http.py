@@ -100,11 +100,11 @@ def assert_document(status: int, headers: dict[str, str], body: bytes) -> None:
         b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' + b'\0' * 200,
         b'\0' * 1000,
         b'GET / HTTP/1.1\r\nno colon here\r\n\r\n',
-        b'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: pony\r\n\r\n',
-        b'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
-        b'GET /a b c HTTP/1.1\r\nHost: x\r\n\r\n',
-        b'GET / HTTP/1.1\r\nHost: x\r\nBad\0Name: x\r\n\r\n',
-        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n'
+        b'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: pony\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
+        b'GET /a b c HTTP/1.1\r\nHost: localhost\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: localhost\r\nBad\0Name: x\r\n\r\n',
+        b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
         b'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
         b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         b'',
@@ -179,7 +179,7 @@ def test_body_shorter_than_said_is_refused_or_hung_up_on(
 ) -> None:
     answer = exchange(
         service,
-        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n'
+        b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
         b'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{}',
     )
 
@@ -193,7 +193,8 @@ def test_body_shorter_than_said_is_refused_or_hung_up_on(
 def test_body_longer_than_said_is_cut(service: Deployment) -> None:
     answer = exchange(
         service,
-        b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
+        b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
+        b'Connection: close\r\n'
         b'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}{}{}',
         whole=True,
     )
@@ -286,7 +287,9 @@ def test_slow_clients_do_not_keep_others_waiting(
     slow = [connect(service) for _ in range(16)]
     try:
         for number, connection in enumerate(slow):
-            connection.sendall(b'POST /v1/clusters HTTP/1.1\r\nHost: x\r\n')
+            connection.sendall(
+                b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
+            )
             if number % 2:
                 connection.sendall(
                     b'Content-Type: application/json\r\n'
@@ -304,7 +307,7 @@ def test_slow_clients_do_not_keep_others_waiting(
 def test_clients_that_hang_up_do_no_harm(
     service: Deployment, rest: Rest
 ) -> None:
-    raw = b'GET /v1/clusters HTTP/1.1\r\nHost: x\r\n\r\n'
+    raw = b'GET /v1/clusters HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
     def hang_up() -> None:
         for _ in range(20):
@@ -326,7 +329,7 @@ def test_requests_on_one_connection_are_answered_in_order(
 ) -> None:
     paths = ['/v1/clusters', '/v1/nobody', '/', '/v1/profiles', '/v1']
     raw = ''.join(
-        f'GET {path} HTTP/1.1\r\nHost: x\r\n'
+        f'GET {path} HTTP/1.1\r\nHost: localhost\r\n'
         + ('Connection: close\r\n\r\n' if path == paths[-1] else '\r\n')
         for path in paths
     )

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
+import pathlib
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -145,6 +149,44 @@ def test_nothing_has_to_be_pushed_aside(
         '.filter(one => one.offsetParent).map(one => one.offsetHeight)'
     )
     assert min(small) >= 24, 'too small for a finger (WCAG 2.2, 2.5.8)'
+
+
+#: What a page sends without asking the API first (no CORS preflight).
+FORGE = """
+const [url, name, done] = arguments;
+const body = JSON.stringify({profile: {name, spec: {
+  type: 'os.nova.server', version: '1.0', properties: {name: 'x'}}}});
+const bodies = [new Blob([body]), new TextEncoder().encode(body), body];
+Promise.all(bodies.map((body) => fetch(url, {
+  mode: 'no-cors', credentials: 'include', method: 'POST', body,
+}))).then((answers) => done(answers.map((answer) => answer.type)), done);
+"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path: pathlib.Path) -> Iterator[str]:
+    """URL of a page of another origin on this machine."""
+    (tmp_path / 'index.html').write_text('<!doctype html><p>Elsewhere')
+    serve = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=str(tmp_path)
+    )
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), serve) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f'http://127.0.0.1:{server.server_port}/'
+        server.shutdown()
+
+
+def test_pages_of_other_sites_change_nothing(
+    site: Deployment, window: Browser, client: Rest, elsewhere: str
+) -> None:
+    window.look_at(elsewhere)
+    window.wait_for('Elsewhere')
+    name = unique('forged')
+    sent = window.driver.execute_async_script(
+        FORGE, f'{site.url}/v1/profiles', name
+    )
+    assert sent == ['opaque'] * 3
+    assert name not in [one['name'] for one in client.get('/v1/profiles')]
 
 
 def test_what_users_say_is_text(

@@ -99,11 +99,26 @@ class TestBesideAnOldEngine:
                 'release',
             ):
                 assert named in error['detail']
-        reason = rest.at('latest').refused(
-            400, 'DELETE', '/v1/clusters/web', {'force': True}
+
+    @pytest.mark.parametrize('version', [None, '1.0', 'latest'])
+    def test_field_given_early_is_refused_and_nothing_is_dropped(
+        self, rest: Rest, beside: Engine, profile: str, version: str | None
+    ) -> None:
+        at = rest.at(version)
+        cluster = at.create_cluster(profile, 0)
+        path = f'/v1/clusters/{cluster}'
+
+        response = at.expect(406, 'DELETE', path, {'force': True})
+
+        (error,) = response.json()['errors']
+        assert error['code'] == 'clustering.microversion-unsupported'
+        assert (error['available_from'], error['max_version']) == (
+            '1.8',
+            '1.7',
         )
-        assert "'force'" in reason or '.force' in reason
-        assert '1.8' in reason
+        assert "'force' needs API version 1.8 or later" in error['detail']
+        assert beside.id[:8] in error['detail']
+        at.succeeded(at.delete(path, {'force': False}))
 
     def test_operators_see_what_the_old_engine_costs(
         self, fleet: Deployment, rest: Rest, beside: Engine, profile: str

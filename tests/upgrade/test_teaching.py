@@ -30,7 +30,9 @@ NEWER: list[tuple[str, str, Any, str]] = [
 @pytest.fixture(scope='module')
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     directory = tmp_path_factory.mktemp('teaching')
-    with deployed(Kind('embedded', 'sqlite'), directory) as deployment:
+    settings = {'api': {'strict_versions': True}}
+    kind = Kind('embedded', 'sqlite')
+    with deployed(kind, directory, settings) as deployment:
         fleets.start(deployment, 'new')
         deployment.start_api()
         yield deployment

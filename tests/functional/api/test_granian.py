@@ -11,6 +11,8 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
+import select
 import signal
 import socket
 import subprocess
@@ -23,14 +25,22 @@ from typing import Any
 import psutil
 import pytest
 
-from api import cli, conf, serving
+from api import asgi, cli, conf, serving
 from tests.functional.api import served
 from tests.functional.processes import free_port, is_alive, wait_for
+from tests.functional.rest import unique
 from tests.unit.api import conftest, http
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
 PATIENCE = 120.0
+
+#: Seconds; others are answered before these are over.
+BODY_TIMEOUT = 10
+HEADER_TIMEOUT = 30
+
+#: More than granian has by itself.
+IDLE = 1500
 
 
 class Server:
@@ -44,7 +54,9 @@ class Server:
         file = home / 'vobjects.conf'
         file.write_text(
             f'[api]\nport = {self.port}\nworkers = {workers}\nthreads = 4\n'
-            'max_body_size = 100000\n'
+            'max_body_size = 100000\nallowed_hosts = h.example.org\n'
+            f'body_timeout = {BODY_TIMEOUT}\n'
+            f'header_timeout = {HEADER_TIMEOUT}\n'
         )
         with (home / 'log').open('wb') as output:
             self.process = subprocess.Popen(
@@ -74,6 +86,11 @@ class Server:
         """Return the process that serves a request."""
         answer = self.send(b'GET /v1/build-info HTTP/1.1')
         return int(answer.json['build_info']['engine']['revision'])
+
+    def created(self) -> list[str]:
+        """Return the names of the profiles."""
+        answer = self.send(b'GET /v1/profiles HTTP/1.1')
+        return [profile['name'] for profile in answer.json['profiles']]
 
     def send(
         self, line: bytes, headers: bytes = b'', *content: bytes
@@ -243,7 +260,7 @@ def test_links_when_made_have_scheme_and_host_of_the_request(
     ('path', 'status', 'headers'),
     [
         (b'/v1/profiles', 400, JSON),
-        (b'/v1/profiles', 415, b'Content-Type: text/plain\r\n'),
+        (b'/v1/profiles', 415, b'Content-Type: text/html\r\n'),
         (b'/v1/profiles/validate', 404, JSON),
         (b'/v1/nope', 404, JSON),
         (b'/', 405, JSON),
@@ -259,8 +276,8 @@ def test_connection_when_a_late_body_is_refused_is_kept(
         sock.settimeout(PATIENCE)
         for _ in range(3):
             sock.sendall(
-                b'POST %s HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n'
-                % (path, headers, len(body))
+                b'POST %s HTTP/1.1\r\nHost: localhost\r\n'
+                b'%sContent-Length: %d\r\n\r\n' % (path, headers, len(body))
             )
             time.sleep(0.02)
             sock.sendall(body)
@@ -270,6 +287,171 @@ def test_connection_when_a_late_body_is_refused_is_kept(
                 assert part, 'the connection was closed'
                 received += part
             assert parsed(received).status == status
+
+
+#: Of what ends badly: a whole document comes first.
+BROKEN = {
+    'size that is no number': b'%x\r\n%s\r\nZZ\r\n' % (len(PROFILE), PROFILE),
+    'size that is too large': b'%x\r\n%s\r\n' % (len(PROFILE), PROFILE)
+    + b'f' * 17,
+    'no last chunk': b'%x\r\n%s\r\n' % (len(PROFILE), PROFILE),
+    'half a chunk': b'%x\r\n%s' % (len(PROFILE) + 9, PROFILE),
+}
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_chunked_body_that_breaks_off_is_not_served(
+    server: Server, name: str
+) -> None:
+    made = unique('broken')
+    sent = BROKEN[name].replace(b'"p"', b'"%s"' % made.encode())
+    with socket.create_connection(('127.0.0.1', server.port)) as sock:
+        sock.settimeout(PATIENCE)
+        sock.sendall(
+            b'POST /v1/profiles HTTP/1.1\r\nHost: localhost\r\n%s\r\n'
+            % CHUNKED
+        )
+        sock.sendall(sent)
+        sock.shutdown(socket.SHUT_WR)
+        received = b''
+        with contextlib.suppress(ConnectionResetError):
+            while part := sock.recv(65536):
+                received += part
+    assert not received or parsed(received).status == 400
+    until(lambda: server.answers())
+    assert made not in server.created()
+
+
+@pytest.mark.parametrize(
+    ('headers', 'content', 'status', 'says'),
+    [
+        (
+            b'Transfer-Encoding: gzip, chunked\r\n',
+            chunks(PROFILE),
+            400,
+            'must be chunked',
+        ),
+        (
+            b'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n',
+            chunks(PROFILE),
+            400,
+            'must be chunked',
+        ),
+        (
+            b'Transfer-Encoding: chunked\r\n',
+            chunks(*[b' '] * (asgi.MAX_PARTS + 1)),
+            400,
+            'parts',
+        ),
+        # Told before it has sent anything.
+        (
+            b'Content-Length: 999999\r\nExpect: 100-continue\r\n',
+            b'',
+            413,
+            '999999',
+        ),
+        (b'Host: localhost\r\nContent-Length: 0\r\n', b'', 400, 'one name'),
+        (b'Content_Length: 3\r\nContent-Length: 0\r\n', b'', 400, 'body'),
+    ],
+)
+def test_body_when_framed_oddly_is_refused(
+    server: Server, headers: bytes, content: bytes, status: int, says: str
+) -> None:
+    answer = server.send(
+        b'POST /v1/profiles HTTP/1.1', JSON + headers, content
+    )
+    assert answer.status == status
+    assert says in answer.detail
+    http.check(answer)
+
+
+def test_client_that_waits_for_100_continue_is_told_to_go_on(
+    server: Server,
+) -> None:
+    length = b'Content-Length: %d\r\n' % len(PROFILE)
+    with slow_request(
+        server.port, length + b'Expect: 100-continue\r\n', b''
+    ) as sock:
+        assert sock.recv(65536) == b'HTTP/1.1 100 Continue\r\n\r\n'
+        sock.sendall(PROFILE)
+        assert sock.recv(65536).startswith(b'HTTP/1.1 201 ')
+
+
+def test_header_names_with_underscores_are_not_read(server: Server) -> None:
+    answer = server.send(
+        b'GET /v1/clusters HTTP/1.1',
+        b'OpenStack_API_Version: clustering 1.7\r\n',
+    )
+    assert answer.status == 200
+    assert answer.version == 'clustering 1.0'
+
+
+def test_idle_connections_leave_room_and_are_closed(server: Server) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2 * IDLE:
+        pytest.skip(f'needs {2 * IDLE} open files')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * IDLE), hard))
+    with contextlib.ExitStack() as connections:
+        idle = [
+            connections.enter_context(
+                socket.create_connection(('127.0.0.1', server.port))
+            )
+            for _ in range(IDLE)
+        ]
+        assert server.send(b'GET /v1/clusters HTTP/1.1').status == 200
+        # None of them had to be closed for it.
+        idle[0].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            idle[0].recv(1)
+        for sock in idle:
+            sock.settimeout(PATIENCE)
+            assert not sock.recv(1)
+
+
+def slow_request(
+    port: int,
+    headers: bytes = b'Content-Length: 100000\r\n',
+    part: bytes = b'{',
+) -> socket.socket:
+    """Return a connection with a request whose body goes on."""
+    sock = socket.create_connection(('127.0.0.1', port))
+    sock.settimeout(PATIENCE)
+    sock.sendall(
+        b'POST /v1/profiles HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n%s'
+        % (JSON, headers, part)
+    )
+    return sock
+
+
+@pytest.mark.parametrize(
+    ('headers', 'part'),
+    [
+        (b'Content-Length: 99999\r\n', b'{'),
+        (b'Content-Length: 99999\r\n', b' ' * 70_000),
+        (b'Transfer-Encoding: chunked\r\n', b'1\r\n{\r\n'),
+        (b'Transfer-Encoding: chunked\r\n', b'11170\r\n' + b' ' * 70_000),
+    ],
+)
+def test_slow_bodies_end_with_408_and_hold_nobody_up(
+    server: Server, headers: bytes, part: bytes
+) -> None:
+    # More than there are threads.
+    slow = [slow_request(server.port, headers, part) for _ in range(40)]
+    with contextlib.ExitStack() as connections:
+        for sock in slow:
+            connections.enter_context(sock)
+        for _ in range(5):
+            assert server.send(b'GET /v1/clusters HTTP/1.1').status == 200
+        # They waited for none of the slow clients.
+        assert not select.select(slow, [], [], 0)[0]
+        for sock in slow:
+            received = b''
+            while part := sock.recv(65536):
+                received += part
+            answer = parsed(received)
+            assert answer.status == 408
+            assert answer.headers['connection'] == 'close'
+            http.check(answer)
 
 
 def test_server_when_terminated_finishes_requests_and_leaves_nothing(

@@ -141,7 +141,7 @@ def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
     ):
         assert any(line.startswith(start) for line in said), (start, said)
     assert len(said) == 6
-    assert said[-1] == '12 passages, 7 fine'
+    assert said[-1] == '12 transfers, 7 without problems'
 
     assert main.main([*words[:2], f'--new={old}', '--import=shop']) == 0
 
@@ -196,7 +196,7 @@ def test_service_may_have_a_registry_of_its_own(
     assert capsys.readouterr().out.splitlines() == [
         'mislabelled Policy 1.1 -> 1.0 (new to old): shared1',
         'lost        Policy 1.0 -> 1.1 (old to new): shared0',
-        '4 passages, 2 fine',
+        '4 transfers, 2 without problems',
     ]
 
 

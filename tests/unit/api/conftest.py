@@ -43,6 +43,7 @@ def configured(**options: Any) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     api_conf.register(conf)
     conf(args=[], project='vobjects', default_config_files=[])
+    conf.set_override('allowed_hosts', [http.HOST], 'api')
     for name, value in options.items():
         conf.set_override(name, value, 'api')
     return conf
@@ -75,6 +76,20 @@ def api(
     shared: http.Api, engine: memory.Engine, fleet: memory.Fleet
 ) -> http.Api:
     return shared
+
+
+@pytest.fixture(scope='session')
+def shared_strict(stage: Stage) -> http.Api:
+    conf = configured(strict_versions=True)
+    return http.Api(app.build(conf, stage, stage))
+
+
+@pytest.fixture
+def strict(
+    shared_strict: http.Api, engine: memory.Engine, fleet: memory.Fleet
+) -> http.Api:
+    """An API that accepts nothing before the version that documents it."""
+    return shared_strict
 
 
 @pytest.fixture

@@ -18,6 +18,9 @@ from api.contract import contract
 from vobjects.testing import api_sig
 from vobjects.testing.promises import Promises
 
+#: What the requests have in the header Host.
+HOST = 'api.example.org'
+
 VERSION_HEADER = re.compile(r'clustering [1-9]\d*\.\d+')
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
 
@@ -158,7 +161,7 @@ def _environ(
         'REQUEST_METHOD': method,
         'PATH_INFO': urllib.parse.unquote_to_bytes(path).decode('latin-1'),
         'QUERY_STRING': query,
-        'HTTP_HOST': 'api.example.org',
+        'HTTP_HOST': HOST,
         'wsgi.input': io.BytesIO(content),
     }
     if content:

@@ -19,8 +19,8 @@ from tests.api_reference import (
     SHAPES,
     Operation,
 )
+from vobjects import fields
 from vobjects.clustering.history import HISTORY
-from vobjects.microversions import schema
 from vobjects.versions import Version
 
 VERSIONS = [Version.parse(version) for version in HISTORY]
@@ -92,7 +92,7 @@ def test_required_parameters_are_the_documented_ones(
     required = {
         name
         for name in route.client_names()
-        if name in known and schema.is_required(known[name])
+        if name in known and fields.is_required(known[name])
     }
     assert required == NEEDS[operation.operation]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import os
 import pathlib
-from collections.abc import Callable
+import threading
 
 import bcrypt
 import pytest
@@ -14,6 +14,7 @@ from oslo_config import cfg
 from oslo_middleware import basic_auth
 
 from api import app, basic, errors
+from tests.functional.processes import wait_for
 from tests.unit.api import conftest, http, memory
 
 PASSWORD = 'pässword'
@@ -96,21 +97,131 @@ def test_discovery_needs_no_name(api: http.Api) -> None:
     assert api('GET', '/v1').status == 200
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return a list that gets each hash that a password is checked against."""
+    checks: list[bytes] = []
+    check = bcrypt.checkpw
+
+    def checkpw(password: bytes, hashed: bytes) -> bool:
+        checks.append(hashed)
+        return check(password, hashed)
+
+    monkeypatch.setattr(bcrypt, 'checkpw', checkpw)
+    return checks
+
+
+def test_unknown_user_costs_the_same_check_as_a_known_one(
+    api: http.Api, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = counted(monkeypatch)
+    answers = [
+        api('GET', '/v1/clusters', headers=sent(name, 'wrong'))
+        for name in ('alice', 'mallory', '')
+    ]
+    assert {answer.status for answer in answers} == {401}
+    # Algorithm and cost, which come before the salt.
+    assert len(checks) == 3
+    assert len({hashed[:7] for hashed in checks}) == 1
+    users.write_text('')
+    assert api('GET', '/v1/clusters', headers=sent('a', 'b')).status == 401
+    assert len(checks) == 4
+
+
+class Guessing:
+    """Requests whose passwords are being checked until :meth:`end`."""
+
+    def __init__(self, api: http.Api, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.api = api
+        self.answers: list[http.Answer] = []
+        self._threads: list[threading.Thread] = []
+        self._over = threading.Event()
+        check = bcrypt.checkpw
+
+        def checkpw(password: bytes, hashed: bytes) -> bool:
+            if password.startswith(b'guess'):
+                assert self._over.wait(60)
+            return check(password, hashed)
+
+        monkeypatch.setattr(bcrypt, 'checkpw', checkpw)
+
+    def ask(self, name: str, password: str, address: str) -> http.Answer:
+        return self.api(
+            'GET',
+            '/v1/clusters',
+            headers=sent(name, password),
+            environ={'REMOTE_ADDR': address},
+        )
+
+    def start(self, address: str) -> None:
+        number = len(self._threads)
+
+        def guess() -> None:
+            answer = self.ask('alice', f'guess{number}', address)
+            self.answers.append(answer)
+
+        self._threads.append(threading.Thread(target=guess))
+        self._threads[-1].start()
+
+    def end(self) -> list[int]:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        return [answer.status for answer in self.answers]
+
+
+def test_guessers_hold_up_neither_known_callers_nor_all_threads(
+    api: http.Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guessing = Guessing(api, monkeypatch)
+    assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
+    for number in range(40):
+        guessing.start(f'192.0.2.{number % 4}')
+    most = conftest.configured().api.threads // basic.SHARE
+    wait_for('most are refused', lambda: len(guessing.answers) == 40 - most)
+    refused = guessing.answers[0]
+    assert refused.status == 503
+    assert refused.headers['retry-after']
+    assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
+    statuses = guessing.end()
+    assert statuses.count(401) == most
+    assert statuses.count(503) == 40 - most
+    # Afterwards everybody may try again.
+    assert guessing.ask('root', 'r', '192.0.2.1').status == 200
+
+
+def test_guesser_at_one_address_leaves_room_for_others(
+    api: http.Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guessing = Guessing(api, monkeypatch)
+    most = conftest.configured().api.threads // basic.SHARE_OF_ADDRESS
+    for _ in range(20):
+        guessing.start('192.0.2.1')
+    wait_for('most are refused', lambda: len(guessing.answers) == 20 - most)
+    found: list[http.Answer] = []
+    other = threading.Thread(
+        target=lambda: found.append(guessing.ask('root', 'r', '192.0.2.2'))
+    )
+    other.start()
+    guessing.end()
+    other.join()
+    assert found[0].status == 200
+
+
 def test_password_is_checked_once_in_a_while(
     users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, checks = [0.0], []
-    check: Callable[..., object] = basic_auth.authenticate
-    monkeypatch.setattr(
-        basic_auth,
-        'authenticate',
-        lambda *words: (checks.append(words), check(*words))[1],
-    )
+    now = [0.0]
+    checks = counted(monkeypatch)
     authenticate = basic.Authenticator(configured(users), lambda: now[0])
     header = sent('alice', PASSWORD)['Authorization']
     environ = {'HTTP_AUTHORIZATION': header}
     for _ in range(3):
         assert authenticate(environ).user_id == 'alice'
+    assert len(checks) == 1
+    now[0] += basic.REMEMBERED / 2
+    authenticate(environ)
+    now[0] += basic.REMEMBERED / 2
+    authenticate(environ)
     assert len(checks) == 1
     now[0] += basic.REMEMBERED
     authenticate(environ)

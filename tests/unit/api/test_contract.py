@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 
@@ -13,6 +14,7 @@ import pytest
 from api import cli, conf, routes
 from api.contract import contract
 from vobjects.cli import main
+from vobjects.clustering.history import POLICY
 from vobjects.contract import history, openapi, registry
 
 CONTRACT = contract()
@@ -75,6 +77,37 @@ def test_command_prints_what_a_version_brought(capsys):
     assert '  additive  POST /v1/clusters: body.cluster.config is added' in (
         lines
     )
+
+
+def test_openapi_document_has_what_is_accepted_early_marked_so():
+    early = {'min-ver': '1.7', 'early': True}
+
+    document = openapi.document(CONTRACT, CONTRACT.versions[0])
+
+    cluster = document['components']['schemas']['Cluster']['properties']
+    assert cluster['config']['x-openstack'] == early
+    services = document['paths']['/v1/services']['get']
+    assert services['x-openstack'] == early
+    later = openapi.document(CONTRACT, CONTRACT.policy.maximum)
+    services = later['paths']['/v1/services']['get']
+    assert services['x-openstack'] == {'min-ver': '1.7'}
+
+
+def test_history_page_marks_what_is_accepted_early():
+    lines = history.page(CONTRACT).splitlines()
+
+    marked = [line for line in lines if 'accepted at earlier versions' in line]
+    assert any('``GET /v1/services``' in line for line in marked)
+    assert any('``profile_only`` of the request' in line for line in marked)
+    assert not any('/adopt' in line for line in marked)
+    assert not any('tainted`` of the answer' in line for line in marked)
+
+
+def test_contract_when_versions_are_strict_accepts_what_it_documents():
+    strict = contract(dataclasses.replace(POLICY, accepts_early=False))
+
+    assert strict.accepted is strict
+    assert 'accepted at earlier versions' not in history.page(strict)
 
 
 @pytest.fixture

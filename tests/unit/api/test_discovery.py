@@ -82,6 +82,9 @@ def test_proxy_headers_when_enabled_make_the_links(
         (True, 'https://cloud.example.org/clustering'),
     ):
         conf = conftest.configured()
+        conf.set_override(
+            'allowed_hosts', [http.HOST, 'cloud.example.org'], 'api'
+        )
         app.build(conf, engine, fleet)
         conf.set_override(
             'enable_proxy_headers_parsing', enabled, 'oslo_middleware'

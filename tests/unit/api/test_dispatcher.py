@@ -24,7 +24,10 @@ OLD = next(
     if route.given.selects and route.path == routes.CLUSTER_ACTIONS
 )
 YOUNG = dataclasses.replace(
-    OLD, request=samples.SampleDanceRequest, given=routes.action('dance')
+    OLD,
+    request=samples.SampleDanceRequest,
+    given=routes.action('dance'),
+    found_first=None,
 )
 
 
@@ -38,6 +41,8 @@ def app() -> Microversions:
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=conf.api.max_body_size,
+        max_json_size=conf.api.max_json_size,
+        max_limit=conf.api.max_limit,
     )
     return Microversions(
         dispatcher.Dispatcher((OLD, YOUNG), {}, service), presets.SENLIN
@@ -89,8 +94,14 @@ def test_action_when_unknown_lists_those_of_the_version(
     _, early = refused(app, '1.8', {'danse': {}})
     _, late = refused(app, '1.9', {'danse': {}})
 
-    assert early['detail'].endswith(f'known here: {OLD.given.key!r}.')
-    assert late['detail'].endswith(f"known here: {OLD.given.key!r}, 'dance'.")
+    old = repr(OLD.given.key)
+    assert early['detail'] == (
+        f"body.danse: unknown action; must be one of {old}, not 'danse'."
+    )
+    assert late['detail'] == (
+        f"body.danse: unknown action; must be one of {old}, 'dance', not"
+        " 'danse'; did you mean 'dance'?"
+    )
 
 
 def test_token_goes_where_something_is_done_for_the_caller_later() -> None:

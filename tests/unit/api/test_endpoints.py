@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import datetime
+from typing import Any
+
 import pytest
 
 from tests.unit.api import http, memory
+from vobjects.clustering import resources
 
 VERSIONS = ('1.0', '1.7', '1.8', '1.13', '1.14', 'latest')
 
@@ -80,7 +84,7 @@ def test_cluster_when_made_is_shown_listed_changed_and_deleted(
     )
     assert action in engine.actions
     cluster = made.json['cluster']
-    assert ('config' in cluster) == (number(version) >= (1, 7))
+    assert 'config' in cluster
     for identity in ('c1', cluster['id']):
         shown = api('GET', f'/v1/clusters/{identity}', version=version)
         assert (shown.status, shown.json) == (200, {'cluster': cluster})
@@ -239,9 +243,9 @@ def test_force_when_the_version_has_it_reaches_the_engine(
     ],
 )
 def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
-    api: http.Api, engine: memory.Engine, version: str, path: str, body
+    strict: http.Api, engine: memory.Engine, version: str, path: str, body
 ) -> None:
-    answer = api('DELETE', path, body, version=version)
+    answer = strict('DELETE', path, body, version=version)
     assert answer.status == 400
     assert "'force' needs API version 1.8" in answer.detail
     assert engine.seen == []
@@ -293,7 +297,7 @@ def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
     ],
 )
 def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
-    api: http.Api,
+    strict: http.Api,
     method: str,
     path: str,
     body,
@@ -301,10 +305,10 @@ def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
     since: str,
     name: str,
 ) -> None:
-    answer = api(method, path, body, version=before)
+    answer = strict(method, path, body, version=before)
     assert answer.status == 400
     assert f'{name!r} needs API version {since}' in answer.detail
-    assert api(method, path, body, version=since).status in (200, 202, 404)
+    assert strict(method, path, body, version=since).status in (200, 202, 404)
 
 
 def test_list_when_filtered_sorted_and_paged_tells_the_engine(
@@ -362,6 +366,67 @@ def test_head_when_asked_answers_like_get_without_a_body(
         assert head.content == b''
         length = get.headers['content-length']
         assert head.headers['content-length'] == length
+
+
+def event(id_: str, otype: str, **values: Any) -> resources.Event:
+    """Return an event of ``web``."""
+    return resources.Event(
+        id=id_,
+        timestamp=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+        level='INFO',
+        oid='o',
+        oname='web',
+        otype=otype,
+        action=f'{otype}_CHECK',
+        status='start',
+        user='u',
+        project='p',
+        status_reason='',
+        **values,
+    )
+
+
+@pytest.mark.parametrize(
+    ('made', 'expected'),
+    [
+        (
+            event('1', 'CLUSTER', cluster_id='c', meta_data={}),
+            {'id': 'c', 'name': 'web'},
+        ),
+        (
+            event(
+                '2', 'NODE', cluster_id='c', meta_data={'cluster_name': 'up'}
+            ),
+            {'id': 'c', 'name': 'up'},
+        ),
+        (
+            event('3', 'NODE', cluster_id='c', meta_data=None),
+            {'id': 'c', 'name': None},
+        ),
+        (event('4', 'NODE', cluster_id=None, meta_data={}), None),
+    ],
+)
+def test_event_when_shown_has_its_cluster_by_id_and_name(
+    api: http.Api,
+    engine: memory.Engine,
+    made: resources.Event,
+    expected: dict[str, Any] | None,
+) -> None:
+    engine.events[made.id] = made
+    shown = api('GET', f'/v1/events/{made.id}').json['event']
+    assert shown['cluster'] == expected
+    assert api('GET', '/v1/events').json == {'events': [shown]}
+
+
+@pytest.mark.parametrize('otype', ['cluster', 'Cluster', 'CLUSTER'])
+def test_type_of_events_when_in_any_case_is_a_filter(
+    api: http.Api, engine: memory.Engine, otype: str
+) -> None:
+    answer = api('GET', f'/v1/events?otype={otype}&oname=Web&level=WARN')
+    assert answer.status == 200
+    _, request = engine.seen[-1]
+    assert (request.otype, request.oname) == (['CLUSTER'], ['Web'])
+    assert api('GET', '/v1/events?otype=pony').status == 400
 
 
 def test_caller_when_nobody_is_authenticated_is_the_configured_one(

@@ -18,6 +18,16 @@ from vobjects.versions import Version
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
 
 
+def test_refusal_of_an_engine_when_it_has_no_words_shows_no_traceback(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    shown = {'__str__': lambda self: '\nTraceback (most recent call'}
+    engine.fails = type('BadRequest_Remote', (errors.BadRequest,), shown)('')
+    answer = api('DELETE', '/v1/clusters/c')
+    assert answer.status == 400
+    assert answer.detail == 'Bad request'
+
+
 @pytest.mark.parametrize(
     ('error', 'status', 'type_name'),
     [
@@ -61,6 +71,7 @@ def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
     'error',
     [
         exceptions.NoLivePeer('no server of engine is alive'),
+        exceptions.OutOfReach('the database does not answer'),
         oslo_messaging.MessagingTimeout('no reply'),
         oslo_messaging.MessageDeliveryFailure('no broker'),
     ],
@@ -165,6 +176,29 @@ def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
     assert item['max_version'] == maximum
     assert error.type_name in item['detail']  # type: ignore[attr-defined]
     assert 'engine-2' in item['detail']
+
+
+@pytest.mark.parametrize(
+    ('method', 'path', 'status', 'level'),
+    [
+        ('GET', '/v1/clusters', 200, logging.DEBUG),
+        ('GET', '/v1/clusters/nobody', 404, logging.INFO),
+        ('DELETE', '/v1/clusters/nobody', 404, logging.INFO),
+    ],
+)
+def test_log_has_what_the_page_polls_at_debug_only(
+    api: http.Api,
+    caplog: pytest.LogCaptureFixture,
+    method: str,
+    path: str,
+    status: int,
+    level: int,
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        for headers in ({'X-Requested-With': 'vobjects-ui'}, {}):
+            assert api(method, path, headers=headers).status == status
+    records = [r for r in caplog.records if r.message.endswith(' ms')]
+    assert [record.levelno for record in records] == [level, logging.INFO]
 
 
 def test_log_when_a_path_has_line_ends_stays_one_line(

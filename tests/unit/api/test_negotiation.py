@@ -98,9 +98,9 @@ def test_maximum_when_the_old_engine_leaves_rises_at_once(
     ],
 )
 def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
-    api: http.Api, method: str, path: str, since: str, before: str
+    strict: http.Api, method: str, path: str, since: str, before: str
 ) -> None:
-    answer = api(method, path, version=before)
+    answer = strict(method, path, version=before)
     assert answer.status == 404
     assert answer.code == 'clustering.microversion-method-missing'
     assert f'needs API version {since} or later' in answer.detail
@@ -111,7 +111,7 @@ def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
 def test_method_missing_status_when_configured_is_answered(
     api_with, status: int
 ) -> None:
-    api = api_with(method_not_found_status=status)
+    api = api_with(method_not_found_status=status, strict_versions=True)
     answer = api('GET', '/v1/services', version='1.6')
     assert answer.status == status
     if status == 400:
@@ -143,7 +143,8 @@ def test_history_that_is_configured_is_linked_by_errors_and_discovery(
     api_with: Callable[..., http.Api],
 ) -> None:
     page = 'https://example.org/history'
-    api = api_with(history_url=page, retire=['1.2 sunset=2030-01-01'])
+    retire = ['1.2 sunset=2030-01-01']
+    api = api_with(history_url=page, retire=retire, strict_versions=True)
 
     refused = api(*DELETE_BY_FORCE, version='1.2')
 
@@ -155,10 +156,10 @@ def test_history_that_is_configured_is_linked_by_errors_and_discovery(
 
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
 def test_path_when_the_version_lacks_all_its_methods_says_since_when(
-    api: http.Api, verb: str
+    strict: http.Api, verb: str
 ) -> None:
-    early = api(verb, '/v1/services', version='1.6')
-    late = api(verb, '/v1/services', version='1.7')
+    early = strict(verb, '/v1/services', version='1.6')
+    late = strict(verb, '/v1/services', version='1.7')
 
     assert early.status == 404
     assert early.detail == (
@@ -174,9 +175,9 @@ NEEDS_1_8 = "'force' needs API version 1.8 or later; this request asked for"
 
 
 def test_error_when_its_version_is_served_tells_it_and_links_the_history(
-    api: http.Api,
+    strict: http.Api,
 ) -> None:
-    answer = api(*DELETE_BY_FORCE, version='1.2')
+    answer = strict(*DELETE_BY_FORCE, version='1.2')
 
     assert answer.status == 400
     assert answer.detail == f'body.force: {NEEDS_1_8} 1.2.'
@@ -195,14 +196,14 @@ def test_error_when_its_version_is_served_tells_it_and_links_the_history(
     ],
 )
 def test_error_when_its_version_is_not_served_tells_the_maximum_and_why(
-    api: http.Api,
+    strict: http.Api,
     fleet: memory.Fleet,
     request_: tuple[str, str, dict[str, bool] | None],
     needs: str,
 ) -> None:
     fleet.served = Maximum(Version(1, 5), 'engine-2 (0.1.0) is older')
 
-    answer = api(*request_, version='1.2')
+    answer = strict(*request_, version='1.2')
 
     assert f'needs API version {needs} or later' in answer.detail
     assert answer.detail.endswith(
@@ -215,6 +216,9 @@ def test_error_when_its_version_is_not_served_tells_the_maximum_and_why(
 def test_error_when_no_other_version_helps_links_no_history(
     api: http.Api,
 ) -> None:
+    cluster = {'cluster': {'name': 'c1', 'profile_id': 'p'}}
+    api('POST', '/v1/clusters', cluster)
+
     answer = api('DELETE', '/v1/clusters/c1', {'farce': True}, version='1.2')
 
     assert answer.status == 400

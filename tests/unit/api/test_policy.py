@@ -120,4 +120,4 @@ def test_scopes_when_a_rule_is_of_a_route_are_said() -> None:
 
 def test_options_when_listed_for_the_generator_are_whole() -> None:
     groups = dict(api_conf.list_opts())
-    assert {'api', 'oslo_policy'} <= groups.keys()
+    assert groups.keys() == {'api'}

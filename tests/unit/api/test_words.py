@@ -208,10 +208,10 @@ def test_force_when_no_truth_value_is_told_as_senlin_does(
 
 
 def test_field_of_a_later_version_is_told_with_that_version(
-    api: http.Api,
+    strict: http.Api,
 ) -> None:
     # Senlin drops it in silence; there are no words to keep.
-    answer = api('DELETE', '/v1/clusters/x', {'force': True}, version='1.7')
+    answer = strict('DELETE', '/v1/clusters/x', {'force': True}, version='1.7')
     assert "'force' needs API version 1.8" in answer.json['error']['message']
 
 

@@ -17,6 +17,7 @@ from engine import cli, service
 from engine.db import database, migrations, phases
 from tests.unit.engine.db import chains, history
 from vobjects import exceptions
+from vobjects.cli import main
 
 
 @pytest.fixture
@@ -57,6 +58,83 @@ def test_db_sync_and_version(
         f'the database is {head}',
         f'{head} (newest: {head})',
     ]
+
+
+@pytest.mark.parametrize(
+    ('words', 'code'),
+    [
+        ('db version', 1),
+        ('db check', phases.State.EXPAND.value),
+        ('db contract', 1),
+        ('db purge --older-than=1d', 1),
+        ('queue show q', 1),
+        ('engine', 2),
+        ('config check --connect=database', 0),
+    ],
+)
+def test_command_that_does_not_create_leaves_no_database(
+    config: str, home: pathlib.Path, words: str, code: int
+) -> None:
+    assert main.main([*words.split(), f'--config-file={config}']) == code
+    assert [path.name for path in home.iterdir() if path.is_file()] == [
+        'engine.conf'
+    ]
+
+
+@pytest.mark.parametrize(
+    'words', ['db version', 'db check', 'db expand', 'db sync', 'queue show q']
+)
+def test_command_without_configuration_says_where_it_looked(
+    home: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: str,
+) -> None:
+    monkeypatch.setenv('HOME', str(home))
+    monkeypatch.chdir(home)
+    assert main.main(words.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert '[database] connection is not set' in line
+    assert 'looked in ~/.vobjects, ~, /etc/vobjects and /etc' in line
+    assert '--config-file' in line
+    assert list(home.iterdir()) == []
+
+
+def test_configuration_that_is_a_directory_is_bad_input(
+    home: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(['db', 'check', f'--config-file={home}']) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"Is a directory: '{home}'" in line
+
+
+def test_engine_without_a_setting_names_it_and_the_file(
+    home: pathlib.Path, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = home / 'less.conf'
+    file.write_text('[DEFAULT]\ntransport_url = rabbit://\n')
+    assert main.main(['engine', f'--config-file={file}']) == 2
+    said = capsys.readouterr().err
+    assert f'[database] connection is not set in {file}; set it' in said
+    file.write_text('[database]\nconnection = sqlite:////none/at/all\n')
+    assert main.main(['engine', f'--config-file={file}']) == 2
+    said = capsys.readouterr().err
+    assert f'[DEFAULT] transport_url is not set in {file}; set it' in said
+
+
+def test_db_says_which_files_and_database_it_uses(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open(config, 'a') as file:
+        file.write('[databse]\nconnection = sqlite://\n')
+    cli.db(['version', f'--config-file={config}'])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f'Configuration: {config}'
+    assert lines[1].startswith('Database: sqlite:////')
+    assert lines[2] == (
+        f'{config}: [databse]: unknown section, nothing reads it; did you'
+        " mean 'database'?"
+    )
 
 
 def test_db_check_expand_and_contract(

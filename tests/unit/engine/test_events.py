@@ -16,9 +16,9 @@ def listed(engine: fleet.Engine, context: Any = None, **more: Any) -> Any:
     return engine.ask(events.EventListRequest(**more), context)
 
 
-def phases(engine: fleet.Engine, **more: Any) -> list[tuple[str, str, str]]:
+def phases(engine: fleet.Engine, **more: Any) -> list[tuple[str, str]]:
     return [
-        (event.action, event.meta_data['phase'], event.status)
+        (event.action, event.status)
         for event in listed(engine, sort='timestamp', **more)
     ]
 
@@ -29,8 +29,8 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
     engine = any_world.engine()
     cluster = asks.cluster(engine, 1, name='web')
     assert phases(engine) == [
-        ('CLUSTER_CREATE', 'start', 'INIT'),
-        ('CLUSTER_CREATE', 'end', 'ACTIVE'),
+        ('CLUSTER_CREATE', 'start'),
+        ('CLUSTER_CREATE', 'end'),
     ]
     ended = listed(engine)[-1]
     assert (ended.otype, ended.oid, ended.oname) == ('CLUSTER', cluster, 'web')
@@ -55,7 +55,7 @@ def test_events_of_what_is_gone_still_tell_its_name(
     engine.ask(clusters.ClusterDeleteRequest(identity='web'))
     engine.work()
     last = listed(engine, cluster_id=[cluster])[-1]
-    assert (last.oname, last.status) == ('web', 'DELETED')
+    assert (last.oname, last.status) == ('web', 'end')
     assert last.action == 'CLUSTER_DELETE'
 
 
@@ -73,11 +73,38 @@ def test_failed_and_cancelled_actions_have_events_of_their_levels(
     world.conf.set_override('failure_rate', 1.0, 'simulated')
     engine.ask(clusters.ClusterScaleOutRequest(identity=cluster))
     engine.work()
-    assert [event.action for event in listed(engine, level=['WARN'])] == [
-        'CLUSTER_CHECK'
-    ]
-    (failed,) = listed(engine, level=['40'])
-    assert (failed.action, failed.level) == ('CLUSTER_SCALE_OUT', 'ERROR')
+    assert phases(engine, level=['WARN']) == [('CLUSTER_CHECK', 'error')]
+    assert phases(engine, level=['40']) == [('CLUSTER_SCALE_OUT', 'error')]
+    assert [event.level for event in listed(engine, level=['40'])] == ['ERROR']
+
+
+def test_event_recorded_by_an_earlier_release_shows_its_phase(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+
+    def released(session: Any) -> None:
+        for event in session.query(models.Event):
+            event.status = 'ACTIVE'
+
+    world.database.write(released)
+    assert [phase for _action, phase in phases(engine)] == ['start', 'end']
+
+
+def test_event_of_a_member_names_its_cluster(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1, name='web')
+    (member,) = world.rows(models.Node)
+    alone = asks.node(engine, name='alone', profile_id='p')
+    for node in (member.id, alone):
+        engine.ask(nodes.NodeCheckRequest(identity=node))
+    engine.work()
+    names = {
+        event.oid: event.meta_data.get('cluster_name')
+        for event in listed(engine, action=['NODE_CHECK'])
+    }
+    assert names == {member.id: 'web', alone: None}
 
 
 def test_derived_actions_and_low_levels_are_left_out_as_configured(
@@ -108,8 +135,8 @@ def test_events_are_filtered_and_sorted(world: fleet.World) -> None:
     engine.ask(nodes.NodeCheckRequest(identity=node))
     engine.work()
     assert phases(engine, otype=['NODE'], action=['NODE_CHECK']) == [
-        ('NODE_CHECK', 'start', 'ACTIVE'),
-        ('NODE_CHECK', 'end', 'ACTIVE'),
+        ('NODE_CHECK', 'start'),
+        ('NODE_CHECK', 'end'),
     ]
     names = [event.oname for event in listed(engine, sort='oname:desc')]
     assert names == ['web', 'web', *['alone'] * 4]

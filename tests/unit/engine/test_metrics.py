@@ -83,9 +83,10 @@ def test_lock_that_somebody_has_is_counted(world: fleet.World) -> None:
     engine = world.engine()
     cluster = asks.cluster(engine, 1)
     (node,) = world.rows(models.Node)
+    # Both before the first is claimed: a locked cluster accepts no action.
     engine.ask(nodes.NodeCheckRequest(identity=node.id))
-    assert engine.scheduler.claim() is not None
     engine.ask(clusters.ClusterCheckRequest(identity=cluster))
+    assert engine.scheduler.claim() is not None
     assert engine.scheduler.claim() is None
     assert value(engine, 'vobjects_engine_lock_waits_total') == 1
 

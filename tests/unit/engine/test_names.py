@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -21,7 +22,15 @@ from vobjects.clustering import errors
         ('$2R.$2I', r'[a-z0-9]{2}\.07'),
         ('plain', 'plain'),
         ('节点-$I', '节点-7'),
+        ('$9R$00I', '[a-z0-9]{9}7'),
+        ('$003I-$100r', '007-[a-z0-9]{100}'),
+        ('$99999999R', '[a-z0-9]{255}'),
+        ('$99999999I', '0{254}7'),
         ('x' * 300, 'x{255}'),
+        # As older releases accepted them.
+        ('$99R' * 250_000, '[a-z0-9]{255}'),
+        ('$00000001I' * 250_000, '7{255}'),
+        ('x$' + 'R' * 1_000_000, 'x[a-z0-9]{8}R{246}'),
     ],
 )
 def test_name_follows_the_format(name_format: Any, pattern: str) -> None:
@@ -31,8 +40,47 @@ def test_name_follows_the_format(name_format: Any, pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    'name_format', ['$X', 'a b', '%s', '💥-$I', 5, 1.5, True, ['x'], {'a': 1}]
+    'name_format',
+    [
+        '$X',
+        '$999999999I',
+        'a b',
+        '%s',
+        '💥-$I',
+        5,
+        1.5,
+        True,
+        ['x'],
+        {'a': 1},
+    ],
 )
 def test_format_that_makes_no_names_is_refused(name_format: Any) -> None:
     with pytest.raises(errors.BadRequest, match=r'config: node\.name\.format'):
         names.member_name({names.CONFIG: name_format}, 7)
+
+
+@pytest.mark.parametrize('name_format', [None, '', 'web-$3I', 'x' * 255])
+def test_format_of_at_most_255_characters_is_accepted(
+    name_format: Any,
+) -> None:
+    names.check({names.CONFIG: name_format})
+
+
+def test_longer_format_is_rejected() -> None:
+    with pytest.raises(errors.BadRequest, match='at most 255 characters, not'):
+        names.check({names.CONFIG: 'x' * 256})
+
+
+def test_filling_a_format_draws_no_more_than_a_name_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = 0
+
+    def choices(letters: str, *, k: int) -> list[str]:
+        nonlocal drawn
+        drawn += k
+        return ['x'] * k
+
+    monkeypatch.setattr(random, 'choices', choices)
+    assert names.node_name('$99R' * 250_000, 1) == 'x' * 255
+    assert drawn <= 2 * 255

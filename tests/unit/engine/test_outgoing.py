@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import http.server
 import pathlib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from oslo_config import cfg
 
+from engine import conf as engine_conf
 from engine import outgoing, service
+from tests import limits, raw_server
 from tests.unit.engine import fleet
 
 
@@ -44,11 +48,152 @@ NETWORKS = ['127.0.0.0/8', '::1/128']
 )
 def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
     with pytest.raises(outgoing.OutgoingError, match=says):
-        outgoing.refuse_forbidden(NETWORKS, url, 'it')
+        outgoing.refuse_forbidden(NETWORKS, url, 'it', 60)
 
 
-def test_url_elsewhere_is_not_refused() -> None:
-    outgoing.refuse_forbidden(NETWORKS, 'http://192.0.2.1/x', 'it')
+@pytest.mark.parametrize(
+    'host',
+    [
+        '0.0.0.0',
+        '0.1.2.3',
+        '[::]',
+        '[::ffff:127.0.0.1]',
+        '[::ffff:7f00:1]',
+        '[::ffff:0:127.0.0.1]',
+        '[::127.0.0.1]',
+        '[64:ff9b::127.0.0.1]',
+        '[64:ff9b:1::127.0.0.1]',
+        '[2002:7f00:1::1]',
+        # Teredo: the client, inverted, and the server.
+        '[2001:0:c000:201::80ff:fffe]',
+        '[2001:0:7f00:1::3fff:fdfe]',
+        '[::ffff:0.0.0.0]',
+        '2130706433',
+        '127.1',
+        '0x7f.1',
+    ],
+)
+def test_address_that_leads_to_a_forbidden_one_is_refused(host: str) -> None:
+    with pytest.raises(outgoing.OutgoingError, match='forbidden network'):
+        outgoing.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+
+
+@pytest.mark.parametrize(
+    'host', ['192.0.2.1', '[2001:db8::1]', '[::ffff:192.0.2.1]']
+)
+def test_address_elsewhere_is_not_refused(host: str) -> None:
+    outgoing.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+
+
+@pytest.mark.parametrize(
+    'group', ['hooks', 'health_manager', 'provider_docker']
+)
+@pytest.mark.parametrize(
+    'host', ['127.0.0.1', '[::1]', '169.254.169.254', '[fe80::a9fe:a9fe]']
+)
+def test_loopback_and_link_local_are_forbidden_by_default(
+    group: str, host: str
+) -> None:
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    with pytest.raises(outgoing.OutgoingError, match='forbidden network'):
+        outgoing.refuse_forbidden(
+            conf[group].forbidden_networks, f'http://{host}/', 'it', 60
+        )
+
+
+@pytest.mark.parametrize(
+    'trickle', [raw_server.trickle_head, raw_server.trickle_body]
+)
+def test_response_that_trickles_is_ended_at_the_deadline(
+    trickle: Callable[[threading.Event], raw_server.Reply],
+) -> None:
+    stop, ended = threading.Event(), threading.Event()
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        try:
+            trickle(stop)(connection, head)
+        except OSError:
+            ended.set()
+
+    with (
+        raw_server.serving(reply) as port,
+        outgoing.session([], 'it', limit=1000) as session,
+    ):
+        with pytest.raises(outgoing.OutgoingError, match=r'within 0\.5 sec'):
+            session.get(f'http://127.0.0.1:{port}/', timeout=0.5)
+        # No thread is left that reads on.
+        assert ended.wait(60)
+        stop.set()
+
+
+def test_response_that_floods_is_cut_off_in_little_memory() -> None:
+    with raw_server.serving(raw_server.flood) as port:
+        printed = limits.run(
+            f"""
+from engine import outgoing
+with outgoing.session([], 'it', limit=1000) as session:
+    url = 'http://127.0.0.1:{port}/'
+    print(len(session.get(url, timeout=60).content))
+""",
+            memory=64 * 2**20,
+        )
+    assert printed == '1000\n'
+
+
+def test_compressed_response_is_not_decompressed() -> None:
+    bomb = gzip.compress(b'x' * 10_000_000)
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        assert b'Accept-Encoding: identity' in head
+        connection.sendall(
+            raw_server.OK
+            + b'Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n'
+            % len(bomb)
+            + bomb
+        )
+
+    with (
+        raw_server.serving(reply) as port,
+        outgoing.session([], 'it', limit=100_000) as session,
+    ):
+        answer = session.get(f'http://127.0.0.1:{port}/', timeout=60)
+    assert answer.content == bomb
+
+
+def test_credentials_of_netrc_are_not_sent(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / 'netrc'
+    netrc.write_text('default login engine password secret\n')
+    monkeypatch.setenv('NETRC', str(netrc))
+    heads: list[bytes] = []
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        heads.append(head)
+        raw_server.answering({})(connection, head)
+
+    with (
+        raw_server.serving(reply) as port,
+        outgoing.session([], 'it', limit=1000) as session,
+    ):
+        session.get(f'http://127.0.0.1:{port}/', timeout=60)
+    assert b'uthorization' not in heads[0]
+
+
+def test_response_by_a_proxy_is_ended_at_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = threading.Event()
+    with (
+        raw_server.serving(raw_server.trickle_body(stop)) as port,
+        outgoing.session(NETWORKS, 'it', limit=1000) as session,
+    ):
+        monkeypatch.setenv('http_proxy', f'http://127.0.0.1:{port}')
+        with pytest.raises(outgoing.OutgoingError, match=r'within 0\.5 sec'):
+            session.get('http://192.0.2.1/', timeout=0.5)
+        stop.set()
 
 
 class Served(http.server.BaseHTTPRequestHandler):
@@ -92,7 +237,7 @@ def test_name_is_looked_up_once_and_what_was_found_is_called(
     port: int, resolved: list[str]
 ) -> None:
     resolved += ['127.0.0.1', '192.0.2.1']
-    with outgoing.session(['192.0.2.0/24'], 'it') as session:
+    with outgoing.session(['192.0.2.0/24'], 'it', limit=1000) as session:
         answer = session.get(f'http://rebound.example:{port}/', timeout=60)
     assert answer.text == f'rebound.example:{port}'
     assert resolved == ['192.0.2.1']
@@ -103,7 +248,7 @@ def test_name_that_leads_to_a_forbidden_network_is_not_called(
 ) -> None:
     resolved += ['127.0.0.1']
     with (
-        outgoing.session(NETWORKS, 'it') as session,
+        outgoing.session(NETWORKS, 'it', limit=1000) as session,
         pytest.raises(outgoing.OutgoingError, match='in a forbidden network'),
     ):
         session.get(f'http://rebound.example:{port}/', timeout=60)
@@ -115,7 +260,7 @@ def test_name_that_a_proxy_calls_is_looked_at_before(
     monkeypatch.setenv('http_proxy', f'http://127.0.0.1:{port}')
     resolved += ['192.0.2.1']
     with (
-        outgoing.session(['192.0.2.0/24'], 'it') as session,
+        outgoing.session(['192.0.2.0/24'], 'it', limit=1000) as session,
         pytest.raises(outgoing.OutgoingError, match='in a forbidden network'),
     ):
         session.get('http://rebound.example/', timeout=60)
@@ -136,7 +281,7 @@ def test_certificate_is_held_against_the_name(
     thread.start()
     url = f'https://rebound.example:{server.server_port}/'
     try:
-        with outgoing.session([], 'it') as session:
+        with outgoing.session([], 'it', limit=1000) as session:
             if name == 'rebound.example':
                 answer = session.get(url, timeout=60, verify=str(file))
                 assert answer.status_code == 200
@@ -182,7 +327,7 @@ def _certificate(directory: pathlib.Path, name: str) -> pathlib.Path:
 def test_nobody_there_is_an_error_of_requests(resolved: list[str]) -> None:
     resolved += ['127.0.0.1']
     with (
-        outgoing.session([], 'it') as session,
+        outgoing.session([], 'it', limit=1000) as session,
         pytest.raises(requests.ConnectionError),
     ):
         session.get('http://rebound.example:1/', timeout=60)

@@ -18,7 +18,7 @@ def test_death_is_noticed_within_two_periods() -> None:
 
 @pytest.mark.parametrize(
     ('periods', 'dies'),
-    [(DEAD_AFTER_PERIODS - 0.1, False), (DEAD_AFTER_PERIODS, True)],
+    [(DEAD_AFTER_PERIODS - 0.1, False), (DEAD_AFTER_PERIODS + 0.01, True)],
 )
 def test_engine_dies_of_so_many_periods_of_silence(
     world: fleet.World, periods: float, dies: bool

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pathlib
 
 import pytest
@@ -10,25 +11,56 @@ from oslo_config import cfg, generator
 
 from api import conf as api_conf
 from engine import conf as engine_conf
+from engine.delegations import conf as delegations_conf
+from engine.providers.openstack import conf as openstack_conf
+from vobjects.cli import settings
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.drivers import embedded
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 
-#: Ours only by their place: oslo.policy has written them, and may add some.
-FOREIGN = '[oslo_policy]'
+#: What a deployment has to set; most of it belongs to libraries.
+REQUIRED = (
+    '[DEFAULT] #transport_url =',
+    '[database] #connection =',
+    '[keystone_authtoken] #auth_type =',
+    '[keystone_authtoken] #www_authenticate_uri =',
+    '[keystone_authtoken] #memcached_servers =',
+    '[provider_openstack] #auth_url =',
+    '[provider_openstack] #username =',
+    '[receivers] #encryption_keys =',
+    '[receivers] #auth_type =',
+    '[oslo_messaging_rabbit] #ssl =',
+    '[oslo_middleware] #enable_proxy_headers_parsing =',
+    '[oslo_policy] #policy_file =',
+    '[healthcheck] #backends =',
+    '[cors] #allowed_origin =',
+)
+
+MODULES = (
+    api_conf,
+    engine_conf,
+    openstack_conf,
+    delegations_conf,
+    rpc_conf,
+    embedded,
+)
+
+#: Sections of the service. Other releases of libraries have other options.
+OWN = {
+    f'[{getattr(group, "name", group)}]'
+    for module in MODULES
+    for group, _ in module.list_opts()
+}
 
 
 def options(sample: pathlib.Path) -> list[str]:
-    """Return the lines that set something, each after its section.
-
-    The words between them are oslo.config's in part, and differ by release.
-    """
+    """Return the lines that set an option, each after its section."""
     found, section = [], ''
     for line in sample.read_text().splitlines():
         if line.startswith('['):
             section = line
-        elif line.startswith('#') and '=' in line and section != FOREIGN:
+        elif line.startswith('#') and '=' in line:
             name = line[1:].partition('=')[0].strip()
             if name.isidentifier():
                 found.append(f'{section} {line}')
@@ -49,17 +81,38 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def test_sample_is_fresh(fresh: pathlib.Path) -> None:
-    kept = options(ETC / 'vobjects.conf.sample')
-    assert kept == options(fresh), 'run `make sample`'
+    kept = own(options(ETC / 'vobjects.conf.sample'))
+    assert kept == own(options(fresh)), 'run `make sample`'
+
+
+def own(lines: list[str]) -> list[str]:
+    """Return the lines of sections of the service."""
+    return [line for line in lines if line.partition(' ')[0] in OWN]
+
+
+def test_sample_has_what_a_deployment_has_to_set(fresh: pathlib.Path) -> None:
+    for sample in (ETC / 'vobjects.conf.sample', fresh):
+        text = '\n'.join(options(sample))
+        assert [line for line in REQUIRED if line not in text] == []
+
+
+def test_sample_has_the_namespaces_that_processes_know() -> None:
+    lines = (ETC / 'config-generator.conf').read_text().splitlines()
+    listed = {
+        line.partition(' = ')[2] for line in lines if 'namespace' in line
+    }
+    points = importlib.metadata.entry_points(group=settings.GROUP)
+    ours = {p.name for p in points if p.value.startswith(('api.', 'engine.'))}
+    assert ours <= listed
+    for name in listed - ours:
+        assert name.startswith((settings.PREFIX, *settings.LIBRARIES)), name
 
 
 def test_sample_has_all_options_of_ours(fresh: pathlib.Path) -> None:
     text = '\n'.join(options(fresh))
-    for module in (api_conf, engine_conf, rpc_conf, embedded):
+    for module in MODULES:
         for group, listed in module.list_opts():
-            section = f'[{group}]'
-            if section == FOREIGN:
-                continue
+            section = f'[{getattr(group, "name", group)}]'
             for option in listed:
                 assert f'{section} #{option.dest} =' in text, option.name
 

@@ -358,3 +358,22 @@ def test_at_the_newest_version_primitives_are_those_of_ovo(
     assert ours[DATA].keys() == theirs[DATA].keys()
     assert ours[CHANGES] == theirs[CHANGES]
     assert ours[VERSION] == theirs[VERSION] == '1.4'
+
+
+@pytest.mark.parametrize(
+    ('error', 'message'),
+    [
+        (exceptions.OutOfReach('it is away'), 'it is away'),
+        (exceptions.TypeNotSpoken('A'), 'A is not understood by the oldest'),
+    ],
+)
+def test_message_has_no_traceback_when_the_error_is_remote(
+    error: exceptions.VobjectsError, message: str
+) -> None:
+    # As oslo.messaging rebuilds what came over the bus.
+    shown = {'__str__': lambda self: f'{message}\nTraceback (most recent call'}
+    remote: Any = type(f'{type(error).__name__}_Remote', (type(error),), shown)
+    came = remote(*error.args)
+    assert str(came) != str(error)
+    assert came.message == error.message == str(error)
+    assert came.message.startswith(message)

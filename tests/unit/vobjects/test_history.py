@@ -252,6 +252,61 @@ def test_version_map_is_compared_as_numbers(registry: None) -> None:
         Thing.first_microversion_of('color')
 
 
+def test_early_map_counts_where_it_gives_the_newer_version(
+    registry: None,
+) -> None:
+    @base.register
+    class Thing(base.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.3': '1.0', '1.9': '1.1', '1.10': '1.2'}
+        EARLY_VERSION_MAP = {'1.1': '1.0', '1.5': '1.1'}
+        fields = {
+            'name': fields.StringField(),
+            'force': added('1.1', fields.BooleanField(default=False)),
+            'deep': added('1.2', fields.BooleanField(default=False)),
+        }
+
+    def shown(early: bool) -> list[str | None]:
+        versions = (Version(1, n) for n in (0, 1, 3, 5, 9, 10, 11))
+        return [Thing.version_at(version, early=early) for version in versions]
+
+    assert shown(early=False) == [
+        *(None, None, '1.0', '1.0', '1.1', '1.2', '1.2')
+    ]
+    assert shown(early=True) == [
+        *(None, '1.0', '1.0', '1.1', '1.1', '1.2', '1.2')
+    ]
+    assert Thing.introduced() == Version(1, 3)
+
+
+@pytest.mark.parametrize(
+    ('early', 'says'),
+    [
+        ({'1.9': '1.1'}, 'must be earlier than in VERSION_MAP'),
+        ({'1.0': '1.3'}, 'must be earlier than in VERSION_MAP'),
+        ({'1.0': '1.2'}, "would take 'color' from earlier clients"),
+        ({'1.0': '1.1', '1.1': '1.1'}, 'in both columns'),
+        ({'1': '1.1'}, 'EARLY_VERSION_MAP'),
+    ],
+)
+def test_early_map_that_cannot_be_is_refused(
+    registry: None, early: dict[str, str], says: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError, match=says):
+
+        @base.register
+        class Thing(base.Request):
+            VERSION = '1.2'
+            VERSION_MAP = {'1.9': '1.1', '1.10': '1.2'}
+            EARLY_VERSION_MAP = early
+            fields = {
+                'force': added('1.1', fields.BooleanField(default=False)),
+                'colour': renamed(
+                    '1.2', 'color', fields.StringField(nullable=True)
+                ),
+            }
+
+
 def test_a_map_that_begins_with_1_0_says_when_the_type_came(
     registry: None,
 ) -> None:

@@ -204,6 +204,65 @@ def test_run_when_child_cannot_start_then_fails_and_stops_the_rest(watched):
     assert not any(is_alive(pid) for pid in watched.pids('well'))
 
 
+def test_stop_when_children_end_at_the_same_time_then_the_rest_ends_in_order(
+    watched,
+):
+    watched.child('well', WELL, ready=lambda: bool(watched.pids('well')))
+    for name in ('first', 'second'):
+        watched.child(
+            name,
+            WELL,
+            stage=1,
+            ready=lambda name=name: bool(watched.pids(name)),
+        )
+    watch = supervisor.Supervisor(
+        watched.children, watched.said.append, timing=QUICK
+    )
+
+    def end_both_and_stop():
+        """Run between the supervisor's last look and its stop."""
+        keepers = [
+            pathlib.Path(f'/proc/{watched.pids(name)[0]}/stat')
+            .read_text()
+            .rpartition(')')[2]
+            .split()[1]
+            for name in ('first', 'second')
+        ]
+        for name in ('first', 'second'):
+            os.kill(watched.pids(name)[0], signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(int(pid)) for pid in keepers))
+        watch.stop()
+
+    assert watch.run(end_both_and_stop) == 0
+    assert watched.said == ['stopping']
+    assert watched.log('well').endswith('ended well\n')
+
+
+def test_run_when_child_ends_with_2_then_not_started_again(watched):
+    watched.child('well', WELL)
+    watched.child(
+        'picky',
+        'import sys\n'
+        'print("pid 0", flush=True)\n'
+        'print("picky: [engine] workers is bad", flush=True)\n'
+        'sys.exit(2)\n',
+        ready=lambda: False,
+    )
+    assert watched.run() == 2
+    assert watched.said == ['picky: picky: [engine] workers is bad']
+    assert len(watched.pids('picky')) == 1
+    assert not any(is_alive(pid) for pid in watched.pids('well'))
+
+
+def test_run_when_child_crashes_then_only_the_last_line_is_shown(watched):
+    watched.child('crasher', 'def f(): f()\nf()', ready=lambda: False)
+    assert watched.run() == 1
+    assert len(watched.log('crasher').splitlines()) > 9
+    for text in ends_of(watched):
+        _, line = text.splitlines()
+        assert line.startswith('    RecursionError: ')
+
+
 def test_run_when_program_is_missing_then_fails_with_its_name(watched):
     watched.children.append(
         supervisor.Child(

@@ -55,9 +55,12 @@ class Processes:
     def sockets(self) -> list[pathlib.Path]:
         return sorted(self.root.glob('*/*'))
 
+    def end_clients(self) -> None:
+        while self._transports:
+            self._transports.pop().cleanup()
+
     def close(self) -> None:
-        for transport in self._transports:
-            transport.cleanup()
+        self.end_clients()
         for process in self._running:
             process.kill()
             process.wait()

@@ -28,12 +28,18 @@ def webhook(called: sink.Sink, timeout: int = 3600) -> dict[str, Any]:
     return {'type': 'webhook', 'params': params, 'timeout': timeout}
 
 
-def cluster(engine: fleet.Engine, size: int = 2, **properties: Any) -> None:
+def cluster(
+    engine: fleet.Engine,
+    size: int = 2,
+    *,
+    version: str = '1.1',
+    **properties: Any,
+) -> None:
     """Create cluster c with a deletion policy."""
     asks.cluster(engine, size)
     spec = {
         'type': 'senlin.policy.deletion',
-        'version': '1.1',
+        'version': version,
         'properties': properties,
     }
     engine.ask(policies.PolicyCreateRequest(name='p', spec=spec))
@@ -189,9 +195,11 @@ def test_node_that_may_not_go_is_not_told_of(
     world.assert_at_rest()
 
 
-def test_queue_is_told(world: fleet.World) -> None:
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_queue_is_told(world: fleet.World, version: str) -> None:
     engine = world.engine()
-    cluster(engine, hooks={'params': {'queue': 'q'}, 'timeout': 60})
+    hooks = {'params': {'queue': 'q'}, 'timeout': '60'}
+    cluster(engine, version=version, hooks=hooks)
     scale_in(engine)
     (removal,) = removals(world)
     assert removal.status == WAITING

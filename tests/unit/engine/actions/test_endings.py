@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import contextlib
 import datetime
+import random
+import time
 from typing import Any
 
 import pytest
+from sqlalchemy import orm
 
 from engine.actions import endings
 from engine.db import models
 from tests.unit.engine import asks, fleet
-from vobjects.clustering.requests import clusters, nodes
+from tests.unit.engine.test_scheduler import at_rest, wait_until
+from vobjects.clustering import errors
+from vobjects.clustering.requests import actions, clusters, nodes
 
 
 def be_late(world: fleet.World, kind: str) -> None:
@@ -150,3 +156,119 @@ def test_cancelled_before_it_began_leaves_its_target_alone(
         'CANCELLED',
         'cancelled by request',
     )
+
+
+def cancel(engine: fleet.Engine, action: str) -> None:
+    request = actions.ActionUpdateRequest(identity=action, status='CANCELLED')
+    engine.ask(request)
+
+
+def assert_sizes_agree(world: fleet.World) -> None:
+    """Every cluster is meant to have the nodes that it has."""
+    for cluster in world.rows(models.Cluster):
+        members = [
+            node
+            for node in world.rows(models.Node)
+            if node.cluster_id == cluster.id
+        ]
+        assert cluster.desired_capacity == len(members), cluster.status
+
+
+@pytest.mark.parametrize('deleted', [0, 1])
+def test_cancelled_shrinking_leaves_the_nodes_wanted_that_stay(
+    any_world: fleet.World, deleted: int
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 3)
+    scaling = engine.ask(clusters.ClusterScaleInRequest(identity='c', count=3))
+    engine.work(1 + deleted)
+    cancel(engine, scaling.action)
+    shown = asks.show_cluster(engine, 'c')
+    assert (shown.status, len(shown.nodes)) == ('ERROR', 3 - deleted)
+    assert_sizes_agree(any_world)
+    any_world.assert_at_rest()
+
+
+@pytest.mark.parametrize('deleted', [0, 1, 3])
+@pytest.mark.parametrize('status', ['ACTIVE', 'ERROR'])
+def test_cancelled_deletion_leaves_the_nodes_wanted_that_stay(
+    any_world: fleet.World, deleted: int, status: str
+) -> None:
+    engine = any_world.engine()
+    id_ = asks.cluster(engine, 3)
+
+    def mark(session: orm.Session) -> None:
+        cluster = session.get(models.Cluster, id_)
+        assert cluster is not None
+        cluster.status = status
+
+    def delay(session: orm.Session) -> None:
+        for row in session.query(models.Action).filter_by(status='READY'):
+            row.not_before = datetime.datetime(9999, 1, 1, tzinfo=datetime.UTC)
+
+    any_world.database.write(mark)
+    engine.ask(clusters.ClusterScaleInRequest(identity='c', count=3))
+    engine.work(1)
+    any_world.database.write(delay)  # the deletion overtakes the children
+    request = clusters.ClusterDeleteRequest(identity='c', force=True)
+    deletion = engine.ask(request).action
+    engine.work(1 + deleted)
+    assert any_world.statuses('CLUSTER_SCALE_IN') == ['CANCELLED']
+    cancel(engine, deletion)
+    shown = asks.show_cluster(engine, 'c')
+    assert (shown.status, len(shown.nodes)) == ('ERROR', 3 - deleted)
+    assert_sizes_agree(any_world)
+    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    engine.work()
+    shown = asks.show_cluster(engine, 'c')
+    assert shown.status == 'ACTIVE'
+    assert shown.desired_capacity == 3 - deleted
+    any_world.assert_at_rest()
+
+
+def test_failed_deletion_leaves_the_nodes_wanted_that_stay(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 3)
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
+    engine.work(2)  # the first node is gone
+    world.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.work()
+    assert world.statuses('CLUSTER_DELETE') == ['FAILED']
+    assert len(asks.show_cluster(engine, 'c').nodes) == 2
+    assert_sizes_agree(world)
+
+
+def test_deletions_cancelled_at_any_moment_leave_sizes_that_agree(
+    any_world: fleet.World,
+) -> None:
+    dice = random.Random(7)
+    any_world.conf.set_override('latency', 0.005, 'simulated')
+    engines = [any_world.engine(name=name) for name in ('one', 'two')]
+    for engine in engines:
+        engine.scheduler.start()
+    profile = asks.profile(engines[0])
+    for turn in range(12):
+        engine, other = engines[turn % 2], engines[1 - turn % 2]
+        cluster = asks.cluster(
+            engine, 3, run=False, name=f'c{turn}', profile_id=profile
+        )
+        wait_until(lambda: at_rest(any_world))
+        request = clusters.ClusterScaleInRequest(identity=cluster, count=3)
+        begun = [engine.ask(request).action]
+        time.sleep(dice.uniform(0, 0.03))
+        with contextlib.suppress(errors.ResourceNotFound):
+            forced = clusters.ClusterDeleteRequest(
+                identity=cluster, force=True
+            )
+            begun.append(other.ask(forced).action)
+        time.sleep(dice.uniform(0, 0.05))
+        for action in reversed(begun):
+            with contextlib.suppress(errors.ActionImmutable):
+                cancel(other, action)
+        wait_until(lambda: at_rest(any_world))
+        assert_sizes_agree(any_world)
+    for engine in engines:
+        engine.scheduler.stop(60)
+    any_world.assert_at_rest()

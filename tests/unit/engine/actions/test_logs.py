@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,7 @@ from oslo_log import log as oslo_log
 from engine.actions import logs
 from engine.db import models
 from tests.unit.engine import asks, fleet
-from vobjects.clustering.requests import clusters
+from vobjects.clustering.requests import actions, clusters
 
 
 @pytest.fixture
@@ -62,9 +63,62 @@ def test_line_of_json_names_request_action_and_cluster(
         assert line['context']['action'] == row.action
         assert line['context']['request_id'] == row.request_id
         assert line['context']['project_id'] == 'ours'
-    (told,) = [line for line in found if line['levelname'] == 'INFO']
-    assert told['context']['action'] == 'CLUSTER_CREATE'
-    assert 'SUCCEEDED' in told['message']
+    told = [line for line in found if line['levelname'] == 'INFO']
+    assert {one['context']['action'] for one in told} == {'CLUSTER_CREATE'}
+    action = told[0]['context']['action_id'][:8]
+    assert [one['message'] for one in told] == [
+        f'CLUSTER_CREATE {action} on cluster c ({cluster}): {text}'
+        for text in ('started', 'SUCCEEDED: Cluster creation succeeded.')
+    ]
+
+
+def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0, name='web')
+    world.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.ask(clusters.ClusterScaleOutRequest(identity='web'))
+    engine.work()
+    (node,) = world.rows(models.Node)
+    of_node, of_cluster = [
+        line['message']
+        for line in read(lines)
+        if line['levelname'] == 'WARNING'
+    ]
+    assert re.fullmatch(
+        rf'NODE_CREATE \w{{8}} on node {node.name} \({node.id}\) of cluster'
+        rf' web \({cluster}\): FAILED: .*the simulated cloud failed.*',
+        of_node,
+    )
+    assert re.fullmatch(
+        rf'CLUSTER_SCALE_OUT \w{{8}} on cluster web \({cluster}\): FAILED:'
+        r' Failed in scaling nodes: .*',
+        of_cluster,
+    )
+
+
+def test_action_that_another_process_ends_is_logged_on_one_line(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    action = engine.ask(clusters.ClusterCheckRequest(identity='c')).action
+
+    def rename(session: Any) -> None:
+        session.get(models.Cluster, cluster).name = 'two\nlines'
+
+    world.database.write(rename)
+    engine.ask(
+        actions.ActionUpdateRequest(identity=action, status='CANCELLED')
+    )
+    told = read(lines)[-1]
+    assert told['levelname'] == 'INFO'
+    assert told['context']['action_id'] == action
+    assert told['message'] == (
+        f'CLUSTER_CHECK {action[:8]} on cluster two lines ({cluster}):'
+        ' CANCELLED: cancelled by request'
+    )
 
 
 def test_line_about_another_engines_action_names_that(
@@ -75,7 +129,6 @@ def test_line_about_another_engines_action_names_that(
     job = engine.scheduler.claim()
     assert job is not None
     world.silence(engine)
-    lines.truncate(0)
     world.engine(name='two').reaper.sweep()
     (told,) = [
         line for line in read(lines) if 'ready again' in line['message']
@@ -97,13 +150,15 @@ def test_line_of_text_names_request_action_and_cluster(
     engine.ask(clusters.ClusterCheckRequest(identity=cluster))
     engine.work()
     for row in world.rows(models.Action):
-        (told,) = [
+        started, ended = [
             line
             for line in stream.stream.getvalue().splitlines()
             if f'{row.action} {row.id} cluster {cluster}' in line
             and 'INFO' in line
         ]
-        assert row.request_id in told
+        assert row.request_id in started
+        assert row.request_id in ended
+        assert f'on cluster c ({cluster}): started' in started
 
 
 @pytest.fixture(autouse=True)

@@ -237,3 +237,23 @@ def test_node_joins_though_its_server_cannot_be_told(
     assert members(engine, cluster) == [node]
     assert world.statuses('NODE_JOIN') == ['SUCCEEDED']
     world.assert_at_rest()
+
+
+@pytest.mark.parametrize(
+    ('request_type', 'named'),
+    [
+        (clusters.ClusterAddNodesRequest, ['a', 'b', 'd']),
+        (clusters.ClusterDelNodesRequest, ['a', 'b', 'd']),
+        (clusters.ClusterReplaceNodesRequest, {'a': 'x', 'b': 'y', 'd': 'z'}),
+    ],
+)
+def test_more_nodes_than_a_cluster_can_have_are_rejected_at_once(
+    world: fleet.World, request_type: Any, named: Any
+) -> None:
+    world.conf.set_override('max_nodes_per_cluster', 2, 'engine')
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    with pytest.raises(
+        errors.BadRequest, match='nodes: must have at most 2 items, not 3'
+    ):
+        engine.ask(request_type(identity='c', nodes=named))

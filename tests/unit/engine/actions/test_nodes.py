@@ -7,7 +7,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import asks, fleet
-from vobjects.clustering.requests import clusters, nodes
+from vobjects.clustering.requests import clusters, nodes, profiles
 
 
 def test_create_makes_a_server(any_world: fleet.World) -> None:
@@ -71,6 +71,25 @@ def test_update_of_the_profile_changes_the_server(world: fleet.World) -> None:
     assert asks.show_node(engine, node).profile_id == newer
     (server,) = world.rows(models.SimulatedServer)
     assert server.properties['flavor'] == 'm1.huge'
+
+
+def test_properties_are_converted_for_the_cloud_and_shown_as_given(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    given = {'flavor': 1, 'config_drive': 'yes', 'image': 2}
+    profile = asks.profile(engine, properties=given)
+    node = asks.node(engine, profile_id=profile)
+    (server,) = world.rows(models.SimulatedServer)
+    converted = {'flavor': '1', 'config_drive': True, 'image': '2'}
+    assert server.properties.items() >= converted.items()
+    shown = engine.ask(profiles.ProfileGetRequest(identity=profile))
+    assert shown.spec['properties'].items() >= given.items()
+    # Fixed properties may be written in another way.
+    asks.profile(engine, 'same', properties={**given, 'config_drive': True})
+    engine.ask(nodes.NodeUpdateRequest(identity=node, profile_id='same'))
+    engine.work()
+    assert asks.show_node(engine, node).status == 'ACTIVE'
 
 
 def test_delete_removes_node_and_server(any_world: fleet.World) -> None:

@@ -88,12 +88,12 @@ def test_operation_on_a_cluster_reaches_the_chosen_nodes(
         ),
         (
             {'operation': 'reboot', 'params': {'type': 'MILD'}},
-            'params.type: .* is not one of SOFT, HARD',
+            "params.type: must be one of 'SOFT', 'HARD', not",
             "'MILD' must be one of the allowed values: SOFT, HARD.",
         ),
         (
             {'operation': 'stop', 'params': {'x': 1}},
-            'params: there is no',
+            'params.x: unknown',
             "Unrecognizable parameter 'x'.",
         ),
     ],

@@ -3,7 +3,10 @@ from __future__ import annotations
 
 import datetime
 import logging
+import pathlib
+import sys
 import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 import sqlalchemy
@@ -11,7 +14,9 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import clock, database, models
+from tests import databases, tcp_proxy
 from tests.unit.engine.conftest import configuration
+from vobjects import exceptions
 
 
 def profile(**values: object) -> models.Profile:
@@ -145,12 +150,12 @@ def test_foreign_keys_are_kept(any_database: database.Database) -> None:
         ),
         (
             'sqlite:////proc/none/at/all',
-            database.UnreachableError,
+            exceptions.OutOfReach,
             'cannot be used',
         ),
         (
             'postgresql+psycopg2://u:secret@127.0.0.1:1/x',
-            database.UnreachableError,
+            exceptions.OutOfReach,
             r'u:\*\*\*@',
         ),
     ],
@@ -163,6 +168,24 @@ def test_database_that_cannot_be_used_is_named_without_its_password(
     with pytest.raises(kind, match=message) as caught:
         database.Database(conf)
     assert 'secret' not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('scheme', 'module', 'extra'),
+    [
+        ('postgresql+psycopg2', 'psycopg2', 'postgresql'),
+        ('mysql+pymysql', 'pymysql', 'mysql'),
+    ],
+)
+def test_database_whose_driver_is_missing_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, module: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    conf = configuration(f'{scheme}://u:secret@127.0.0.1/x')
+    with pytest.raises(
+        database.UnusableError, match=rf"pip install 'vobjects\[{extra}\]'"
+    ):
+        database.Database(conf)
 
 
 def test_server_ends_a_transaction_whose_process_is_frozen(
@@ -240,24 +263,73 @@ def test_reader_sees_what_was_committed_meanwhile(
         assert session.scalar(query) == 'after'
 
 
-def test_lost_connection_is_told_in_a_line(
-    any_database: database.Database, caplog: pytest.LogCaptureFixture
+SERVERS = (
+    pytest.param('postgresql', marks=pytest.mark.postgresql),
+    pytest.param('mysql', marks=pytest.mark.mysql),
+)
+
+
+@pytest.fixture(params=SERVERS)
+def behind_proxy(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path
+) -> Iterator[tuple[database.Database, tcp_proxy.Proxy]]:
+    """A database, and a proxy that can cut it off."""
+    with databases.temporary(request.param, tmp_path) as text:
+        url = sqlalchemy.make_url(text)
+        with tcp_proxy.proxy(str(url.host), int(url.port or 0)) as proxy:
+            url = url.set(host='127.0.0.1', port=proxy.port)
+            opened = database.Database(
+                configuration(url.render_as_string(hide_password=False))
+            )
+            yield opened, proxy
+            opened.close()
+
+
+def select_one(session: orm.Session) -> int:
+    return int(session.scalar(sqlalchemy.text('SELECT 1')) or 0)
+
+
+def read_one(opened: database.Database) -> int:
+    with opened.reader() as session:
+        return select_one(session)
+
+
+def column_one(opened: database.Database) -> int:
+    with opened.columns() as connection:
+        return int(connection.scalar(sqlalchemy.text('SELECT 1')) or 0)
+
+
+@pytest.mark.parametrize(
+    'use', [read_one, column_one, lambda opened: opened.write(select_one)]
+)
+def test_lost_database_is_out_of_reach_until_it_answers_again(
+    behind_proxy: tuple[database.Database, tcp_proxy.Proxy],
+    caplog: pytest.LogCaptureFixture,
+    use: Callable[[database.Database], int],
 ) -> None:
-    if any_database.dialect not in ENDINGS:
-        pytest.skip('SQLite has no server')
-    with pytest.raises(oslo_db_exception.DBConnectionError) as caught:
-        be_cut_off(any_database)
+    opened, proxy = behind_proxy
+    assert use(opened) == 1
+    proxy.cut()
+    # The first loses its connection; the others do not get one.
+    for _ in range(5):
+        with pytest.raises(exceptions.OutOfReach, match='does not answer'):
+            use(opened)
+    proxy.restore()
+    assert use(opened) == 1
+    lost, back = [r for r in caplog.records if r.name == 'engine.db.database']
+    assert (lost.levelno, back.levelno) == (logging.WARNING, logging.WARNING)
+    assert 'does not answer: ' in lost.getMessage()
+    assert 'answers again, after ' in back.getMessage()
+    assert '\n' not in lost.getMessage() + back.getMessage()
+    assert lost.exc_info is None
 
-    log = logging.getLogger('told')
-    database.report(log, caught.value, 'The sweep failed')
 
-    (record,) = [r for r in caplog.records if r.name == 'told']
-    assert record.levelno == logging.WARNING
-    assert record.getMessage().startswith(
-        'The sweep failed: the database is out of reach: '
-    )
-    assert '\n' not in record.getMessage()
-    assert record.exc_info is None
+def test_report_leaves_lost_databases_to_the_one_line_of_each_loss(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = exceptions.OutOfReach('the database does not answer: closed')
+    database.report(logging.getLogger('told'), error, 'The sweep failed')
+    assert not [r for r in caplog.records if r.levelno > logging.DEBUG]
 
 
 def test_fault_of_ours_is_told_with_its_traceback(

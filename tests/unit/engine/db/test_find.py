@@ -42,7 +42,7 @@ def lookup(
         ).name
 
 
-@pytest.mark.parametrize('identity', [ONE, 'web', ONE[:36]])
+@pytest.mark.parametrize('identity', [ONE, ONE.upper(), 'web'])
 def test_found_by_id_and_by_name(
     any_database: database.Database, rows: None, identity: str
 ) -> None:

@@ -7,7 +7,7 @@ import itertools
 import pytest
 import sqlalchemy
 
-from engine.db import database, models, paging
+from engine.db import database, models, paging, types
 from vobjects.clustering import errors
 
 YEAR = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
@@ -106,3 +106,54 @@ def test_marker_that_is_not_in_the_list_is_refused(
 ) -> None:
     with pytest.raises(errors.BadRequest, match='marker'):
         page(any_database, marker='nothing')
+
+
+@pytest.fixture
+def large(any_database: database.Database) -> list[models.Profile]:
+    """Five rows, the first of 3 MB, the others of 600 kB."""
+    rows = [
+        models.Profile(
+            id=f'{number}',
+            name='x',
+            type='x',
+            spec={'a': 'x' * (600_000 if number else 600_000 * 5)},
+            created_at=YEAR + datetime.timedelta(days=number),
+        )
+        for number in range(5)
+    ]
+    any_database.write(lambda session: session.add_all(rows))
+    return rows
+
+
+def test_rows_when_too_many_bytes_say_how_many_fit(
+    any_database: database.Database,
+    large: list[models.Profile],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(paging, 'MAX_BYTES', 4_000_000)
+    profiles = models.Profile.__table__.c
+    listing = paging.Listing(
+        sqlalchemy.select(
+            profiles.id,
+            sqlalchemy.type_coerce(profiles.spec, types.JsonText()),
+        ),
+        models.Profile,
+        ('created_at',),
+        'created_at',
+    )
+
+    def read(**options: object) -> list[str]:
+        with any_database.columns() as connection:
+            rows = listing.rows(connection, paging.Page(**options))
+        return [row.id for row in rows]
+
+    with pytest.raises(errors.ListTooLarge, match='at most 2 items') as caught:
+        read()
+    assert caught.value.rows == '2'
+    assert read(limit=2) == ['0', '1']
+    assert read(marker='1') == ['2', '3', '4']
+    monkeypatch.setattr(paging, 'MAX_BYTES', 100)
+    # A page of one can always be read.
+    assert read(limit=1) == ['0']
+    with pytest.raises(errors.ListTooLarge, match='at most 1 items'):
+        read()

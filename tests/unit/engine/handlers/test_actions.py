@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import threading
+from concurrent import futures
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import errors
-from vobjects.clustering.requests import actions, clusters
+from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.clustering.requests import services as service_requests
 
 
@@ -149,26 +151,82 @@ def test_no_other_status_can_be_asked_for(world: fleet.World) -> None:
         world.engine().ask(request)
 
 
-@pytest.mark.parametrize('refuse', [True, False])
-def test_scaling_beside_another_action_waits_unless_it_is_to_be_refused(
-    world: fleet.World, refuse: bool
+@pytest.mark.parametrize('options', [{}, {'refuse_conflict': True}])
+def test_scaling_beside_another_action_conflicts_at_any_version(
+    world: fleet.World, options: dict[str, bool]
 ) -> None:
     engine = world.engine()
     asks.cluster(engine, 1)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
-
-    def scale() -> None:
-        engine.ask(
-            clusters.ClusterScaleOutRequest(
-                identity='c', refuse_conflict=refuse
-            )
-        )
-
-    if refuse:
-        with pytest.raises(errors.ActionConflict):
-            scale()
-    else:
-        scale()
+    check = engine.ask(clusters.ClusterCheckRequest(identity='c')).action
+    with pytest.raises(
+        errors.ActionConflict, match=f'following action.*CLUSTER_CHECK {check}'
+    ):
+        engine.ask(clusters.ClusterScaleOutRequest(identity='c', **options))
     engine.work()
-    assert world.count(models.Node) == (1 if refuse else 2)
+    assert world.count(models.Node) == 1
     world.assert_at_rest()
+
+
+@pytest.mark.parametrize(
+    'request_type',
+    [clusters.ClusterScaleOutRequest, clusters.ClusterCheckRequest],
+)
+def test_cluster_whose_action_waits_for_its_nodes_is_locked(
+    world: fleet.World, request_type: Any
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1)
+    scaling = engine.ask(clusters.ClusterScaleOutRequest(identity='c')).action
+    engine.work(most=1)
+    assert world.row(models.Action, scaling).status == 'WAITING'
+    with pytest.raises(errors.ResourceIsLocked, match=scaling) as caught:
+        engine.ask(request_type(identity='c'))
+    assert caught.value.said.endswith(
+        f"for cluster '{cluster}' cannot be completed because it is already"
+        ' locked.'
+    )
+    engine.work()
+    assert world.count(models.Node) == 2
+    world.assert_at_rest()
+
+
+def test_cluster_is_locked_while_an_action_works_on_a_member(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 1)
+    (node,) = world.rows(models.Node)
+    check = engine.ask(nodes.NodeCheckRequest(identity=node.id)).action
+    scheduled = engine.scheduler.claim()
+    assert scheduled is not None
+    for identity, ask in (
+        ('c', clusters.ClusterScaleOutRequest),
+        (node.id, nodes.NodeRecoverRequest),
+    ):
+        with pytest.raises(errors.ResourceIsLocked, match=check):
+            engine.ask(ask(identity=identity))
+    scheduled.perform()
+    engine.scheduler.finish(scheduled)
+    world.assert_at_rest()
+
+
+def test_scaling_by_many_at_once_is_accepted_once(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    asks.cluster(engine, 1)
+    together = threading.Barrier(6)
+
+    def attempt(_: int) -> bool:
+        together.wait(60)
+        try:
+            engine.ask(clusters.ClusterScaleOutRequest(identity='c'))
+        except errors.ActionConflict:
+            return False
+        return True
+
+    with futures.ThreadPoolExecutor(6) as threads:
+        assert sum(threads.map(attempt, range(6))) == 1
+    engine.work()
+    assert any_world.count(models.Node) == 2
+    any_world.assert_at_rest()

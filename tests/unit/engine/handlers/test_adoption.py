@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import threading
+from concurrent import futures
 from typing import Any
 
 import pytest
@@ -70,7 +72,7 @@ def test_preview_shows_the_spec_and_makes_nothing(
     [
         ({'type': 'os.heat.stack-7.0'}, 'profile_type .* could not be found'),
         ({'identity': 'nowhere'}, 'there is no server nowhere'),
-        ({'overrides': {'colour': 'red'}}, "there is no 'colour'"),
+        ({'overrides': {'colour': 'red'}}, 'colour: unknown'),
     ],
 )
 def test_what_cannot_be_adopted_is_refused(
@@ -92,3 +94,35 @@ def test_server_of_a_node_is_not_adopted_again(world: fleet.World) -> None:
             nodes.NodeAdoptRequest(identity=row.id, type=TYPE),
             fleet.caller('theirs'),
         )
+
+
+def test_adoption_beyond_the_quota_is_refused(
+    world: fleet.World, server: str
+) -> None:
+    world.conf.set_override('max_nodes_per_project', 0, 'engine')
+    with pytest.raises(errors.OverQuota, match='0 nodes; it may have 0'):
+        world.engine().ask(nodes.NodeAdoptRequest(identity=server, type=TYPE))
+    assert world.count(models.Node) == 0
+    assert world.count(models.Profile) == 0
+
+
+def test_server_is_adopted_once_by_many_at_once(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    server = any_world.cloud.servers.create(
+        'elsewhere', 'theirs', {'flavor': 'm1.small', 'image': 'cirros'}
+    ).id
+    together = threading.Barrier(4)
+
+    def attempt(_: int) -> bool:
+        together.wait(60)
+        try:
+            engine.ask(nodes.NodeAdoptRequest(identity=server, type=TYPE))
+        except errors.BadRequest:
+            return False
+        return True
+
+    with futures.ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(attempt, range(4))) == 1
+    assert any_world.count(models.Node) == 1

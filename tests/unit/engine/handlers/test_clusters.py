@@ -6,13 +6,18 @@ from concurrent import futures
 from typing import Any
 
 import pytest
-import sqlalchemy
 
 from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects import exceptions
 from vobjects.clustering import errors
-from vobjects.clustering.requests import clusters, nodes
+from vobjects.clustering.requests import (
+    clusters,
+    nodes,
+    policies,
+    profiles,
+    receivers,
+)
 from vobjects.manifest import Manifest, own
 
 
@@ -52,6 +57,7 @@ def test_create_is_accepted_with_the_cluster_as_it_is_before(
         ({'min_size': 3, 'max_size': 2}, 'specified max_size'),
         ({'desired_capacity': 1001}, r'per cluster \(1000\)'),
         ({'max_size': 1001}, r'per cluster \(1000\)'),
+        ({'config': {'node.name.format': 'x' * 256}}, 'at most 255 char'),
     ],
 )
 def test_create_that_cannot_be_is_refused(
@@ -79,6 +85,51 @@ def test_create_beyond_the_quota_of_the_project_is_refused(
     assert world.count(models.Action) == 1
     theirs = fleet.caller('theirs')
     asks.cluster(engine, 0, context=theirs, run=False)
+
+
+@pytest.mark.parametrize(
+    ('quota', 'request_'),
+    [
+        (
+            'max_nodes_per_project',
+            nodes.NodeCreateRequest(name='x', profile_id='p'),
+        ),
+        (
+            'max_profiles_per_project',
+            profiles.ProfileCreateRequest(name='x', spec=fleet.SPEC),
+        ),
+        (
+            'max_policies_per_project',
+            policies.PolicyCreateRequest(
+                name='x',
+                spec={
+                    'type': 'senlin.policy.deletion',
+                    'version': '1.0',
+                    'properties': {},
+                },
+            ),
+        ),
+        (
+            'max_receivers_per_project',
+            receivers.ReceiverCreateRequest(
+                name='x',
+                type='webhook',
+                cluster_id='c',
+                action='CLUSTER_SCALE_OUT',
+                endpoint='http://here',
+            ),
+        ),
+    ],
+)
+def test_create_of_others_beyond_their_quota_is_refused(
+    world: fleet.World, engine: fleet.Engine, quota: str, request_: Any
+) -> None:
+    asks.cluster(engine, 0)
+    present = world.count(models.Profile) if 'profiles' in quota else 0
+    world.conf.set_override(quota, present + 1, 'engine')
+    engine.ask(request_)
+    with pytest.raises(errors.OverQuota, match=f'may have {present + 1}'):
+        engine.ask(request_)
 
 
 @pytest.mark.parametrize('existing', [0, 1])
@@ -156,13 +207,10 @@ def test_action_while_another_is_under_way_conflicts(
 
 
 def test_action_while_another_runs_finds_the_cluster_locked(
-    world: fleet.World, engine: fleet.Engine
+    engine: fleet.Engine,
 ) -> None:
     asks.cluster(engine, 1, run=False)
-    with world.database.writer() as session:
-        session.execute(
-            sqlalchemy.update(models.Action).values(status='RUNNING')
-        )
+    assert engine.scheduler.claim()
     with pytest.raises(
         errors.ResourceIsLocked, match='There are these action'
     ) as caught:
@@ -199,16 +247,12 @@ def test_action_while_another_runs_finds_the_cluster_locked(
         ),
         (clusters.ClusterScaleInRequest(identity='c', count=0), 'cannot be 0'),
         (
-            clusters.ClusterScaleInRequest(identity='c', count=2),
-            "the cluster's min_size",
-        ),
-        (
             clusters.ClusterScaleOutRequest(identity='c', count=0),
             'cannot be 0',
         ),
         (
-            clusters.ClusterScaleOutRequest(identity='c', count=4),
-            "the cluster's max_size",
+            clusters.ClusterScaleOutRequest(identity='c', count=999),
+            'number of nodes allowed per cluster',
         ),
     ],
 )
@@ -220,6 +264,34 @@ def test_action_that_cannot_be_done_is_refused(
     with pytest.raises(errors.BadRequest, match=message):
         engine.ask(request_.obj_clone())
     assert world.count(models.Action) == before
+
+
+@pytest.mark.parametrize(
+    ('request_', 'message'),
+    [
+        (
+            clusters.ClusterScaleInRequest(identity='c', count=2),
+            "The target capacity (0) is less than the cluster's min_size (1).",
+        ),
+        (
+            clusters.ClusterScaleOutRequest(identity='c', count=4),
+            "The target capacity (6) is greater than the cluster's max_size"
+            ' (5).',
+        ),
+    ],
+)
+def test_scaling_beyond_the_bounds_fails_and_leaves_the_cluster_alone(
+    world: fleet.World, engine: fleet.Engine, request_: Any, message: str
+) -> None:
+    asks.cluster(engine, 2, min_size=1, max_size=5)
+    before = asks.show_cluster(engine, 'c')
+    action = engine.ask(request_.obj_clone()).action
+    engine.work()
+    row = world.row(models.Action, action)
+    assert (row.status, row.status_reason) == ('FAILED', message)
+    after = asks.show_cluster(engine, 'c')
+    assert after.obj_to_primitive() == before.obj_to_primitive()
+    world.assert_at_rest()
 
 
 def test_update_to_a_profile_of_another_type_is_refused(

@@ -188,3 +188,12 @@ def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
     with futures.ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(attempt, range(8))) == 2
     assert any_world.count(models.Node) == 3
+
+
+def test_recovery_that_waits_too_long_is_refused(
+    engine: fleet.Engine,
+) -> None:
+    asks.node(engine)
+    with pytest.raises(errors.BadRequest, match='at most 3600, not 3601'):
+        engine.ask(nodes.NodeRecoverRequest(identity='n', delete_timeout=3601))
+    engine.ask(nodes.NodeRecoverRequest(identity='n', delete_timeout=3600))

@@ -43,6 +43,23 @@ def test_policy_is_created_renamed_and_deleted(engine: fleet.Engine) -> None:
         engine.ask(policies.PolicyGetRequest(identity='two'))
 
 
+@pytest.mark.parametrize('description', ['', 'Scales.', 1])
+def test_spec_may_have_a_description(
+    engine: fleet.Engine, description: Any
+) -> None:
+    spec = {**SPEC, 'description': description}
+    request = policies.PolicyCreateRequest(name='one', spec=spec)
+    assert engine.ask(request).spec == spec
+
+
+def test_description_that_is_no_text_is_rejected(engine: fleet.Engine) -> None:
+    request = policies.PolicyValidateRequest(spec={**SPEC, 'description': []})
+    with pytest.raises(
+        errors.InvalidSpec, match=r'spec\.description: must be'
+    ):
+        engine.ask(request)
+
+
 def test_validation_creates_nothing(engine: fleet.Engine) -> None:
     shown = engine.ask(policies.PolicyValidateRequest(spec=SPEC))
     assert (shown.id, shown.name) == (None, 'validated_policy')

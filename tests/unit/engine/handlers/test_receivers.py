@@ -7,6 +7,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import asks, fleet
+from tests.unit.engine.policies.attaching import attach, policy
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
@@ -98,7 +99,10 @@ def test_receivers_are_filtered(engine: fleet.Engine) -> None:
         ({'action': 'CLUSTER_CREATE'}, 'cannot be any of'),
         ({'cluster_id': 'none'}, 'The referenced cluster'),
         ({'params': {'count': 'x'}}, r'params\.count'),
-        ({'params': {'colour': 1}}, "has no 'colour'; there are count"),
+        (
+            {'params': {'colour': 1}},
+            r"colour: unknown .*; must be one of 'count', not 'colour'",
+        ),
     ],
 )
 def test_receiver_that_could_do_nothing_is_refused(
@@ -145,6 +149,38 @@ def test_what_the_caller_says_comes_before_the_receivers_own(
     assert len(asks.show_cluster(engine, 'c').nodes) == size
 
 
+def test_webhook_scales_as_far_as_a_best_effort_policy_lets_it(
+    engine: fleet.Engine,
+) -> None:
+    asks.cluster(engine, 4, max_size=5)
+    policy(
+        engine,
+        'scaling',
+        event='CLUSTER_SCALE_OUT',
+        adjustment={'best_effort': True},
+    )
+    attach(engine)
+    trigger(engine, create(engine, params={'count': 2}).id)
+    engine.work()
+    shown = asks.show_cluster(engine, 'c')
+    assert (len(shown.nodes), shown.status) == (5, 'ACTIVE')
+
+
+def test_webhook_of_a_cluster_that_is_scaled_conflicts(
+    world: fleet.World, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 0)
+    hook = create(engine).id
+    trigger(engine, hook)
+    with pytest.raises(errors.ActionConflict, match='CLUSTER_SCALE_OUT'):
+        trigger(engine, hook)
+    engine.work(most=1)
+    with pytest.raises(errors.ResourceIsLocked):
+        trigger(engine, hook)
+    engine.work()
+    assert world.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
+
+
 def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
     engine: fleet.Engine,
 ) -> None:
@@ -155,7 +191,9 @@ def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
             trigger(engine, identity)
     with pytest.raises(errors.BadRequest, match=r'params\.count'):
         trigger(engine, made.id, params={'count': '-1'})
-    with pytest.raises(errors.BadRequest, match="has no 'colour'"):
+    with pytest.raises(
+        errors.BadRequest, match='colour: unknown parameter of'
+    ):
         trigger(engine, made.id, params={'colour': 'red'})
 
 

@@ -63,6 +63,7 @@ def conf() -> cfg.ConfigOpts:
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
     conf.set_override('poll_url_timeout', 30.0, 'health_manager')
+    conf.set_override('forbidden_networks', [], 'health_manager')
     return conf
 
 
@@ -105,11 +106,18 @@ def test_only_the_beginning_of_an_answer_is_read(
     assert ask(conf, f'{served}/long') == ''
 
 
-def test_pattern_that_takes_forever_tells_nothing(
+def test_pattern_that_backtracks_is_matched(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
-    with pytest.raises(urls.UnclearError, match='not understood'):
-        ask(conf, f'{served}/evil', poll_url_healthy_response='(a|aa)+$')
+    pattern = '(a|aa)+$'
+    assert ask(conf, f'{served}/evil', poll_url_healthy_response=pattern)
+
+
+def test_pattern_of_an_earlier_release_when_unsupported_tells_nothing(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    with pytest.raises(urls.UnclearError, match='poll_url_healthy_response'):
+        ask(conf, f'{served}/well', poll_url_healthy_response='(?=status)')
 
 
 def test_node_that_does_not_answer_is_sick_if_so_wanted(
@@ -146,3 +154,26 @@ def test_engine_that_stops_tries_nothing_again(
     with pytest.raises(urls.UnclearError, match='stops'):
         urls.trouble(conf, options, 'n', stopping)
     assert Node.asked == ['/bad']
+
+
+def test_pauses_of_a_stored_policy_are_bounded(
+    conf: cfg.ConfigOpts, served: str
+) -> None:
+    pauses = []
+
+    class Stopping(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout)
+            return False
+
+    mode = {
+        'options': {
+            'poll_url': f'{served}/bad',
+            'poll_url_healthy_response': HEALTHY,
+            'poll_url_retry_limit': 100,
+            'poll_url_retry_interval': 250,
+        }
+    }
+    options = health.options_of(mode)
+    assert 'does not say' in urls.trouble(conf, options, 'n', Stopping())
+    assert pauses == [250, 250]

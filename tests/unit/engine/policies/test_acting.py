@@ -11,7 +11,7 @@ import pytest
 from engine.db import models
 from tests.unit.engine import asks, fleet
 from tests.unit.engine.policies.attaching import attach, policy, scale
-from vobjects.clustering import errors
+from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import clusters, nodes, policies
 
 
@@ -135,6 +135,8 @@ def test_policy_that_is_not_attached_or_not_there_is_refused(
         ),
         ({'type': 'EXACT_CAPACITY', 'number': 8}, None, 8),
         ({'number': 9, 'best_effort': True}, None, 8),
+        ({'best_effort': True}, 5, 8),
+        ({'number': '9', 'best_effort': 'yes', 'cooldown': '0'}, None, 8),
         (
             {
                 'type': 'CHANGE_IN_PERCENTAGE',
@@ -157,6 +159,29 @@ def test_scaling_policy_says_by_how_many(
     action = scale(engine, clusters.ClusterScaleOutRequest, count=count)
     assert action.status == 'SUCCEEDED'
     assert size(engine) == expected
+    world.assert_at_rest()
+
+
+def test_best_effort_at_the_bounds_changes_nothing(world: fleet.World) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 4, max_size=5, min_size=3)
+    for event in consts.SCALING_ACTIONS:
+        adjustment = {'best_effort': True}
+        policy(engine, 'scaling', event, event=event, adjustment=adjustment)
+        attach(engine, event)
+    for request_type, expected in (
+        (clusters.ClusterScaleOutRequest, 5),
+        (clusters.ClusterScaleOutRequest, 5),
+        (clusters.ClusterScaleInRequest, 3),
+        (clusters.ClusterScaleInRequest, 3),
+    ):
+        action = scale(engine, request_type, count=2)
+        assert action.status == 'SUCCEEDED'
+        shown = asks.show_cluster(engine, 'c')
+        assert (len(shown.nodes), shown.desired_capacity) == (
+            expected,
+            expected,
+        )
     world.assert_at_rest()
 
 
@@ -185,26 +210,39 @@ def test_scaling_out_of_bounds_fails_and_leaves_the_cluster_alone(
     world.assert_at_rest()
 
 
-def test_cooldown_fails_an_action_or_refuses_it(world: fleet.World) -> None:
+def test_scaling_within_the_cooldown_is_refused(world: fleet.World) -> None:
     engine = world.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
-    late = scale(engine, clusters.ClusterScaleOutRequest)
-    assert late.status == 'FAILED'
-    assert 'cooldown is still in progress' in late.status_reason
-    with pytest.raises(errors.ActionConflict, match='cooldown'):
-        scale(engine, clusters.ClusterScaleOutRequest, refuse_conflict=True)
+    for options in ({}, {'refuse_conflict': True}):
+        with pytest.raises(errors.ActionCooldown, match='still in progress'):
+            scale(engine, clusters.ClusterScaleOutRequest, **options)
 
     def older(session: Any) -> None:
         (binding,) = session.query(models.ClusterPolicy)
         binding.last_op -= datetime.timedelta(seconds=3601)
 
     world.database.write(older)
-    again = scale(
-        engine, clusters.ClusterScaleOutRequest, refuse_conflict=True
-    )
-    assert again.status == 'SUCCEEDED'
+    assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     assert size(engine) == 6
+
+
+def test_locked_cluster_is_reported_before_its_cooldown(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
+    scale(engine, clusters.ClusterScaleOutRequest)
+    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    request = clusters.ClusterScaleOutRequest(identity='c')
+    with pytest.raises(errors.ActionConflict, match='CLUSTER_CHECK'):
+        engine.ask(request)
+    job = engine.scheduler.claim()
+    with pytest.raises(errors.ResourceIsLocked):
+        engine.ask(request)
+    assert job is not None
+    job.perform()
+    engine.scheduler.finish(job)
 
 
 def test_disabled_policy_is_not_asked(world: fleet.World) -> None:

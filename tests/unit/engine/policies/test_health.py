@@ -44,37 +44,61 @@ def url(**options: Any) -> dict[str, Any]:
     ('properties', 'says'),
     [
         (spec(), 'at least one'),
-        (spec('LIFECYCLE_EVENTS', 'NODE_STATUS_POLLING'), 'stands alone'),
-        (spec('NODE_STATUS_POLLING', 'NODE_STATUS_POLLING'), 'Duplicate'),
-        (spec('NODE_STATUS_POLL_URL'), 'need a poll_url'),
-        (spec(url(poll_url='ftp://x')), 'need a poll_url'),
-        (spec(url(poll_url='http://x:99999')), 'need a poll_url'),
-        (spec(url(poll_url_healthy_response='(')), 'no pattern'),
-        (spec(url(poll_url_healthy_response='x' * 1001)), 'longer than'),
+        (
+            spec('LIFECYCLE_EVENTS', 'NODE_STATUS_POLLING'),
+            r'detection_modes: LIFECYCLE_EVENTS cannot be combined',
+        ),
+        (
+            spec('NODE_STATUS_POLLING', 'NODE_STATUS_POLLING'),
+            'detection_modes: must have each type once',
+        ),
+        (
+            spec('NODE_STATUS_POLL_URL'),
+            r'modes\[0\]\.options\.poll_url: must be an http',
+        ),
+        (
+            spec(url(poll_url='ftp://x')),
+            r'modes\[0\]\.options\.poll_url: must be an http',
+        ),
+        (
+            spec(url(poll_url='http://x:99999')),
+            r'modes\[0\]\.options\.poll_url: must be an http',
+        ),
+        (spec(url(poll_url_healthy_response='(')), 'response: unsupp'),
+        (spec(url(poll_url_healthy_response='(?=a)')), 'syntax of RE2'),
+        (spec(url(poll_url_healthy_response='x' * 1001)), 'at most 1000'),
         (spec(url(poll_url_retry_limit=101)), 'from 0 to 100'),
         (spec(url(poll_url_retry_interval=-1)), 'from 0 to 3600'),
+        (
+            spec(url(poll_url_retry_limit=61, poll_url_retry_interval=10)),
+            r'options: .* must be at most 600 seconds, not 610',
+        ),
+        (spec(url(poll_url_retry_interval=201)), 'seconds, not 603'),
         (
             spec(
                 'NODE_STATUS_POLLING',
                 actions=[{'name': 'REBOOT'}, {'name': 'REBUILD'}],
             ),
-            'Only one',
+            'actions: must have at most one item',
         ),
         (
             spec(
                 'NODE_STATUS_POLLING',
                 actions=[{'name': 'REBOOT', 'params': {'type': 'KICK'}}],
             ),
-            'must be one of SOFT, HARD',
+            "must be one of 'SOFT', 'HARD', not",
         ),
         (
             spec(
                 'NODE_STATUS_POLLING',
                 actions=[{'name': 'RECREATE', 'params': {'colour': 'red'}}],
             ),
-            "no parameter 'colour'",
+            'params.colour: unknown',
         ),
-        (spec('NODE_STATUS_POLLING', node_delete_timeout=-1), 'must be >= 0'),
+        (
+            spec('NODE_STATUS_POLLING', node_delete_timeout=-1),
+            'node_delete_timeout: must be at least 0',
+        ),
     ],
 )
 def test_spec_of_two_minds_is_refused(

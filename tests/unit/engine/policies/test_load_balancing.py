@@ -246,9 +246,12 @@ def test_what_there_is_not_is_refused_at_attachment(
     ('changes', 'says'),
     [
         ({'pool': None}, 'pool is required'),
-        ({'pool': {'subnet': 's', 'protocol_port': 0}}, 'not a port'),
-        ({'vip': {'protocol_port': 65536}}, 'not a port'),
-        ({'lb_status_timeout': 0}, 'must be > 0'),
+        (
+            {'pool': {'subnet': 's', 'protocol_port': 0}},
+            'must be from 1 to 65535',
+        ),
+        ({'vip': {'protocol_port': 65536}}, 'must be from 1 to 65535'),
+        ({'lb_status_timeout': 0}, 'must be at least 1'),
         ({'loadbalancer': 'x'}, 'pool.id is required'),
         (
             {

@@ -15,7 +15,10 @@ REGISTRY = base.Registry.load()
 MEMBERS: dict[str, dict[str, Any]] = {
     'senlin.policy.affinity-1.0': {'servergroup': {'name': 'g'}},
     'senlin.policy.batch-1.0': {'max_batch_size': 2},
-    'senlin.policy.deletion-1.0': {'criteria': 'OLDEST_FIRST'},
+    'senlin.policy.deletion-1.0': {
+        'criteria': 'OLDEST_FIRST',
+        'hooks': {'params': {'queue': 'goodbyes'}, 'timeout': '5'},
+    },
     'senlin.policy.deletion-1.1': {
         'hooks': {'type': 'webhook', 'params': {'url': 'http://x'}}
     },
@@ -57,33 +60,100 @@ def test_every_type_of_senlin_is_there() -> None:
 @pytest.mark.parametrize('name', MEMBERS)
 def test_spec_of_each_type_is_checked(name: str) -> None:
     assert REGISTRY.check(spec(name, MEMBERS[name])) is REGISTRY.get(name)
-    with pytest.raises(errors.InvalidSpec, match="there is no 'colour'"):
+    with pytest.raises(errors.InvalidSpec, match='colour: unknown'):
         REGISTRY.check(spec(name, {**MEMBERS[name], 'colour': 1}))
+
+
+#: Type, property, its longest value in seconds, and longer ones.
+LONG: list[tuple[str, str, int, dict[str, Any]]] = [
+    ('batch-1.0', 'pause_time', 31536000, {'pause_time': 31536001}),
+    ('deletion-1.0', 'grace_period', 31536000, {'grace_period': 2**63 - 1}),
+    (
+        'deletion-1.1',
+        'hooks.timeout',
+        31536000,
+        {'hooks': {'params': {'queue': 'q'}, 'timeout': 31536001}},
+    ),
+    (
+        'scaling-1.0',
+        'adjustment.cooldown',
+        31536000,
+        {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'cooldown': 10**12}},
+    ),
+    (
+        'loadbalance-1.3',
+        'lb_status_timeout',
+        3600,
+        {'pool': {'subnet': 's'}, 'lb_status_timeout': 3601},
+    ),
+    *(
+        ('health-1.1', path, most, {'detection': d, 'recovery': r})
+        for path, most, d, r in (
+            ('detection.interval', 31536000, {'interval': 31536001}, {}),
+            (
+                'detection.node_update_timeout',
+                31536000,
+                {'node_update_timeout': 31536001},
+                {},
+            ),
+            (
+                'recovery.node_delete_timeout',
+                3600,
+                {},
+                {'node_delete_timeout': 3601},
+            ),
+        )
+    ),
+]
+
+
+def test_stored_time_that_is_too_long_is_cut_short() -> None:
+    properties = {'pool': {'subnet': 's'}, 'lb_status_timeout': 2**62}
+    name = 'senlin.policy.loadbalance-1.3'
+    stored = REGISTRY.properties_of(name, spec(name, properties))
+    assert stored['lb_status_timeout'] == 3600
 
 
 @pytest.mark.parametrize(
     ('name', 'properties', 'says'),
     [
         ('scaling-1.0', {}, 'properties.event is required'),
-        ('scaling-1.0', {'event': 'X'}, 'event: .* is not one of'),
+        ('scaling-1.0', {'event': 'X'}, 'event: must be one of'),
         (
             'scaling-1.0',
             {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'number': 0}},
-            "'number' for 'adjustment' must be > 0",
+            r'spec\.properties\.adjustment\.number: must be above 0',
         ),
         (
             'scaling-1.0',
             {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'cooldown': -1}},
-            "'cooldown' for 'adjustment' must be >= 0",
+            r'spec\.properties\.adjustment\.cooldown: must be at least 0',
         ),
-        ('deletion-1.0', {'grace_period': -1}, 'must be >= 0'),
-        ('deletion-1.0', {'hooks': {}}, "there is no 'hooks'"),
+        (
+            'deletion-1.0',
+            {'grace_period': -1},
+            'grace_period: must be at least',
+        ),
+        (
+            'deletion-1.0',
+            {'hooks': {'type': 'webhook'}},
+            r'hooks\.params\.url: must be an http or https URL',
+        ),
+        (
+            'deletion-1.1',
+            {'hooks': {'params': {'queue': 'a b'}}},
+            r'hooks\.params\.queue: must be the name of a queue',
+        ),
         (
             'affinity-1.0',
             {'servergroup': {'name': 'x' * 256}},
             r'servergroup\.name: must have at most 255 characters',
         ),
         ('health-1.0', {'detection': {}}, 'properties.recovery is required'),
+        *(
+            (kind, properties, f'{path}: must be at most {most}, not')
+            for kind, path, most, properties in LONG
+        ),
         ('loadbalance-1.3', {'pool': {}}, 'pool.subnet is required'),
     ],
 )
@@ -95,5 +165,5 @@ def test_spec_that_does_not_fit_is_refused(
 
 
 def test_spec_of_no_type_is_not_found() -> None:
-    with pytest.raises(errors.ResourceNotFound, match='no policy type'):
+    with pytest.raises(errors.ResourceNotFound, match='could not be found'):
         REGISTRY.check(spec('senlin.policy.batch-2.0', {}))

@@ -47,8 +47,11 @@ def hosts_of(world: fleet.World) -> list[str]:
     [
         ({}, "needs either 'host_cluster' or 'host_node'"),
         ({'host_cluster': 'a', 'host_node': 'b'}, 'needs either'),
-        ({'host_node': 'a', 'port': 0}, 'port: 0 is not a port'),
-        ({'host_node': 'a', 'port': 65536}, 'is not a port'),
+        (
+            {'host_node': 'a', 'port': 0},
+            'port: must be from 1 to 65535, not 0',
+        ),
+        ({'host_node': 'a', 'port': 65536}, 'must be from 1 to 65535'),
         ({'host_node': 'a', 'name': 'x' * 256}, 'at most 255 characters'),
         ({'host_node': 'a', 'image': None}, r'properties\.image is required'),
     ],
@@ -213,6 +216,14 @@ def test_operations_and_a_new_name(world: fleet.World) -> None:
     assert operate('pause') == f'{name} paused'
     assert operate('unpause') == f'{name} running'
     assert operate('restart') == f'{name} running'
+    for seconds, says in ((3601, 'at most 3600'), (-1, 'at least 0')):
+        request = nodes.NodeOperationRequest(
+            identity=box, operation='restart', params={'wait_time': seconds}
+        )
+        with pytest.raises(
+            errors.BadRequest, match=rf'^params\.wait_time: must be {says}'
+        ):
+            engine.ask(request)
     profile(engine, 'named', host_node='n', name='other')
     request = nodes.NodeUpdateRequest(identity=box, profile_id='named')
     assert after(request) == 'other running'

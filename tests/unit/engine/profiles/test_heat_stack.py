@@ -36,9 +36,10 @@ def stack_node(engine: fleet.Engine, **properties: Any) -> str:
     ('bad', 'message'),
     [
         ({'template': {}}, "needs 'template' or 'template_url'"),
-        ({'template': 'x'}, "properties.template: 'x' is not a Map"),
-        ({'timeout': 0}, 'timeout: must be 1 or more'),
-        ({'tags': []}, "there is no 'tags'"),
+        ({'template': 'x'}, "properties.template: must be a map, not 'x'"),
+        ({'timeout': 0}, 'timeout: must be at least 1, not 0'),
+        ({'timeout': 1441}, 'timeout: must be at most 1440, not 1441'),
+        ({'tags': []}, 'properties.tags: unknown'),
     ],
 )
 def test_spec_that_makes_no_stack_is_refused(

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 import ssl
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from oslo_config import cfg
@@ -13,7 +16,7 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import outgoing
 from engine.providers import base, docker
-from tests import certificates
+from tests import certificates, limits, raw_server
 from tests.cloud import docker as fake
 
 
@@ -240,3 +243,156 @@ def test_options_of_tls_that_cannot_be_used_are_refused_at_the_start(
     }
     with pytest.raises(docker.TlsConfigError, match=says):
         configured(**known)
+
+
+@pytest.mark.parametrize(
+    'trickle', [raw_server.trickle_head, raw_server.trickle_body]
+)
+def test_daemon_that_trickles_is_given_up_at_the_deadline(
+    trickle: Callable[[threading.Event], raw_server.Reply],
+) -> None:
+    stop = threading.Event()
+    with raw_server.serving(trickle(stop)) as port:
+        with pytest.raises(base.ProviderError, match=r'within 0\.5 sec'):
+            configured(timeout=0.5).find(f'tcp://127.0.0.1:{port}', 'key')
+        stop.set()
+
+
+def test_daemon_that_floods_takes_little_memory() -> None:
+    with raw_server.serving(raw_server.flood) as port:
+        printed = limits.run(
+            f"""
+import engine.providers.base
+from tests.unit.engine.providers.test_docker import configured
+try:
+    configured().find('tcp://127.0.0.1:{port}', 'key')
+except engine.providers.base.ProviderError as error:
+    print(error)
+""",
+            memory=100 * 2**20,
+        )
+    assert 'could not look for' in printed
+
+
+def test_daemon_that_redirects_is_not_followed() -> None:
+    called = threading.Event()
+
+    def reply(*_: object) -> None:
+        called.set()
+
+    with (
+        raw_server.serving(reply) as inside,
+        raw_server.serving(
+            raw_server.redirecting(f'http://127.0.0.1:{inside}/secret')
+        ) as port,
+        pytest.raises(base.ProviderError, match='its host redirects'),
+    ):
+        configured().find(f'tcp://127.0.0.1:{port}', 'key')
+    assert not called.is_set()
+
+
+SHOWN = {
+    'Id': 'a1',
+    'Name': '/web',
+    'State': {'Status': 'running', 'ExitCode': 0},
+    'Config': {'Image': 'nginx', 'Cmd': ['nginx']},
+}
+
+ODD = [
+    None,
+    [],
+    'x',
+    7,
+    {},
+    {'ApiVersion': 7},
+    {'ApiVersion': 'x.y'},
+    {'message': {'a': 1}},
+    {'message': None},
+    {**SHOWN, 'Id': 'x' * 1000},
+    {**SHOWN, 'Id': '../x'},
+    {**SHOWN, 'Name': None},
+    {**SHOWN, 'State': []},
+    {**SHOWN, 'State': {'Status': 'x' * 1000}},
+    {**SHOWN, 'Config': {'Cmd': ['x'] * 1000}},
+    {**SHOWN, 'Config': {'Cmd': 'x'}},
+]
+
+
+@pytest.mark.parametrize('answer', ODD)
+@pytest.mark.parametrize('status', [200, 404, 500])
+def test_daemon_that_answers_nonsense_is_an_error(
+    answer: object, status: int
+) -> None:
+    """Whatever it answers to each of the requests."""
+
+    def first(*sent: Any) -> None:
+        raw_server.answering(answer, status)(*sent)
+
+    def later(connection: Any, head: bytes) -> None:
+        good = {'ApiVersion': '1.44'}
+        if head.startswith(b'GET /version '):
+            return raw_server.answering(good)(connection, head)
+        return raw_server.answering(answer, status)(connection, head)
+
+    containers = configured()
+    for reply in (first, later):
+        with raw_server.serving(reply) as port:
+            host = f'tcp://127.0.0.1:{port}'
+            with pytest.raises(base.ProviderError, match='could not'):
+                containers.get(host, 'a1')
+            with pytest.raises(base.ProviderError, match='could not'):
+                containers.create(host, 'k', 'n', {'image': 'i'})
+
+
+def test_message_of_a_daemon_is_cut() -> None:
+    answer = raw_server.answering({'message': 'x' * 100_000}, 500)
+
+    def reply(connection: Any, head: bytes) -> None:
+        if head.startswith(b'GET /version '):
+            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
+        else:
+            answer(connection, head)
+
+    with (
+        raw_server.serving(reply) as port,
+        pytest.raises(base.ProviderError) as caught,
+    ):
+        configured().get(f'tcp://127.0.0.1:{port}', 'a1')
+    assert len(str(caught.value)) < 1100
+
+
+def test_credentials_of_the_engines_user_are_not_sent(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'config.json').write_text(
+        json.dumps(
+            {
+                'auths': {'registry.example': {'auth': 'dTpzZWNyZXQ='}},
+                'proxies': {'default': {'httpProxy': 'http://u:secret@p'}},
+            }
+        )
+    )
+    monkeypatch.setenv('DOCKER_CONFIG', str(tmp_path))
+    heads: list[bytes] = []
+
+    def reply(connection: Any, head: bytes) -> None:
+        heads.append(head)
+        if b'/version ' in head:
+            answer = raw_server.answering({'ApiVersion': '1.44'})
+        elif b'/images/create' in head:
+            answer = raw_server.answering({'status': 'ok'})
+        elif b'/images/' in head:
+            answer = raw_server.answering({'message': 'no such image'}, 404)
+        else:
+            answer = raw_server.answering([])
+        answer(connection, head)
+
+    properties = {'image': 'registry.example/nginx'}
+    with (
+        raw_server.serving(reply) as port,
+        pytest.raises(base.ProviderError),
+    ):
+        configured().create(f'tcp://127.0.0.1:{port}', 'k', 'n', properties)
+    (pull,) = [head for head in heads if b'POST /v1.44/images/create' in head]
+    assert b'X-Registry-Auth: e30=' in pull  # {}
+    assert not any(b'secret' in head for head in heads)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
+from typing import Any
 
 import pytest
 
-from engine.providers import base, simulated
+from engine.providers import base, simulated, simulation
 from tests.unit.engine import fleet
 from vobjects.rpc import gate
 
@@ -108,6 +110,78 @@ def test_operation_takes_its_latency(world: fleet.World) -> None:
     began = time.monotonic()
     servers.create('key', 'name', {})
     assert time.monotonic() - began >= 0.05
+
+
+@pytest.mark.parametrize(
+    ('asked', 'expected'),
+    [
+        (3, 3.0),
+        ('2.5', 2.5),
+        (10**400, 0.0),
+        (1e300, 60.0),
+        (-1, 0.0),
+        ('nan', 0.0),
+        ('soon', 0.0),
+        ([1], 0.0),
+        (None, 0.0),
+    ],
+)
+def test_server_takes_the_time_its_metadata_say(
+    world: fleet.World,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: Any,
+    expected: float,
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(simulation.time, 'sleep', waits.append)
+    servers = provider(world).servers
+    slow = {'metadata': {'simulated_wait_time': asked}}
+    server = servers.create('key', 'name', slow)
+    servers.reboot(server.id, hard=False)
+    servers.delete(server.id)
+    assert waits == [expected] * 3
+    servers.create('other', 'name', {'metadata': {}})
+    assert waits[3:] == [0.0]
+
+
+def test_slow_server_is_not_gone_within_a_short_timeout(
+    world: fleet.World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation.time, 'sleep', lambda _seconds: None)
+    servers = provider(world).servers
+    slow = {'metadata': {'simulated_wait_time': 20}}
+    server = servers.create('key', 'name', slow)
+    with pytest.raises(base.ProviderError, match='not gone within 10 seconds'):
+        servers.delete(server.id, timeout=10)
+    servers.delete(server.id, timeout=30)
+
+
+def test_server_has_fixed_and_floating_addresses(
+    servers: base.Servers,
+) -> None:
+    networks = [
+        {'network': 'blue', 'floating_network': 'public'},
+        {'network': 'red', 'fixed_ip': '10.0.0.7'},
+        {'network': 'red', 'floating_ip': '192.0.2.1'},
+        {'network': 'six', 'fixed_ip': 'fd00::1'},
+    ]
+    server = servers.create('key', 'name', {'networks': networks})
+    addresses = server.details['addresses']
+    assert {
+        name: [(one['OS-EXT-IPS:type'], one['version']) for one in found]
+        for name, found in addresses.items()
+    } == {
+        'blue': [('fixed', 4), ('floating', 4)],
+        'red': [('fixed', 4), ('fixed', 4), ('floating', 4)],
+        'six': [('fixed', 6)],
+    }
+    assert addresses['red'][0]['addr'] == '10.0.0.7'
+    assert addresses['red'][2]['addr'] == '192.0.2.1'
+    fixed, floating = (
+        ipaddress.ip_address(one['addr']) for one in addresses['blue']
+    )
+    assert fixed != floating
+    assert servers.get(server.id).details['addresses'] == addresses
 
 
 def test_region_has_its_own_servers(any_world: fleet.World) -> None:

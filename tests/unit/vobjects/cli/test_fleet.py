@@ -54,6 +54,17 @@ def test_fleet_when_configuration_is_malformed_then_exits_2(tmp_path, capsys):
     assert 'bad.conf' in capsys.readouterr().err
 
 
+def test_fleet_when_message_bus_is_away_then_one_line(tmp_path, capsys):
+    file = tmp_path / 'bus.conf'
+    file.write_text(
+        '[DEFAULT]\ntransport_url = rabbit://u:secret@127.0.0.1:1/'
+    )
+    assert main.main(['fleet', 'list', f'--config-file={file}']) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert 'rabbit://u:***@127.0.0.1:1/ cannot be used:' in said
+    assert 'Connection refused' in said
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A home directory with a configuration file in it."""

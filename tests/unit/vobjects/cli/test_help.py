@@ -19,10 +19,16 @@ def told(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 @pytest.mark.parametrize(
     ('command', 'line'),
     [
-        ('fleet hold', 'For as long as a rolling upgrade may have to be'),
-        ('fleet manifest', 'Such a file is what `vobjects engine --manifest`'),
+        (
+            'fleet hold',
+            'Use a hold while you may have to roll back an upgrade:',
+        ),
+        (
+            'fleet manifest',
+            '`vobjects engine --manifest` and the option `engine` of',
+        ),
         ('api history', 'Each microversion must have an entry, and an'),
-        ('api diff', 'A change is breaking if a client that was right at'),
+        ('api diff', 'A change is breaking if a client that works at the'),
     ],
 )
 def test_help_when_made_from_a_docstring_is_not_indented(

@@ -50,6 +50,19 @@ def test_directory_when_made_then_for_its_owner_alone(directory):
         assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize('mode', [0o777, 0o770, 0o702, 0o1777])
+def test_directory_when_others_may_write_to_it_then_refused(tmp_path, mode):
+    path = tmp_path / "a state's"
+    path.mkdir()
+    path.chmod(mode)
+    with pytest.raises(state.StateError) as caught:
+        state.StateDirectory(path)
+    assert list(path.iterdir()) == []
+    command = str(caught.value).partition('run: ')[2]
+    subprocess.run(command, shell=True, check=True)
+    assert state.StateDirectory(path).path == path
+
+
 def test_directory_when_it_cannot_be_made_then_says_what_to_do(tmp_path):
     (tmp_path / 'file').touch()
     with pytest.raises(state.StateError, match='--state-dir'):

@@ -7,10 +7,11 @@ import os
 import socket
 import subprocess
 import sys
+from argparse import Namespace
 
 import pytest
 
-from vobjects.cli import main, state
+from vobjects.cli import main, state, up
 
 
 def said_of(capsys, *arguments):
@@ -81,3 +82,47 @@ def test_up_when_state_directory_is_in_use_then_exits_2(tmp_path):
     os.close(lock)
     assert done.returncode == 2
     assert f'in use by process {os.getpid()}' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ('text', 'allowed'),
+    [
+        (None, True),
+        ('[api]\nauth_strategy = none\n', True),
+        ('[api]\nauth_strategy = http_basic\n', False),
+        ('no option\n', False),
+    ],
+)
+def test_loopback_is_allowed_while_nobody_is_authenticated(
+    tmp_path, text, allowed
+):
+    files = []
+    if text is not None:
+        files = [tmp_path / 'own.conf']
+        files[0].write_text(text)
+    options = Namespace(
+        transport_url=None,
+        database=None,
+        host='127.0.0.1',
+        workers=1,
+        config_file=files,
+    )
+    directory = state.StateDirectory(tmp_path / 'state')
+    sections = up.configuration(options, directory, 8777)
+    for group in ('hooks', 'health_manager'):
+        assert (group in sections) == allowed
+        if allowed:
+            forbidden = sections[group]['forbidden_networks']
+            assert forbidden == '169.254.0.0/16,fe80::/10'
+
+
+def test_commands_when_callers_authenticate_then_they_do():
+    for strategy, needed in (
+        ('keystone', 'X-Auth-Token'),
+        ('http_basic', '-u USER:PASSWORD'),
+    ):
+        text = '\n'.join(up.commands(strategy, 'http://[::1]:1'))
+        assert needed in text
+        assert 'http://[::1]:1' in text
+        assert '--os-auth-type none' not in text
+    assert '--os-auth-type none' in '\n'.join(up.commands('none', 'http://x'))

@@ -72,6 +72,7 @@ ORIGINAL = {
     'too high': _all('unsupported'),
     'major above': _all('unsupported'),
     'method missing': _row('404', '400', '406', '404', '404'),
+    'early field': {'senlin': 'dropped'},
 }
 
 #: Service -> outcome -> status there.

@@ -108,6 +108,17 @@ class SampleDanceRequest(Request):
 
 
 @register
+class SampleEarlyRequest(Request):
+    """A field that every service here documents later, if at all."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'3.0': '1.1'}
+    EARLY_VERSION_MAP = {'1.0': '1.1'}
+
+    fields = {'config': added('1.1', fields.JsonField(nullable=True))}
+
+
+@register
 class SampleListRequest(Request):
     """A query."""
 
@@ -171,6 +182,7 @@ class SampleEveryRequest(Request):
 for _type in (
     SampleCreateRequest,
     SampleDanceRequest,
+    SampleEarlyRequest,
     SampleEveryRequest,
     SampleLateRequest,
     SampleListRequest,

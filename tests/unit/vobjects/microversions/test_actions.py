@@ -58,7 +58,11 @@ def test_action_that_the_body_names_is_done():
         ('1.2', {}, "not none; known here: 'stop', 'run'"),
         ('1.0', {}, "not none; known here: 'stop'"),
         ('1.2', {'run': {}, 'stop': {}}, 'must name one action, not 2'),
-        ('1.2', {'other': {}}, r"body\['other'\]: is no action"),
+        (
+            '1.2',
+            {'other': {}},
+            r"body\.other: unknown action; must be one of 'stop', 'run'",
+        ),
         ('1.2', {'stop': 1}, r'body\.stop: must be a JSON object, not 1'),
         ('1.2', ['run'], 'must be a JSON object'),
     ],

@@ -14,9 +14,11 @@ import pytest
 import requests
 from keystoneauth1.exceptions import http as keystone_http
 from openstack import exceptions as sdk_exceptions
+from oslo_versionedobjects import base as ovo_base
 
-from tests.unit.vobjects.microversions import matrix
+from tests.unit.vobjects.microversions import matrix, samples
 from vobjects.microversions import (
+    asked,
     discovery,
     errors,
     middleware,
@@ -49,6 +51,10 @@ def application(environ, start_response):
         answer = webob.Response('nothing here', 404)
     elif request.path_info == '/young':
         answer = resolve(young, Version(1, version.minor))(request)
+    elif request.path_info == '/early':
+        body = b'{"config": {}}'
+        asked.read(samples.SampleEarlyRequest, request, body)
+        answer = webob.Response('accepted')
     elif request.path_info == '/refused':
         raise errors.ValidationError('body.name', 'is required')
     else:
@@ -139,6 +145,21 @@ def test_differences_are_of_the_matrix_and_differ():
         assert row.original != row.here
         assert row.reason
     assert len(HERE) == len(DIFFERENCES)
+
+
+@pytest.mark.parametrize('name', matrix.NAMES)
+def test_early_field_is_accepted_where_the_preset_says_so(name, monkeypatch):
+    classes = ovo_base.VersionedObjectRegistry()._obj_classes
+    early = samples.SampleEarlyRequest
+    monkeypatch.setitem(classes, early.__name__, [early])
+
+    answer = ask(preset(name), 'SVC X.3', '/early')
+    strict = ask(preset(name, accepts_early=False), 'SVC X.3', '/early')
+
+    accepted = HERE.get((name, 'early field')) == 'accepted'
+    assert answer.status_int == (200 if accepted else 400)
+    assert strict.status_int == 400
+    assert 'needs API version 3.0' in strict.text
 
 
 @pytest.mark.parametrize('name', matrix.NAMES)

@@ -121,8 +121,7 @@ def test_validate_when_good_says_nothing(values):
         ),
         (
             {'desired_capacity': 'three'},
-            'body.cluster.desired_capacity: must match ^-?[0-9]{1,10}$, not'
-            " 'three'.",
+            "body.cluster.desired_capacity: must be an integer, not 'three'.",
         ),
         (
             {'desired_capacity': True},
@@ -343,6 +342,19 @@ def test_validate_when_a_field_is_misspelt_suggests_the_right_one():
     )
 
 
+def test_validate_when_a_later_field_is_misspelt_says_its_version():
+    assert refusal({**MINIMAL, 'forse': True}, '1.0') == (
+        "body.cluster.forse: unknown; did you mean 'force'? 'force' needs API"
+        ' version 1.8 or later; this request asked for 1.0.'
+    )
+
+
+def test_validate_when_a_word_is_misspelt_suggests_the_accepted_one():
+    assert refusal({**MINIMAL, 'mode': 'cld'}).endswith(
+        "not 'cld'; did you mean 'cold'?"
+    )
+
+
 def test_validate_when_a_field_is_unknown_lists_those_of_the_version():
     detail = refusal({**MINIMAL, 'zzz': 1}, '1.0')
 
@@ -391,8 +403,8 @@ def test_refusal_about_versions_says_nothing_else():
 
 def test_validate_when_a_line_feed_follows_a_pattern_is_refused():
     # Python's $ would let it pass.
-    assert 'must match' in refusal({**MINIMAL, 'name': 'web\n'})
-    assert 'must match' in refusal(
+    assert 'must have only' in refusal({**MINIMAL, 'name': 'web\n'})
+    assert 'must be a UUID' in refusal(
         {**MINIMAL, 'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62\n'}
     )
 

@@ -87,6 +87,7 @@ class Bus:
     """A transport, and the fleet as its one client sees it."""
 
     def __init__(self) -> None:
+        self.now: float | None = None
         self.conf = cfg.ConfigOpts()
         self.conf([], default_config_files=[], default_config_dirs=[])
         self.transport = transport.open_transport(
@@ -103,6 +104,9 @@ class Bus:
             view=lambda: fleet.View(1, self.members),
             refresh=self._refresh,
             timeout=10,
+            deadline=lambda seconds: (
+                None if self.now is None else self.now + seconds
+            ),
         )
 
     def _refresh(self) -> fleet.View:
@@ -117,12 +121,14 @@ class Bus:
         name: str,
         speaks: Manifest,
         observer: server.Observer | None = None,
+        now: float = 0.0,
     ) -> fleet.Member:
         endpoint = server.Endpoint(
             [Worker()],
             speaks=speaks,
             expected=(RefusalError,),
             observer=observer,
+            is_over=lambda deadline: now > deadline,
         )
         running = transport.build_server(
             self.transport, TOPIC, name, [endpoint], 4
@@ -436,3 +442,16 @@ def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
     with pytest.raises(driver_errors.AnswerLost):
         bus.client.call({}, WorkRequest(name='a', force=False))
     assert len(handlers.calls) == 1
+
+
+def test_request_that_arrives_after_its_deadline_is_refused(bus: Bus) -> None:
+    bus.members = (bus.serve('one', own(), now=1000.0),)
+    request = WorkRequest(name='a', force=False)
+
+    bus.now = 995.0  # plus a timeout of 10 s
+    assert bus.client.call({}, request).said['name'] == 'a'
+    bus.now = 900.0
+    with pytest.raises(exceptions.DeadlinePassed):
+        bus.client.call({}, request)
+    bus.now = None  # the ledger's clock is not known
+    assert bus.client.call({}, request).said['name'] == 'a'

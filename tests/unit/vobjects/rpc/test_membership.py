@@ -34,12 +34,15 @@ class MemoryLedger:
         self.members: dict[str, Member] = {}
         self.generation = 0
         self.reports = 0
+        self.reporters: set[threading.Thread] = set()
         self.broken = False
+        self.now: float | None = None
         self.lock = threading.Lock()
 
     def report(self, member: Member) -> View:
         with self.lock:
             self.reports += 1
+            self.reporters.add(threading.current_thread())
             if self.broken:
                 raise exceptions.NoLivePeer('the ledger is broken')
             known = self.members.get(member.id)
@@ -49,7 +52,9 @@ class MemoryLedger:
             ):
                 self.generation += 1
             self.members[member.id] = member
-            return View(self.generation, tuple(self.members.values()))
+            return View(
+                self.generation, tuple(self.members.values()), now=self.now
+            )
 
     def get(self) -> View:
         with self.lock:
@@ -306,3 +311,65 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
     hanging.add('b')
     with pytest.raises(exceptions.NoLivePeer, match='start one'):
         remote.get()
+
+
+def test_current_while_the_heartbeat_fails_does_not_ask_again(
+    ledger: MemoryLedger,
+) -> None:
+    one = Fleet(ledger).add(NEW)
+    ledger.broken = True
+    one.start()
+    try:
+        while ledger.reports < 2:  # then the first has failed
+            time.sleep(0.01)
+        ledger.reporters.clear()
+        with pytest.raises(exceptions.NoLivePeer, match='is broken'):
+            one.current()
+
+        one.period = LONG  # of the wait for a heartbeat
+        ledger.broken = False
+        assert one.current().servers('workers')
+        assert threading.current_thread() not in ledger.reporters
+    finally:
+        one.stop()
+
+
+def test_deadline_is_by_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
+    one = Fleet(ledger).add(NEW)
+    one.refresh()
+    assert one.deadline(30) is None  # an old ledger does not tell the time
+    assert not one.is_over(0.0)
+
+    ledger.now = 5e9
+    one.refresh()
+    soon = one.deadline(LONG)
+    assert soon is not None
+    assert 5e9 <= soon - LONG < 5e9 + LONG
+    assert not one.is_over(soon)
+    assert one.is_over(5e9 - 1)
+
+
+@pytest.mark.parametrize('knows', [True, False])
+def test_remote_ledger_asks_for_the_time_where_engines_tell_it(
+    knows: bool,
+) -> None:
+    speaks = Manifest({'FleetTime': '1.0'}) if knows else NEW
+    asked: list[str] = []
+
+    class Engines:
+        topic = 'workers'
+
+        def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+            asked.append(request.obj_name())
+            if isinstance(request, objects.FleetClock):
+                return objects.FleetTime(now=5e9)
+            engine = Member('a', 'w', 'h', 'workers', '1', speaks, 'up')
+            return objects.resource_of(View(7, (engine,)))
+
+    remote = RemoteLedger(Engines(), timeout=6)
+    me = Member('me', 'api', 'h', 'api', '1', NEW)
+    views = [remote.report(me) for _ in range(3)]
+
+    assert asked.count('FleetClock') == knows
+    assert [view.now is not None for view in views] == [knows] * 3
+    assert not knows or all(5e9 <= (view.now or 0) < 6e9 for view in views)

@@ -6,6 +6,7 @@ With one: ``tests/functional/vobjects/rpc/test_redelivery.py``.
 
 from __future__ import annotations
 
+import threading
 import types
 from typing import Any
 
@@ -84,3 +85,45 @@ def test_release_when_connection_is_gone_ends() -> None:
     (taken,) = listener.taken
     taken.release()
     assert taken.released.is_set()
+
+
+def test_answers_to_missing_queues_keep_few_threads_waiting(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(redelivery, 'DROPPED_AFTER', 0.01)
+    replies, missing = redelivery.Replies(missing_after=0.0), threading.Event()
+    waiting = threading.Semaphore(0)
+
+    def wait_for_queue() -> None:
+        waiting.release()
+        missing.wait()
+
+    threads = [
+        threading.Thread(
+            target=replies.send, args=(f'reply_{number}', wait_for_queue)
+        )
+        for number in range(redelivery.NEW_CALLERS)
+    ]
+    for thread in threads:
+        thread.start()
+        waiting.acquire()
+
+    sent: list[str] = []
+    for _ in range(20):
+        replies.send('reply_other', lambda: sent.append('other'))
+    assert not sent
+    assert len(caplog.records) == 1
+
+    missing.set()
+    for thread in threads:
+        thread.join()
+    replies.send('reply_other', lambda: sent.append('other'))
+    assert sent == ['other']
+    assert not replies.knows('reply_0')
+
+
+def test_reply_queue_that_was_there_is_known_from_then_on() -> None:
+    replies = redelivery.Replies(missing_after=1000.0)
+    assert not replies.knows('reply_1')
+    replies.send('reply_1', lambda answer: None, 'answer')
+    assert replies.knows('reply_1')

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from oslo_config import cfg
-from oslo_db import exception as oslo_db_exception
 from oslo_messaging import NotificationResult
 
 from engine.db import database, lifecycle, models
@@ -18,6 +17,7 @@ from tests.unit.engine import asks, fleet
 from tests.unit.engine.conftest import configuration, empty, url_of
 from tests.unit.engine.policies.attaching import attach, policy
 from tests.unit.engine.policies.test_health import spec
+from vobjects import exceptions
 
 PUBLISHER = 'nova-compute:host-1'
 
@@ -118,7 +118,7 @@ def test_notification_comes_again_if_it_cannot_be_written_down(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(*arguments: Any) -> Any:
-        raise oslo_db_exception.DBConnectionError
+        raise exceptions.OutOfReach('away')
 
     monkeypatch.setattr(notifications, 'PAUSE', 0.0)
     monkeypatch.setattr(world.database, 'write', fail)

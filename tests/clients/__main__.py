@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m tests.clients``: run the suites and compare their results.
+
+Exit status 1 when a test fails that should pass, or passes that is listed as
+failing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import contextlib
+import dataclasses
+import fnmatch
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+
+from tests.clients import deployment, results, suites
+from tests.clients.results import Result, Verdict
+from tests.clients.suites import Suite
+from tests.functional import harness, keystone
+from tests.functional.processes import tied
+
+#: Seconds between lines about the progress.
+PROGRESS = 30
+
+#: Seconds that a suite may take.
+LIMIT = 1800
+
+#: The part of a test's name that names its class.
+CLASS = r'([^\.]*\.)*'
+
+HEADINGS = (
+    'suite',
+    'version',
+    'run',
+    'passed',
+    'known',
+    'failed',
+    'skipped',
+    'seconds',
+)
+
+
+def say(line: str = '') -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + '\n')
+    sys.stdout.flush()
+
+
+@dataclasses.dataclass(slots=True)
+class Run:
+    """A suite that runs.
+
+    :ivar error: why it could not
+    """
+
+    suite: Suite
+    results: list[Result] = dataclasses.field(default_factory=list)
+    verdict: Verdict | None = None
+    seconds: float = 0.0
+    error: str = ''
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it has run, and everything was as expected."""
+        return self.verdict is not None and self.verdict.is_good
+
+    def row(self) -> list[str]:
+        """Return its cells under :data:`HEADINGS`."""
+        head = [self.suite.name, self.suite.version]
+        verdict = self.verdict
+        if verdict is None:
+            return [*head, *['-'] * (len(HEADINGS) - len(head))]
+        counts = (
+            len(self.results) - len(verdict.skipped),
+            len(verdict.passed),
+            len(verdict.known),
+            len(verdict.failed),
+            len(verdict.skipped),
+            round(self.seconds),
+        )
+        return [*head, *map(str, counts)]
+
+
+class Stop:
+    """Ends the processes of all suites."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self.is_set = False
+
+    @contextlib.contextmanager
+    def running(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """End this process, too, while the ``with`` statement lasts."""
+        with self._lock:
+            self._processes.add(process)
+        if self.is_set:
+            _end(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._processes.discard(process)
+            _end(process)
+
+    def set(self) -> None:
+        """End all, and those that are yet to come."""
+        self.is_set = True
+        with self._lock:
+            for process in self._processes:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def main() -> int:
+    """Run the suites that the command line names."""
+    known = suites.load()
+    options = _options([suite.name for suite in known])
+    chosen = [
+        suite
+        for suite in known
+        if any(fnmatch.fnmatchcase(suite.name, one) for one in options.suite)
+    ]
+    runs = [Run(suite) for suite in chosen]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    environments = _install(runs)
+    programs = keystone.programs()
+    if isinstance(programs, str):
+        say(programs)
+        return 1
+    with tempfile.TemporaryDirectory(prefix='vobjects-clients-') as name:
+        directory = pathlib.Path(name)
+        try:
+            with deployment.surroundings(directory) as surroundings:
+                say(f'running against {surroundings.service.url}')
+                _run_all(runs, environments, surroundings, directory, options)
+            status = 0 if all(run.is_good for run in runs) else 1
+        except KeyboardInterrupt:
+            say('interrupted')
+            status = 130
+        except AssertionError as error:
+            say(f'the service: {error}')
+            for title, text in harness.logs(lambda _: False):
+                say(f'\n{title}\n{text}')
+            status = 1
+        _report(runs)
+    return status
+
+
+def _options(names: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog='python -m tests.clients', description=__doc__
+    )
+    parser.add_argument(
+        '--suite',
+        action='append',
+        metavar='NAME',
+        help='run this suite only; * stands for any characters; may be'
+        f' repeated ({", ".join(names)})',
+    )
+    parser.add_argument(
+        '--only',
+        metavar='PATTERN',
+        default='',
+        help='run only tests whose names match this regular expression',
+    )
+    parser.add_argument(
+        '--workers',
+        type=int,
+        metavar='NUMBER',
+        help='processes for each suite, instead of those in suites.toml',
+    )
+    options = parser.parse_args()
+    options.suite = options.suite or ['*']
+    for pattern in options.suite:
+        if not fnmatch.filter(names, pattern):
+            parser.error(
+                f'--suite {pattern}: there is no such suite; there are'
+                f' {", ".join(names)}'
+            )
+    return options
+
+
+def _install(runs: list[Run]) -> dict[str, pathlib.Path]:
+    say(f'installing suites below {suites.cache()} (minutes, once)')
+    found = {}
+    for run in runs:
+        try:
+            found[run.suite.name] = suites.install(run.suite)
+        except (RuntimeError, subprocess.SubprocessError, OSError) as error:
+            run.error = f'it cannot be installed: {error}'
+    return found
+
+
+def _run_all(
+    runs: list[Run],
+    environments: dict[str, pathlib.Path],
+    surroundings: deployment.Surroundings,
+    directory: pathlib.Path,
+    options: argparse.Namespace,
+) -> None:
+    stop = Stop()
+    ready = [run for run in runs if run.suite.name in environments]
+    # One after the other: Keystone's SQLite lets one write at a time.
+    commands = {}
+    for run in ready:
+        name = run.suite.name
+        home = directory / name
+        home.mkdir()
+        workers = options.workers or run.suite.workers
+        variables = surroundings.configure(
+            run.suite, environments[name], home, workers
+        )
+        command = _command(
+            run.suite, environments[name], home, workers, options.only
+        )
+        commands[name] = command, variables, home
+
+    def work(run: Run) -> None:
+        command, variables, home = commands[run.suite.name]
+        began = time.monotonic()
+        _run(run, command, variables, home, stop)
+        run.seconds = time.monotonic() - began
+        if not run.results:
+            log = (home / 'stderr').read_text(errors='replace')
+            run.error = f'no test has run: {log[-2000:]}'
+            return
+        run.verdict = results.judge(
+            run.results,
+            results.of_suite(run.suite.name),
+            is_complete=not options.only,
+        )
+
+    with concurrent.futures.ThreadPoolExecutor(len(ready) or 1) as pool:
+        pending = {pool.submit(work, run) for run in ready}
+        try:
+            while pending:
+                done, pending = concurrent.futures.wait(
+                    pending,
+                    PROGRESS,
+                    return_when=concurrent.futures.FIRST_COMPLETED,
+                )
+                for future in done:
+                    future.result()
+                _say_progress(ready)
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _command(
+    suite: Suite,
+    environment: pathlib.Path,
+    home: pathlib.Path,
+    workers: int,
+    only: str,
+) -> list[str]:
+    packages = suites.site_packages(environment)
+    excluded = home / 'excluded'
+    excluded.write_text(
+        ''.join(
+            fnmatch.translate(pattern).removesuffix(r'\Z') + '\n'
+            for one in results.of_suite(suite.name)
+            for pattern in one.tests
+            if not one.run
+        )
+    )
+    return [
+        str(environment / 'bin' / 'stestr'),
+        f'--test-path={packages / suite.tests}',
+        f'--top-dir={packages}',
+        f'--repo-url={home}',
+        *([f'--group-regex={CLASS}'] if suite.by_class else []),
+        'run',
+        '--subunit',
+        f'--concurrency={workers}',
+        f'--exclude-list={excluded}',
+        *([only] if only else []),
+    ]
+
+
+def _run(
+    run: Run,
+    command: list[str],
+    variables: dict[str, str],
+    home: pathlib.Path,
+    stop: Stop,
+) -> None:
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(('OS_', 'PYTHON'))
+    }
+    bin_ = pathlib.Path(command[0]).parent
+    with (home / 'stderr').open('wb') as errors:
+        process = subprocess.Popen(
+            tied(command),
+            cwd=home,
+            env={
+                **inherited,
+                'HOME': str(home),
+                'PATH': f'{bin_}:{inherited["PATH"]}',
+                **variables,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+        timer = threading.Timer(LIMIT, _end, (process,))
+        timer.start()
+        try:
+            with stop.running(process), process:
+                assert process.stdout is not None
+                results.read(process.stdout, run.results.append)
+        finally:
+            timer.cancel()
+
+
+def _say_progress(runs: list[Run]) -> None:
+    say(
+        '  '.join(
+            f'{run.suite.name} {len(run.results)}'
+            + (' done' if run.verdict or run.error else '')
+            for run in runs
+        )
+    )
+
+
+def _report(runs: list[Run]) -> None:
+    rows = [HEADINGS, *(run.row() for run in runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    say()
+    for row in rows:
+        cells = zip(row, widths, range(len(row)), strict=True)
+        say(
+            '  '.join(
+                cell.ljust(width) if number < 2 else cell.rjust(width)
+                for cell, width, number in cells
+            )
+        )
+    for run in runs:
+        _report_one(run)
+
+
+def _report_one(run: Run) -> None:
+    name, verdict = run.suite.name, run.verdict
+    if verdict is None:
+        say(f'\n{name}: {run.error or "it was not run to its end"}')
+        return
+    for title, reasons in (
+        ('known failures', verdict.known),
+        ('excluded', verdict.excluded),
+    ):
+        by_reason: dict[str, list[str]] = {}
+        for test, reason in reasons:
+            by_reason.setdefault(reason, []).append(test)
+        for reason, tests in by_reason.items():
+            say(f'\n{name}, {title}: {reason}')
+            for test in sorted(tests):
+                say(f'    {test}')
+    for result in verdict.skipped:
+        say(f'\n{name}, skipped by the suite: {result.test}: {result.details}')
+    for result in verdict.failed:
+        say(f'\n{name}, FAILED: {result.test} ({result.status})')
+        say('\n'.join(f'    {one}' for one in result.details.splitlines()))
+    for result in verdict.fixed:
+        say(
+            f'\n{name}, PASSED: {result.test}, which expectations.toml lists:'
+            ' remove it there'
+        )
+    for pattern in verdict.stale:
+        say(
+            f'\n{name}: no test is named {pattern}, which expectations.toml'
+            ' lists: remove it there'
+        )
+
+
+if __name__ == '__main__':
+    sys.exit(main())

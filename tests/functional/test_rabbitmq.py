@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the service leaves on RabbitMQ, and what it does without it."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import time
+import urllib.parse
+from collections.abc import Iterator
+from concurrent import futures
+
+import pytest
+import requests
+
+from tests.functional import brokers, tcp_proxy
+from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.rest import NEWEST
+
+pytestmark = pytest.mark.rabbit
+
+#: Seconds: [fleet] call_timeout; and after which a test gives up. A request
+#: has no bound of its own but these.
+CALL_TIMEOUT = 10
+BOUND = 6 * CALL_TIMEOUT
+
+#: Requests at a time: more than an API has threads.
+MANY = 60
+
+#: What processes say while RabbitMQ is away.
+SAYS = r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|message bus|reply queue'
+
+HEADERS = {'OpenStack-API-Version': f'clustering {NEWEST}'}
+
+#: Transient queues without a consumer last this many seconds.
+SHORT_EXPIRY = {'oslo_messaging_rabbit': {'rabbit_transient_queues_ttl': 2}}
+
+
+def test_broker_after_every_kind_of_process_has_nothing_more_than_before(
+    tmp_path: pathlib.Path,
+) -> None:
+    with deployed(
+        Kind('rabbit', 'sqlite'), tmp_path, SHORT_EXPIRY
+    ) as deployment:
+        url = deployment.transport_url
+        run_all(deployment, 'first')
+        before = wait_for('all is over', lambda: lasting(url))
+
+        run_all(deployment, 'second')
+        run_all(deployment, 'killed', kill=True)
+
+        wait_for(
+            'all that is new is gone', lambda: brokers.entities(url) <= before
+        )
+
+
+def run_all(deployment: Deployment, name: str, *, kill: bool = False) -> None:
+    """Run an engine, an API and a command, and end them."""
+    engine = deployment.start_engine(f'engine-{name}')
+    api = deployment.start_api(f'api-{name}')
+    deployment.fleet()
+    for process in (api, engine.process):
+        if kill:
+            process.kill()
+        else:
+            assert process.stop() == 0
+        deployment.group.forget(process)
+
+
+def lasting(url: str) -> set[str]:
+    """Return what the broker has, once no transient queue is left."""
+    found = brokers.entities(url)
+    transient = [e for e in found if '_fanout_' in e or 'reply_' in e]
+    return set() if transient else found
+
+
+@pytest.fixture
+def bus() -> Iterator[tuple[str, tcp_proxy.Proxy]]:
+    """Return a transport URL, and the proxy it goes through."""
+    with brokers.temporary('rabbit') as url:
+        parts = urllib.parse.urlsplit(url)
+        with tcp_proxy.proxied(parts.port or 5672) as proxy:
+            yield url.replace(f':{parts.port}/', f':{proxy.port}/'), proxy
+
+
+@contextlib.contextmanager
+def behind(
+    bus: tuple[str, tcp_proxy.Proxy], directory: pathlib.Path
+) -> Iterator[Deployment]:
+    """Yield a deployment whose processes reach RabbitMQ through the proxy."""
+    with deployed(
+        Kind('rabbit', 'sqlite'),
+        directory,
+        {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
+        allowed=SAYS,
+        transport_url=bus[0],
+    ) as deployment:
+        yield deployment
+        bus[1].restore()
+
+
+def get(deployment: Deployment, path: str) -> int:
+    """Return the status of a response; it comes within a bound."""
+    answer = requests.get(
+        f'{deployment.url}{path}', headers=HEADERS, timeout=BOUND
+    )
+    if answer.status_code == 503 and path.startswith('/v1'):
+        assert int(answer.headers['Retry-After']) > 0
+    return answer.status_code
+
+
+@pytest.mark.parametrize('fault', ['cut', 'freeze'])
+def test_requests_end_while_the_broker_is_away_and_are_not_done_later(
+    bus: tuple[str, tcp_proxy.Proxy], tmp_path: pathlib.Path, fault: str
+) -> None:
+    with behind(bus, tmp_path) as deployment:
+        deployment.start_engine('engine')
+        deployment.start_api()
+        assert get(deployment, '/v1/profiles') == 200
+
+        getattr(bus[1], fault)()
+        with futures.ThreadPoolExecutor(MANY) as pool:
+            posts = [
+                pool.submit(post_profile, deployment, f'late-{number}')
+                for number in range(MANY)
+            ]
+            # While these wait, there are threads for what needs no engine.
+            for path in ('/', '/ui'):
+                assert get(deployment, path) < 400
+            assert {post.result() for post in posts} == {503}
+            assert get(deployment, '/v1/profiles') == 503
+            assert get(deployment, '/healthcheck') == 503
+
+        bus[1].restore()
+        wait_for(
+            'the service is back',
+            lambda: get(deployment, '/v1/profiles') == 200,
+        )
+        # What was sent late has arrived before this.
+        for _ in range(3):
+            assert get(deployment, '/v1/profiles') == 200
+            time.sleep(1)
+        late = deployment.rows("SELECT name FROM profiles WHERE name <> ''")
+        assert late == []
+        assert get(deployment, '/healthcheck') == 200
+
+
+def post_profile(deployment: Deployment, name: str) -> int:
+    spec = {
+        'type': 'os.nova.server',
+        'version': '1.0',
+        'properties': {'flavor': 'm1.small', 'image': 'cirros'},
+    }
+    answer = requests.post(
+        f'{deployment.url}/v1/profiles',
+        json={'profile': {'name': name, 'spec': spec}},
+        headers=HEADERS,
+        timeout=BOUND,
+    )
+    return answer.status_code
+
+
+def test_api_that_starts_without_a_broker_answers_503_until_it_is_there(
+    bus: tuple[str, tcp_proxy.Proxy], tmp_path: pathlib.Path
+) -> None:
+    with behind(bus, tmp_path) as deployment:
+        bus[1].cut()
+        deployment.group.start('api', *deployment.command('api'))
+        wait_for('the API listens', lambda: listens(deployment))
+        assert get(deployment, '/v1/profiles') == 503
+        assert get(deployment, '/healthcheck') == 503
+
+        bus[1].restore()
+        deployment.start_engine('engine')
+        deployment.wait_until_served()
+        assert get(deployment, '/v1/profiles') == 200
+
+
+def listens(deployment: Deployment) -> bool:
+    try:
+        requests.get(deployment.url, timeout=PATIENCE)
+    except requests.ConnectionError:
+        return False
+    return True

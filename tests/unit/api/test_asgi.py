@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The WSGI application in an ASGI server that is a list of messages."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from api import asgi, errors
+from vobjects.microversions import errors as input_errors
+
+PART = b'x' * (asgi.EAGER // 2)
+
+
+class Client:
+    """Sends parts of a body; after the last, nothing until it hangs up.
+
+    :param parts: None: the connection breaks
+    """
+
+    def __init__(self, parts: list[bytes | None], *, ends: bool) -> None:
+        self.sent: list[bytes | None] = []
+        self.answer: list[Any] = []
+        self._parts = list(parts)
+        self._ends = ends
+
+    async def receive(self) -> asgi.Message:
+        if not self._parts:
+            await asyncio.Event().wait()
+        part = self._parts.pop(0)
+        self.sent.append(part)
+        if part is None:
+            return {'type': 'http.disconnect'}
+        more = bool(self._parts) or not self._ends
+        return {'type': 'http.request', 'body': part, 'more_body': more}
+
+    async def send(self, message: asgi.Message) -> None:
+        self.answer.append(message)
+
+    @property
+    def status(self) -> int:
+        status: int = self.answer[0]['status']
+        return status
+
+
+def scope(*headers: tuple[bytes, bytes], **changes: Any) -> asgi.Scope:
+    return {
+        'type': 'http',
+        'http_version': '1.1',
+        'method': 'POST',
+        'scheme': 'http',
+        'raw_path': b'/caf%C3%A9%2F',
+        'query_string': b'a=%20b',
+        'server': ('127.0.0.1', '8777'),
+        'client': ('192.0.2.1', '1234'),
+        'headers': list(headers),
+        **changes,
+    }
+
+
+def gateway(app: Any, **limits: Any) -> asgi.Gateway:
+    return asgi.Gateway(
+        app,
+        **{
+            'threads': 1,
+            'body_timeout': 0.2,
+            'max_body_size': 1 << 20,
+            **limits,
+        },
+    )
+
+
+CHUNKED = (b'transfer-encoding', b'chunked')
+
+
+def refuse(environ: Any, start_response: Any) -> list[bytes]:
+    start_response('401 Unauthorized', [])
+    return []
+
+
+def read(environ: Any, start_response: Any) -> list[bytes]:
+    """Return the body, or name the error."""
+    try:
+        content = environ['wsgi.input'].read()
+    except input_errors.ApiError as error:
+        start_response(f'{error.status} Error', [])
+        return [type(error).__name__.encode()]
+    start_response('200 OK', [('X-Length', str(len(content)))])
+    return [content]
+
+
+def call(app: Any, client: Client, *headers: tuple[bytes, bytes]) -> None:
+    asyncio.run(gateway(app)(scope(*headers), client.receive, client.send))
+
+
+def test_body_of_a_stranger_is_received_only_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asgi, 'MAX_DRAINED', 0)
+    client = Client([PART] * 10, ends=True)
+    call(refuse, client, CHUNKED)
+    assert client.status == 401
+    assert len(client.sent) == 2
+
+
+def test_body_that_nobody_read_is_discarded_after_the_answer() -> None:
+    client = Client([PART] * 10, ends=True)
+    call(refuse, client, CHUNKED)
+    assert len(client.sent) == 10
+
+
+@pytest.mark.parametrize('length', [b'', str(len(PART) * 10).encode()])
+def test_body_arrives_whole(length: bytes) -> None:
+    client = Client([PART] * 10, ends=True)
+    header = (b'content-length', length) if length else CHUNKED
+    call(read, client, header)
+    assert client.status == 200
+    assert client.answer[1]['body'] == PART * 10
+
+
+@pytest.mark.parametrize('parts', [[b'{}'], [PART] * 3])
+def test_body_without_an_end_times_out(parts: list[bytes | None]) -> None:
+    client = Client(parts, ends=False)
+    call(read, client, CHUNKED)
+    assert client.status == errors.BodyTimeout.status
+    assert (b'connection', b'close') in client.answer[0]['headers']
+
+
+@pytest.mark.parametrize('parts', [[b'{}', None], [PART, PART, PART, None]])
+def test_body_that_breaks_off_is_an_error(parts: list[bytes | None]) -> None:
+    client = Client(parts, ends=False)
+    call(read, client, CHUNKED)
+    assert client.answer[1]['body'] == b'MalformedBody'
+    assert (b'connection', b'close') in client.answer[0]['headers']
+
+
+def test_request_that_waits_for_its_body_takes_no_place() -> None:
+    done = threading.Event()
+
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        if environ['REQUEST_METHOD'] == 'GET':
+            done.set()
+        return read(environ, start_response)
+
+    async def serve() -> tuple[Client, Client]:
+        served = gateway(app, body_timeout=60)
+        slow, good = Client([PART] * 3, ends=False), Client([], ends=True)
+        waiting = asyncio.create_task(
+            served(scope(CHUNKED), slow.receive, slow.send)
+        )
+        while not served.uploads:
+            await asyncio.sleep(0.01)
+        await served(scope(method='GET'), good.receive, good.send)
+        assert not waiting.done()
+        slow._parts.append(None)
+        waiting.cancel()
+        return slow, good
+
+    _, good = asyncio.run(serve())
+    assert good.status == 200
+    assert done.is_set()
+
+
+def test_environ_has_what_was_sent() -> None:
+    environ = asgi.make_environ(
+        scope(
+            (b'host', b'h'),
+            (b'x-list', b'a'),
+            (b'x-list', b'b'),
+            (b'cookie', b'a=1'),
+            (b'cookie', b'b=2'),
+            (b'x_list', b'evil'),
+            (b'content_type', b'evil'),
+            (b'content-type', b'application/json'),
+            http_version='1',
+        ),
+        None,
+    )
+    assert environ['PATH_INFO'] == '/café/'.encode().decode('latin-1')
+    assert environ['QUERY_STRING'] == 'a=%20b'
+    assert environ['SERVER_PROTOCOL'] == 'HTTP/1.0'
+    assert environ['REMOTE_ADDR'] == '192.0.2.1'
+    assert environ['CONTENT_TYPE'] == 'application/json'
+    assert environ['HTTP_X_LIST'] == 'a,b'
+    assert environ['HTTP_COOKIE'] == 'a=1;b=2'
+    assert 'evil' not in environ.values()

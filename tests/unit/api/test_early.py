@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields and methods before the microversion that documents them.
+
+Each is one that Senlin 16 accepts at every microversion; ``strict_versions``
+refuses them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api import routes
+from tests.unit.api import http, memory
+from vobjects import exceptions
+from vobjects.clustering.history import HISTORY
+from vobjects.microversions.policy import Maximum
+from vobjects.versions import Version
+
+C, N = '/v1/clusters', '/v1/nodes'
+
+#: Version that documents it, request, name of the field, its value.
+FIELDS: list[tuple[str, str, str, Any, str, Any]] = [
+    (
+        *('1.7', 'POST', C),
+        {'cluster': {'name': 'n', 'profile_id': 'p', 'config': {'a': 1}}},
+        *('config', {'a': 1}),
+    ),
+    (
+        *('1.7', 'PATCH', f'{C}/c', {'cluster': {'config': {'a': 1}}}),
+        *('config', {'a': 1}),
+    ),
+    (
+        *('1.6', 'PATCH', f'{C}/c', {'cluster': {'profile_only': True}}),
+        *('profile_only', True),
+    ),
+    (
+        *('1.6', 'POST', f'{C}/c/actions', {'recover': {'check': True}}),
+        *('check', True),
+    ),
+    (
+        *('1.7', 'POST', f'{C}/c/actions'),
+        {'recover': {'check_capacity': True}},
+        *('check_capacity', True),
+    ),
+    (
+        *('1.4', 'POST', f'{C}/c/actions'),
+        {'del_nodes': {'nodes': ['n'], 'destroy_after_deletion': True}},
+        *('destroy_after_deletion', True),
+    ),
+    ('1.8', 'DELETE', f'{C}/c', {'force': True}, 'force', True),
+    ('1.8', 'DELETE', f'{C}/c?force=true', None, 'force', True),
+    ('1.8', 'DELETE', f'{N}/n', {'force': True}, 'force', True),
+    (
+        *('1.6', 'POST', f'{N}/n/actions', {'recover': {'check': True}}),
+        *('check', True),
+    ),
+    (
+        *('1.13', 'PATCH', f'{N}/n', {'node': {'tainted': True}}),
+        *('tainted', True),
+    ),
+    ('1.14', 'GET', '/v1/actions?cluster_id=x', None, 'cluster_id', ['x']),
+    ('1.4', 'GET', '/v1/receivers?user=x', None, 'user', ['x']),
+]
+
+METHODS: list[tuple[str, str, Any]] = [
+    ('PATCH', '/v1/receivers/r', {'receiver': {'name': 's'}}),
+    ('GET', '/v1/services', None),
+]
+
+
+@pytest.fixture(autouse=True)
+def resources(engine: memory.Engine, shared: http.Api) -> None:
+    """Have a cluster c, a node n and a receiver r."""
+    shared('POST', C, {'cluster': {'name': 'c', 'profile_id': 'p'}})
+    shared('POST', N, {'node': {'name': 'n', 'profile_id': 'p'}})
+    receiver = {
+        'name': 'r',
+        'type': 'webhook',
+        'cluster_id': 'c',
+        'action': 'CLUSTER_SCALE_OUT',
+    }
+    shared('POST', '/v1/receivers', {'receiver': receiver})
+    engine.seen.clear()
+
+
+@pytest.mark.parametrize('version', ['', '1.0', '1.3'])
+@pytest.mark.parametrize(
+    ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
+)
+def test_field_when_given_early_reaches_the_engine(
+    api: http.Api,
+    engine: memory.Engine,
+    since: str,
+    method: str,
+    path: str,
+    body: Any,
+    name: str,
+    value: Any,
+    version: str,
+) -> None:
+    answer = api(method, path, body, version=version)
+
+    assert answer.status in (200, 202)
+    assert getattr(engine.asked, name) == value
+
+
+@pytest.mark.parametrize(
+    ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
+)
+def test_field_when_versions_are_strict_is_refused_naming_its_version(
+    strict: http.Api,
+    engine: memory.Engine,
+    since: str,
+    method: str,
+    path: str,
+    body: Any,
+    name: str,
+    value: Any,
+) -> None:
+    answer = strict(method, path, body, version='1.3')
+
+    assert answer.status == 400
+    assert f"'{name}' needs API version {since} or later" in answer.detail
+    assert engine.seen == []
+
+
+def test_fields_above_are_all_that_came_later() -> None:
+    tested = {(since, name) for since, _, _, _, name, _ in FIELDS}
+    later = set()
+    for route in routes.ROUTES:
+        for name in route.client_names():
+            since = route.request.first_microversion_of(name)
+            if since != route.request.introduced():
+                later.add((str(since), name))
+    assert tested == later
+
+
+@pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
+def test_method_when_called_early_works(
+    api: http.Api, method: str, path: str, body: Any
+) -> None:
+    assert api(method, path, body).status == 200
+
+
+@pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
+def test_method_when_versions_are_strict_is_refused(
+    strict: http.Api, method: str, path: str, body: Any
+) -> None:
+    answer = strict(method, path, body, version='1.6')
+
+    assert answer.status == 404
+    assert 'needs API version 1.7 or later' in answer.detail
+
+
+def test_method_that_senlin_refuses_early_is_refused(api: http.Api) -> None:
+    """All but those of :data:`METHODS`."""
+    early = {(method, path.removesuffix('/r')) for method, path, _ in METHODS}
+    for route in routes.ROUTES:
+        since = route.request.introduced()
+        path = route.path.removesuffix('/{identity}')
+        if since is None or (route.method, path) in early:
+            continue
+        before = Version(since.major, since.minor - 1)
+        key = route.given.key
+        answer = api(
+            route.method,
+            route.path.format(identity='x', path='x'),
+            {key: {}} if key else {'x': {}} if route.given.body else None,
+            version=str(before),
+        )
+        assert answer.status == 404, route.path
+        assert f'needs API version {since} or later' in answer.detail
+
+
+@pytest.mark.parametrize('version', HISTORY)
+def test_answers_show_early_what_senlin_shows_early(
+    api: http.Api, strict: http.Api, version: str
+) -> None:
+    at = Version.parse(version)
+
+    cluster = api('GET', f'{C}/c', version=version).json['cluster']
+    assert 'config' in cluster
+    cluster = strict('GET', f'{C}/c', version=version).json['cluster']
+    assert ('config' in cluster) is (at >= Version(1, 7))
+    node = api('GET', f'{N}/n', version=version).json['node']
+    assert ('tainted' in node) is (at >= Version(1, 13))
+    action = api('GET', '/v1/actions', version=version).json['actions'][0]
+    assert ('cluster_id' in action) is (at >= Version(1, 14))
+
+
+@pytest.mark.parametrize(
+    ('error', 'name', 'request_'),
+    [
+        (
+            exceptions.LossyDowngrade(
+                'ClusterCreateRequest', 'config', '{}', '1.1', '1.0', 'e-2'
+            ),
+            "'config'",
+            ('POST', C, {'cluster': {'name': 'x', 'profile_id': 'p'}}),
+        ),
+        (
+            exceptions.TypeNotSpoken('ReceiverUpdateRequest', 'e-2'),
+            'PATCH /v1/receivers/{identity}',
+            METHODS[0],
+        ),
+    ],
+)
+@pytest.mark.parametrize('served', ['1.6', '1.14'])
+def test_field_that_a_live_engine_lacks_is_406_naming_version_and_engine(
+    api: http.Api,
+    engine: memory.Engine,
+    fleet: memory.Fleet,
+    error: Exception,
+    name: str,
+    request_: tuple[str, str, Any],
+    served: str,
+) -> None:
+    engine.fails = error
+    fleet.served = Maximum(Version.parse(served), 'e-2 is old')
+
+    answer = api(*request_, version='1.2')
+
+    assert answer.status == 406
+    assert answer.code == 'clustering.microversion-unsupported'
+    item = answer.json['errors'][0]
+    assert (item['available_from'], item['max_version']) == ('1.7', served)
+    assert f'{name} needs API version 1.7 or later' in answer.detail
+    assert 'e-2' in answer.detail
+    assert ('the maximum is 1.6' in answer.detail) is (served == '1.6')

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that are accepted because Senlin accepts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api import routes
+from tests.unit.api import http, memory
+
+CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p'}}
+RECEIVER = {
+    'receiver': {
+        'name': 'r',
+        'type': 'webhook',
+        'cluster_id': 'c',
+        'action': 'CLUSTER_SCALE_OUT',
+    }
+}
+ID = '11111111-aaaa-4444-8888-00000000000a'
+
+
+@pytest.fixture
+def picky(api_with: Any) -> http.Api:
+    """An API that accepts nothing for Senlin's sake alone."""
+    made: http.Api = api_with(strict_requests=True)
+    return made
+
+
+@pytest.mark.parametrize('media_type', ['text/plain; charset=utf-8', 'JSON'])
+def test_body_when_its_type_is_text_is_read_as_json(
+    api: http.Api,
+    picky: http.Api,
+    engine: memory.Engine,
+    media_type: str,
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    sent = {
+        'raw': b'{"cluster": {"name": "d"}}',
+        'headers': {'Content-Type': media_type},
+    }
+
+    assert picky('PATCH', '/v1/clusters/c', **sent).status == 415
+    assert api('PATCH', '/v1/clusters/c', **sent).status == 202
+    assert engine.asked.name == 'd'
+
+
+@pytest.mark.parametrize(
+    ('query', 'expected'),
+    [
+        ('limit=&marker=&sort=&global_project=', {}),
+        ('limit=1&limit=2', {'limit': 2}),
+        ('limit=2&limit=', {}),
+        ('marker=x&marker=', {}),
+        ('sort=name&sort=status:desc', {'sort': 'status:desc'}),
+        ('name=a&name=b&limit=&limit=3', {'name': ['a', 'b'], 'limit': 3}),
+    ],
+)
+def test_query_when_empty_or_repeated_counts_as_in_senlin(
+    api: http.Api,
+    picky: http.Api,
+    engine: memory.Engine,
+    query: str,
+    expected: dict[str, Any],
+) -> None:
+    assert api('GET', f'/v1/clusters?{query}').status == 200
+    asked = {
+        name: getattr(engine.asked, name)
+        for name in ('limit', 'marker', 'sort', 'name')
+        if name in engine.asked and getattr(engine.asked, name) is not None
+    }
+    # Without a limit of its client, a request has that of the API.
+    assert asked == {'limit': 1000, **expected}
+    assert engine.asked.global_project is False
+    engine.seen.clear()
+    assert picky('GET', f'/v1/clusters?{query}').status == 400
+    assert engine.seen == []
+
+
+@pytest.mark.parametrize(
+    ('method', 'path'),
+    [
+        ('GET', '/v1/clusters?pony='),
+        ('GET', '/v1/clusters?status='),
+        ('GET', '/v1/nodes/n?show_details='),
+        ('DELETE', '/v1/clusters/c?force='),
+    ],
+)
+def test_query_when_senlin_refuses_its_empty_value_is_400(
+    api: http.Api, method: str, path: str
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    assert api(method, path).status == 400
+
+
+def test_force_when_repeated_is_the_last(
+    api: http.Api, engine: memory.Engine
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    assert api('DELETE', '/v1/clusters/c?force=true&force=false').status == 202
+    assert engine.asked.force is False
+
+
+@pytest.mark.parametrize(
+    ('raw', 'media_type'),
+    [
+        (b'[]', 'application/json'),
+        (b'null', 'application/json'),
+        (b'alarm!', 'text/plain'),
+        (b'state=alarm', 'application/x-www-form-urlencoded'),
+    ],
+)
+@pytest.mark.parametrize('version', ['1.0', '1.14'])
+def test_webhook_when_its_body_is_no_object_is_called_without(
+    api: http.Api,
+    picky: http.Api,
+    engine: memory.Engine,
+    raw: bytes,
+    media_type: str,
+    version: str,
+) -> None:
+    made = api('POST', '/v1/receivers', RECEIVER).json['receiver']
+    path = f'/v1/webhooks/{made["id"]}/trigger?V=2'
+    sent: dict[str, Any] = {
+        'raw': raw,
+        'headers': {'Content-Type': media_type},
+        'version': version,
+    }
+
+    assert api('POST', path, **sent).status == 202
+    assert (engine.asked.params, engine.asked.body) == ({}, {})
+    assert picky('POST', path, **sent).status in (400, 415)
+
+
+@pytest.mark.parametrize(
+    ('raw', 'media_type', 'status'),
+    [
+        (b'{"count": 2', 'application/json', 400),
+        (b'{"count": 2}', 'application/xml', 415),
+    ],
+)
+def test_webhook_when_parameters_would_be_lost_is_refused(
+    api: http.Api, raw: bytes, media_type: str, status: int
+) -> None:
+    made = api('POST', '/v1/receivers', RECEIVER).json['receiver']
+    path = f'/v1/webhooks/{made["id"]}/trigger?V=2'
+    headers = {'Content-Type': media_type}
+    assert api('POST', path, raw=raw, headers=headers).status == status
+
+
+@pytest.mark.parametrize(
+    ('path', 'allowed'),
+    [
+        ('/', 'GET, HEAD, OPTIONS'),
+        ('/v1', 'GET, HEAD, OPTIONS'),
+        ('/v1/clusters', 'GET, HEAD, POST, OPTIONS'),
+        ('/v1/clusters/x', 'DELETE, GET, HEAD, PATCH, OPTIONS'),
+        ('/v1/clusters/x/actions', 'POST, OPTIONS'),
+    ],
+)
+def test_options_tell_the_methods_of_a_path(
+    api: http.Api, engine: memory.Engine, path: str, allowed: str
+) -> None:
+    answer = api('OPTIONS', path)
+
+    assert (answer.status, answer.content) == (200, b'')
+    assert answer.headers['allow'] == allowed
+    assert engine.seen == []
+
+
+def test_options_of_what_is_not_there_are_404(api: http.Api) -> None:
+    assert api('OPTIONS', '/v1/nowhere').status == 404
+    early = api('OPTIONS', '/v1/profiles/validate/x', version='1.1')
+    assert early.status == 404
+
+
+@pytest.mark.parametrize('path', ['', '/', '/clusters', '/clusters/c'])
+def test_path_when_the_minor_version_is_in_it_is_the_same(
+    api: http.Api, path: str
+) -> None:
+    assert api('POST', '/v1.0/clusters', CLUSTER).status == 202
+
+    answer = api('GET', f'/v1.0{path}')
+
+    assert answer.status == 200
+    assert answer.json == api('GET', f'/v1{path}').json
+
+
+@pytest.mark.parametrize(
+    'path', ['/v1.1/clusters', '/v1.00/clusters', '/v1.0clusters', '/v1.01']
+)
+def test_path_when_it_has_another_version_is_404(
+    api: http.Api, path: str
+) -> None:
+    assert api('GET', path).status == 404
+
+
+@pytest.mark.parametrize('route', routes.ROUTES, ids=lambda r: r.path)
+def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
+    api: http.Api, engine: memory.Engine, route: routes.Route
+) -> None:
+    if not (route.found_first and route.given.body):
+        return
+    path = route.path.format(identity='none')
+    key = route.given.key
+    content = {'reboot': {'params': {}, 'pony': 1}}
+    if not route.given.names:
+        content = {key: {'pony': 1}} if key else {'pony': 1}
+
+    answer = api(route.method, path, content, version='1.14')
+
+    assert answer.status == 404
+    assert 'none' in answer.detail
+
+
+@pytest.mark.parametrize(
+    ('method', 'path', 'body'),
+    [
+        ('DELETE', '/v1/clusters/none?pony=1', None),
+        ('POST', '/v1/clusters/c/actions', {'recover': {'identity': 'd'}}),
+        ('POST', '/v1/clusters/c/actions', {'scale_in': {'pony': 1}}),
+        ('POST', '/v1/clusters/c/actions', {'recover': {'pony': 1}}),
+        ('DELETE', '/v1/clusters/c', {'pony': 1}),
+        ('PATCH', '/v1/clusters/none', {'cluster': {'pony': 1}}),
+        ('POST', '/v1/clusters/none/actions', {'policy_attach': {'pony': 1}}),
+        ('POST', '/v1/clusters/none/actions', {'add_nodes': {'nodes': 'n'}}),
+    ],
+)
+def test_unknown_field_of_what_is_there_or_wrong_value_is_400(
+    api: http.Api, method: str, path: str, body: Any
+) -> None:
+    api('POST', '/v1/clusters', CLUSTER)
+    assert api(method, path, body, version='1.14').status == 400
+
+
+@pytest.mark.parametrize(
+    ('nodes', 'message'),
+    [
+        (ID, "Items for 'nodes' must be unique"),
+        ('abc', "'abc' is not of type 'array'"),
+        ('', "Value for 'nodes' must have at least 1 item(s)."),
+        ({}, "Value for 'nodes' must have at least 1 item(s)."),
+        ([ID, ID], "Items for 'nodes' must be unique"),
+    ],
+)
+def test_nodes_that_are_no_list_are_refused_in_senlins_words(
+    api: http.Api, nodes: Any, message: str
+) -> None:
+    body = {'add_nodes': {'nodes': nodes}}
+    answer = api('POST', '/v1/clusters/c/actions', body)
+    assert answer.status == 400
+    assert answer.json['error']['message'] == message
+
+
+@pytest.mark.parametrize('media_type', ['text/plain', 'application/json'])
+def test_body_when_a_page_of_a_browser_calls_it_text_is_refused(
+    api: http.Api, media_type: str
+) -> None:
+    # Another site's page may send text without asking first.
+    api('POST', '/v1/clusters', CLUSTER)
+    headers = {
+        'Content-Type': media_type,
+        'Origin': 'http://api.example.org',
+        'Sec-Fetch-Site': 'same-origin',
+    }
+
+    answer = api(
+        'PATCH', '/v1/clusters/c', raw=b'{"cluster": {}}', headers=headers
+    )
+
+    refused = media_type == 'text/plain'
+    assert (answer.status == 415) is refused

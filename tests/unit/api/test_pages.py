@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists are complete for clients that follow links, however they are cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api import app
+from tests.unit.api import conftest, http, memory, test_clients
+from vobjects.clustering import errors
+
+SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
+
+
+@pytest.fixture
+def stage() -> conftest.Stage:
+    return conftest.Stage()
+
+
+@pytest.fixture
+def api(stage: conftest.Stage) -> http.Api:
+    conf = conftest.configured(max_limit=3, max_json_size=2048)
+    return http.Api(app.build(conf, stage, stage))
+
+
+def fill(api: http.Api, count: int) -> list[str]:
+    body = {'profile': {'name': 'p', 'spec': SPEC}}
+    return [
+        api('POST', '/v1/profiles', body).json['profile']['id']
+        for _ in range(count)
+    ]
+
+
+def pages(api: http.Api, path: str) -> list[list[str]]:
+    """Return the IDs on each page, as the links lead."""
+    found = []
+    while path:
+        answer = api('GET', path).json
+        found.append([one['id'] for one in answer['profiles']])
+        (link,) = answer.get('links') or [{'rel': 'next', 'href': ''}]
+        assert link['rel'] == 'next'
+        path = link['href'].partition('/v1')[2] and (
+            '/v1' + link['href'].partition('/v1')[2]
+        )
+    return found
+
+
+@pytest.mark.parametrize('query', ['', '?limit=100', '?name=p&limit=4'])
+def test_list_when_longer_than_a_page_links_to_the_next(
+    api: http.Api, query: str
+) -> None:
+    ids = fill(api, 7)
+    found = pages(api, f'/v1/profiles{query}')
+    assert found == [ids[:3], ids[3:6], ids[6:]]
+
+
+@pytest.mark.parametrize('query', ['?limit=3', '?limit=2', '?limit=0'])
+def test_list_when_as_long_as_asked_for_has_no_link(
+    api: http.Api, query: str
+) -> None:
+    fill(api, 7)
+    assert 'links' not in api('GET', f'/v1/profiles{query}').json
+
+
+def test_list_when_shorter_than_a_page_has_no_link(api: http.Api) -> None:
+    fill(api, 2)
+    assert 'links' not in api('GET', '/v1/profiles').json
+
+
+def test_list_when_too_large_for_a_page_is_cut(
+    api: http.Api, stage: conftest.Stage
+) -> None:
+    class Engine(memory.Engine):
+        """Its pages have room for one item."""
+
+        def call(self, context: Any, request: Any, *shown: Any) -> Any:
+            limit = request.limit if 'limit' in request.fields else 1
+            if limit is not None and limit > 1:
+                raise errors.ListTooLarge('too large', '', '1')
+            return super().call(context, request, *shown)
+
+    ids = fill(api, 3)
+    kept = stage.engine.profiles
+    stage.engine = Engine()
+    stage.engine.profiles = kept
+    assert pages(api, '/v1/profiles') == [[one] for one in ids] + [[]]
+
+
+# The SDK warns of itself.
+@pytest.mark.filterwarnings('ignore')
+def test_list_when_of_pages_is_whole_for_openstacksdk() -> None:
+    with (
+        test_clients.serving(max_limit=3) as (url, stage),
+        test_clients.connected(url, None) as sdk,
+    ):
+        stage.engine = memory.Engine()
+        made = [sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)]
+        for query in ({}, {'limit': 2}, {'limit': 5}, {'name': 'p'}):
+            assert [one.id for one in sdk.profiles(**query)] == made
+
+
+@pytest.mark.parametrize(
+    ('path', 'body'),
+    [
+        ('profiles', {'name': 'p', 'spec': SPEC, 'metadata': 'LONG'}),
+        ('profiles', {'name': 'p', 'spec': 'LONG'}),
+        ('policies', {'name': 'p', 'spec': 'LONG'}),
+        ('clusters', {'name': 'c', 'profile_id': 'p', 'config': 'LONG'}),
+        ('clusters', {'name': 'c', 'profile_id': 'p', 'metadata': 'LONG'}),
+        ('nodes', {'name': 'n', 'profile_id': 'p', 'metadata': 'LONG'}),
+        (
+            'receivers',
+            {
+                'name': 'r',
+                'type': 'webhook',
+                'cluster_id': 'c',
+                'action': 'CLUSTER_SCALE_OUT',
+                'params': 'LONG',
+            },
+        ),
+    ],
+)
+def test_json_field_when_too_long_is_refused(
+    api: http.Api, path: str, body: dict[str, Any]
+) -> None:
+    (name,) = [name for name, value in body.items() if value == 'LONG']
+    key = 'policy' if path == 'policies' else path[:-1]
+    long = {**body, name: {'a': 'x' * 2048}}
+    refused = api('POST', f'/v1/{path}', {key: long}, version='1.14')
+    assert refused.status == 400
+    assert f'body.{key}.{name}: must have at most 2048 bytes' in str(
+        refused.json
+    )
+
+
+@pytest.mark.parametrize(
+    ('path', 'body'),
+    [
+        ('/v1/webhooks/r/trigger?V=2', {'a': 'x' * 2048}),
+        ('/v1/nodes/n/ops', {'reboot': {'a': 'x' * 2048}}),
+        ('/v1/clusters/c/ops', {'reboot': {'params': {'a': 'x' * 2048}}}),
+        ('/v1/nodes/n/actions', {'check': {'a': 'x' * 2048}}),
+    ],
+)
+def test_parameters_when_too_long_are_refused(
+    api: http.Api, path: str, body: dict[str, Any]
+) -> None:
+    refused = api('POST', path, body, version='1.14')
+    assert refused.status == 400
+    assert 'must have at most 2048 bytes' in str(refused.json)

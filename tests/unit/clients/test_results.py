@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of suites, compared with what is expected of them."""
+
+from __future__ import annotations
+
+import datetime
+import io
+
+import pytest
+import subunit
+
+from tests.clients import results, suites
+from tests.clients.results import Expectation, Result, Verdict
+
+REASON = 'the test asserts a 500'
+
+
+def judge(
+    *found: Result, run: bool = True, is_complete: bool = True
+) -> Verdict:
+    entry = Expectation(suite='s', tests=['a.*'], reason=REASON, run=run)
+    return results.judge(found, [entry], is_complete=is_complete)
+
+
+def test_listed_failure_is_known_with_its_reason() -> None:
+    verdict = judge(Result('a.one', 'fail'), Result('b', 'success'))
+    assert verdict.is_good
+    assert verdict.known == [('a.one', REASON)]
+    assert verdict.passed == [Result('b', 'success')]
+
+
+@pytest.mark.parametrize('status', ['fail', 'inprogress', 'uxsuccess'])
+def test_other_failure_is_none_that_is_known(status: str) -> None:
+    verdict = judge(Result('a.one', 'fail'), Result('b', status))
+    assert not verdict.is_good
+    assert verdict.failed == [Result('b', status)]
+
+
+def test_listed_test_that_passes_is_reported() -> None:
+    verdict = judge(Result('a.one', 'fail'), Result('a.two', 'success'))
+    assert not verdict.is_good
+    assert verdict.fixed == [Result('a.two', 'success')]
+
+
+def test_pattern_that_fits_no_test_is_reported() -> None:
+    assert judge(Result('b', 'success')).stale == ['a.*']
+
+
+def test_pattern_is_not_stale_when_tests_were_selected() -> None:
+    assert judge(Result('b', 'success'), is_complete=False).is_good
+
+
+def test_excluded_tests_are_neither_stale_nor_known() -> None:
+    verdict = judge(Result('b', 'success'), run=False)
+    assert verdict.is_good
+    assert verdict.excluded == [('a.*', REASON)]
+
+
+def test_skipped_tests_do_not_count_as_passed() -> None:
+    verdict = judge(Result('a.one', 'skip', 'no network'))
+    assert verdict.passed == []
+    assert verdict.skipped == [Result('a.one', 'skip', 'no network')]
+
+
+def test_stream_is_read_without_the_list_of_tests() -> None:
+    stream = io.BytesIO()
+    writer = subunit.StreamResultToBytes(stream)
+    now = datetime.datetime.now(datetime.UTC)
+    for status in ('exists', 'inprogress', 'fail'):
+        traceback = status == 'fail'
+        writer.status(
+            test_id='a.one[id-1234,smoke]',
+            test_status=status,
+            timestamp=now,
+            file_name='traceback' if traceback else None,
+            file_bytes=b'assert 0\n' if traceback else None,
+            mime_type='text/plain; charset=utf8' if traceback else None,
+            eof=traceback,
+        )
+    stream.seek(0)
+    found: list[Result] = []
+    results.read(stream, found.append)
+    assert found == [Result('a.one', 'fail', 'assert 0')]
+
+
+def test_each_expectation_is_of_a_suite() -> None:
+    names = [suite.name for suite in suites.load()]
+    for entry in results.expectations():
+        assert any(map(entry.concerns, names)), entry

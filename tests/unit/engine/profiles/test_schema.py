@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of specs are converted as Senlin 16 converts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.profiles import schema
+from vobjects.clustering import errors
+
+TYPES = (*schema.TYPES,)
+
+#: Type -> values and what Senlin 16 makes of them.
+CONVERTED: dict[str, list[tuple[Any, Any]]] = {
+    'Boolean': [
+        *((word, True) for word in (True, 1, '1', 'TRUE', 'on', 'Yes', 't')),
+        *((word, False) for word in (False, 0, '0', 'False', 'OFF', 'n')),
+        (' yes ', True),
+    ],
+    'Integer': [
+        (3, 3),
+        ('3', 3),
+        (' 5 ', 5),
+        ('-2', -2),
+        ('+3', 3),
+        (1.0, 1),
+        (1.5, 1),
+        (True, 1),
+        ('9' * 18, 10**18 - 1),
+    ],
+    'List': [([], []), (['a', 'b'], ['a', 'b'])],
+    'Map': [({}, {}), ({'a': {'b': 1}}, {'a': {'b': 1}})],
+    'Number': [(3, 3), (1.5, 1.5), ('3', 3), ('1.5', 1.5), ('1e3', 1000.0)],
+    'String': [
+        ('', ''),
+        ('m1', 'm1'),
+        (1, '1'),
+        (1.5, '1.5'),
+        (1.0, '1.0'),
+        (True, 'True'),
+    ],
+}
+
+#: Type -> values that are rejected, and what is accepted instead.
+REJECTED: dict[str, tuple[str, list[Any]]] = {
+    'Boolean': ('true or false', ['', 'maybe', 2, 1.0, [], {}, ['true']]),
+    'Integer': (
+        'an integer',
+        ['', 'soon', '1.5', [], [1], {}, '9' * 20, '9' * 5000, 1e300],
+    ),
+    'List': ('a list', ['', 'ab', 1, True, {}]),
+    'Map': ('a map', ['', '{}', 1, True, []]),
+    'Number': (
+        'a number',
+        ['', 'soon', 'nan', 'inf', '1e999', [], [1], {}, '9' * 5000],
+    ),
+    'String': ('a string or a number', [[], ['a'], {}, {'a': 1}]),
+}
+
+
+def resolve(type_: str, value: Any) -> Any:
+    prop = schema.Property(type_, 'Of a test.')
+    return schema.resolve({'key': prop}, {'key': value})['key']
+
+
+@pytest.mark.parametrize(
+    ('type_', 'value', 'expected'),
+    [(type_, *pair) for type_ in TYPES for pair in CONVERTED[type_]],
+)
+def test_value_of_each_type_is_converted(
+    type_: str, value: Any, expected: Any
+) -> None:
+    resolved = resolve(type_, value)
+    assert (resolved, type(resolved)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ('type_', 'value'),
+    [(type_, value) for type_ in TYPES for value in REJECTED[type_][1]],
+)
+def test_value_of_another_kind_is_rejected_with_its_path(
+    type_: str, value: Any
+) -> None:
+    with pytest.raises(errors.InvalidSpec) as caught:
+        resolve(type_, value)
+    accepted = REJECTED[type_][0]
+    assert caught.value.message.startswith(
+        f'spec.properties.key: must be {accepted}'
+    )
+    assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    ('type_', 'value', 'said'),
+    [
+        ('Boolean', 'maybe', "The value 'maybe' is not a valid Boolean"),
+        ('Integer', 'soon', "The value 'soon' is not a valid Integer"),
+        ('Number', 'soon', "The value 'soon' is not a valid number."),
+        ('List', {}, "'{}' is not a List"),
+        ('Map', ['a'], "'['a']' is not a Map"),
+    ],
+)
+def test_rejected_value_keeps_the_sentence_of_senlin(
+    type_: str, value: Any, said: str
+) -> None:
+    with pytest.raises(errors.InvalidSpec) as caught:
+        resolve(type_, value)
+    assert caught.value.said == said
+
+
+def test_nested_values_are_converted_and_null_counts_as_not_given() -> None:
+    places = schema.Property(
+        'List',
+        'Places.',
+        items=schema.Property(
+            'Map',
+            'A place.',
+            keys={
+                'name': schema.Property('String', 'Its name.'),
+                'weight': schema.Property('Integer', 'Its weight.'),
+            },
+        ),
+    )
+    values = {'places': [{'name': 1, 'weight': '2'}, {'name': None}]}
+    resolved = schema.resolve({'places': places}, values)
+    assert resolved == {'places': [{'name': '1', 'weight': 2}, {}]}
+    with pytest.raises(
+        errors.InvalidSpec, match=r'^spec\.properties\.places\[1\]\.weight: '
+    ):
+        schema.resolve({'places': places}, {'places': [{}, {'weight': 'x'}]})
+
+
+@pytest.mark.parametrize('value', ['http', 'HTP'])
+def test_value_that_is_not_allowed_is_rejected_with_a_suggestion(
+    value: str,
+) -> None:
+    prop = schema.Property('String', 'A protocol.', allowed=('HTTP', 'TCP'))
+    with pytest.raises(errors.InvalidSpec) as caught:
+        schema.resolve({'protocol': prop}, {'protocol': value})
+    assert caught.value.message == (
+        "spec.properties.protocol: must be one of 'HTTP', 'TCP', not"
+        f" {value!r}; did you mean 'HTTP'?"
+    )
+    assert caught.value.said == (
+        f"'{value}' must be one of the allowed values: HTTP, TCP"
+    )
+
+
+def test_string_parameter_of_an_operation_is_not_converted() -> None:
+    parameters = {'host': schema.Property('String', 'A host.')}
+    with pytest.raises(errors.InvalidSpec) as caught:
+        schema.resolve(
+            parameters, {'host': 1}, schema.PARAMETERS, schema.PARAMETER_TYPES
+        )
+    assert caught.value.message == 'params.host: must be a string, not 1'
+    assert caught.value.said == 'value is not a string'
+
+
+BOUNDED = {
+    'places': schema.Property(
+        'List',
+        'Places.',
+        items=schema.Property(
+            'Map',
+            'A place.',
+            keys={
+                'size': schema.Property('Number', 'A size.', least=1, most=9)
+            },
+        ),
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ('size', 'says', 'clamped'),
+    [
+        (1, '', 1),
+        ('9', '', 9),
+        (0, 'must be at least 1, not 0', 1),
+        (9.5, 'must be at most 9, not 9.5', 9),
+        (1e308, 'must be at most 9, not 1e+308', 9),
+    ],
+)
+def test_number_out_of_bounds_is_rejected_or_clamped(
+    size: Any, says: str, clamped: int
+) -> None:
+    values = {'places': [{'size': size}]}
+    stored = schema.resolve(BOUNDED, values, clamps=True)
+    assert stored == {'places': [{'size': clamped}]}
+    if not says:
+        assert schema.resolve(BOUNDED, values) == stored
+        return
+    with pytest.raises(errors.InvalidSpec) as caught:
+        schema.resolve(BOUNDED, values)
+    path = 'spec.properties.places[0].size'
+    assert caught.value.message == f'{path}: {says}'
