@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long clusters take, and pages of many nodes.
+"""Measure the time to create clusters and to list nodes page by page.
 
 ::
 
@@ -7,10 +7,11 @@
         [--engines 1] [--database sqlite] [--transport embedded]
         [--peer senlin] [--rst]
 
-The simulated cloud takes no time, so that what is left is ours. Pages are
-asked for from the first to the last, each after the one before; the ratio is
-that of the last to the first. With ``--peer`` Senlin 16 makes the same
-clusters, in turn with ours (:mod:`peer`); its cloud takes no time, either.
+The simulated cloud has no latency, so the figures show only the time of the
+service. With ``--pages N``, the script creates N nodes and requests all pages
+in sequence. The ratio is the time of the last pages to that of the first.
+With ``--peer``, Senlin 16 creates the same clusters in alternating rounds
+(:mod:`peer`); its cloud has no latency, either.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from collections.abc import Sequence
 import peer
 import running
 
-#: Nodes on a page, and pages of which a figure is the median.
+#: Nodes per page, and number of pages in the median of a figure.
 PAGE = 100
 SOME = 5
 
-#: Nodes of a cluster at most: the default of [engine] max_nodes_per_cluster.
+#: Maximum size of a cluster: the default of [engine] max_nodes_per_cluster.
 LARGEST = 1000
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = running.options(__doc__)
     parser.add_argument('--sizes', type=int, nargs='*', default=[10, 100])
     parser.add_argument('--pages', type=int, default=0, help='of how many')
@@ -62,7 +63,7 @@ def main() -> int:
 
 
 def _begin(chosen: argparse.Namespace) -> None:
-    """Print what the figures hold for."""
+    """Print the test conditions."""
     conditions = (
         f'{chosen.database}, {chosen.transport}; {chosen.engines} engine(s);'
         f' medians of {chosen.rounds}; {os.cpu_count()} CPUs, load'
@@ -81,9 +82,11 @@ def _begin(chosen: argparse.Namespace) -> None:
 def _tell(
     chosen: argparse.Namespace, size: int, rounds: Sequence[Sequence[float]]
 ) -> None:
-    """Print how long clusters of a size took.
+    """Print the creation times of clusters of one size.
 
-    :param rounds: in each our seconds, and those of the peer
+    :param size: number of nodes
+    :param rounds: seconds of our service, and of the peer if there is one,
+        for each round
     """
     medians = map(statistics.median, zip(*rounds, strict=True))
     figures = [f'{seconds:.2f}' for seconds in medians]
@@ -99,7 +102,7 @@ def _tell(
 
 
 def _round(service: running.Service, profile: str, size: int) -> float:
-    """Return how many seconds a cluster took, which is deleted again."""
+    """Create and delete a cluster; return the creation time in seconds."""
     took, cluster = _made(service, profile, size)
     service.ask('DELETE', f'/v1/clusters/{cluster}')
     while any(
@@ -113,7 +116,7 @@ def _round(service: running.Service, profile: str, size: int) -> float:
 def _made(
     service: running.Service, profile: str, size: int
 ) -> tuple[float, str]:
-    """Return how many seconds a cluster took, and its ID."""
+    """Create a cluster; return the creation time in seconds and the ID."""
     began = time.perf_counter()
     body = {
         'cluster': {
@@ -149,7 +152,7 @@ def _pages(service: running.Service, profile: str, size: int) -> None:
             break
         times.append((time.perf_counter() - began) * 1000)
         marker = f'&marker={nodes[-1]["id"]}'
-    # Not the very first: it has no marker to look up.
+    # Skip the very first page, because it has no marker to look up.
     first = statistics.median(times[1 : SOME + 1])
     last = statistics.median(times[-SOME:])
     print(

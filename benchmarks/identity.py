@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time that it takes to know a caller, by strategy.
+"""Measure the CPU time to authenticate a caller, by strategy.
 
-In one process, with no engine behind::
+The script runs in one process, without an engine::
 
     python benchmarks/identity.py [--calls 20000] [--keystone]
 
-With ``--keystone`` a real one is started (``tools/keystone`` installs it);
-its tokens are remembered after the first call, so that what is measured is
-keystonemiddleware in this process.
+With ``--keystone``, the script starts a real Keystone (``tools/keystone``
+installs it). keystonemiddleware caches the token after the first call, so the
+figure is the time of keystonemiddleware in this process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description='CPU time that it takes to know a caller.'
     )
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def _rule(conf: cfg.ConfigOpts) -> Any:
-    """Return what checks a rule."""
+    """Return a function that checks a policy rule."""
     enforcer = policy.Enforcer(conf)
     caller = context.strategy(conf)({})
     return lambda _: enforcer.check(caller, 'clusters:get')
@@ -68,7 +68,7 @@ def _best(call: Any, environ: dict[str, Any], calls: int) -> float:
 
 
 def _timed(call: Any, environ: dict[str, Any], calls: int) -> float:
-    """Return microseconds of CPU time for a call."""
+    """Return the CPU time of one call in microseconds."""
     call(dict(environ))
     environs = [dict(environ) for _ in range(calls)]
     began = time.process_time()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests over kept connections, from one thread, as lean as Python allows.
+"""Low-overhead HTTP load generator with persistent connections.
 
-What the client costs is taken from the server on a small machine, so this
-one builds each request as bytes and reads no more of an answer than its
-status and its length.
+On a small machine, the client and the server compete for the CPU. This client
+therefore runs in one thread, builds each request as bytes, and parses only the
+status and the length of a response.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import socket
 import time
 from collections.abc import Callable, Collection, Mapping
 
-#: Seconds without any answer.
+#: Timeout in seconds if no response arrives.
 PATIENCE = 60.0
 
-#: Request number -> what is sent.
+#: Function from the number of a request to its bytes.
 Make = Callable[[int], bytes]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was measured.
+    """Results of a run.
 
-    :ivar seconds: from the first request to the last answer
-    :ivar times: milliseconds of each request, ascending
+    :ivar seconds: time from the first request to the last response
+    :ivar times: latencies of all requests in milliseconds, ascending
     """
 
     seconds: float
@@ -38,13 +38,13 @@ class Outcome:
         return len(self.times) / self.seconds
 
     def percentile(self, percent: int) -> float:
-        """Return the milliseconds that so many percent took at most."""
+        """Return a percentile of the latencies in milliseconds."""
         last = len(self.times) - 1
         return self.times[min(last, len(self.times) * percent // 100)]
 
 
 class _Connection:
-    """One of the clients: a request at a time."""
+    """A connection with one request in flight at a time."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self.socket = socket.create_connection(address, timeout=PATIENCE)
@@ -53,13 +53,13 @@ class _Connection:
         self._got = b''
 
     def send(self, content: bytes) -> None:
-        """Begin a request."""
+        """Send a request."""
         self._got = b''
         self.began = time.perf_counter()
         self.socket.sendall(content)
 
     def answer(self) -> tuple[int, bytes] | None:
-        """Read on; return status and body when all is there."""
+        """Read data; return status and body of a complete response."""
         read = self.socket.recv(262144)
         if not read:
             raise ConnectionError('the server closed a connection')
@@ -82,7 +82,7 @@ def request(
     headers: Mapping[str, str],
     body: bytes | None = None,
 ) -> bytes:
-    """Return a request of HTTP/1.1 that keeps its connection."""
+    """Return the bytes of an HTTP/1.1 request with keep-alive."""
     head = [
         f'{verb} {path} HTTP/1.1',
         'Host: 127.0.0.1',
@@ -103,10 +103,13 @@ def run(
     concurrency: int,
     seconds: float,
 ) -> Outcome:
-    """Send requests for a while, so many at a time.
+    """Send concurrent requests for some time.
 
-    :param good: statuses that are no failure
-    :raises RuntimeError: an answer of another status
+    :param make: returns the bytes of a request, given its number
+    :param good: expected statuses
+    :param concurrency: number of connections
+    :param seconds: time after which no more requests are sent
+    :raises RuntimeError: if a response has another status or none arrives
     """
     connections = [_Connection(address) for _ in range(concurrency)]
     times: list[float] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What negotiation, the middleware and versioned dispatch cost.
+"""Measure version negotiation, the middleware and versioned dispatch.
 
-Each figure stands beside what the field does in the same run: the library
-microversion-parse (``pip install microversion-parse``), and Senlin's scheme
-of dispatch, written anew here after its description. Ratios count; absolute
+Each figure is compared with an alternative in the same run: the library
+microversion-parse (``pip install microversion-parse``), and Senlin's dispatch
+scheme, reimplemented here from its description. Compare the ratios; absolute
 figures depend on the machine.
 
     python benchmarks/microversions.py
@@ -34,7 +34,7 @@ from vobjects.microversions import (
 from vobjects.versions import Version
 
 with warnings.catch_warnings():
-    # WebOb imports a module of Python 3.11 that is deprecated.
+    # WebOb imports a module that is deprecated since Python 3.11.
     warnings.simplefilter('ignore', DeprecationWarning)
     import microversion_parse
     import microversion_parse.middleware
@@ -48,13 +48,15 @@ RAW = HEADERS['openstack-api-version']
 
 
 def microseconds(*calls: Callable[[], object], seconds: float) -> list[float]:
-    """Return the time of one call of each: the best of many short tries.
+    """Return the best time per call of each function, in microseconds.
 
-    The calls take turns, so that a machine that is busy for a while is so
-    for all of them.
+    Runs of the functions alternate, so that other load on the machine affects
+    all of them.
+
+    :param seconds: duration of the measurement for each function
     """
     timers = [timeit.Timer(call) for call in calls]
-    # A millisecond: shorter than what a busy machine gives at a time.
+    # About a millisecond: shorter than a time slice of a busy machine.
     number = [max(1, timer.autorange()[0] // 200) for timer in timers]
     best = [float('inf')] * len(calls)
     ends = time.monotonic() + seconds * len(calls)
@@ -91,7 +93,7 @@ def negotiation(seconds: float) -> None:
         return microversion_parse.get_version(HEADERS, 'clustering')
 
     def of_request() -> Any:
-        # As Nova, Senlin and Ironic call it.
+        # Nova, Senlin and Ironic call it this way.
         return microversion_parse.get_version(request.headers, 'clustering')
 
     def version() -> Any:
@@ -172,9 +174,9 @@ def whole_middleware(seconds: float) -> None:
 
 @functools.total_ordering
 class Plain:
-    """A version as Senlin's: attributes, and comparisons in Python.
+    """A version like Senlin's, with comparisons in Python.
 
-    functools derives ``<=`` from ``<`` and ``==``, as is done there by hand.
+    functools derives ``<=`` from ``<`` and ``==``; Senlin does so by hand.
     """
 
     def __init__(self, version: Version) -> None:
@@ -190,7 +192,7 @@ class Plain:
             raise TypeError(other)
         return (self.major, self.minor) == (other.major, other.minor)
 
-    __hash__ = None  # type: ignore[assignment] - as there
+    __hash__ = None  # type: ignore[assignment] - like Senlin
 
     def is_null(self) -> bool:
         return self.major == 0 and self.minor == 0
@@ -202,11 +204,11 @@ class Plain:
 
 
 class Walking:
-    """Dispatch as Senlin and Magnum do it.
+    """Dispatch with the scheme of Senlin and Magnum.
 
-    Every attribute access asks whether the name is versioned; every call
-    walks the candidates, newest first, compares ranges, and takes over the
-    name and the attributes of what it found.
+    Every attribute access checks whether the name is versioned. Every call
+    walks the candidates, newest first, compares ranges, and copies the name
+    and the attributes of the selected function.
     """
 
     candidates: dict[str, list[tuple[Plain, Plain, Any]]]
@@ -245,15 +247,15 @@ def indexed(versions: list[Version]) -> Any:
 
 
 def versioned_dispatch(seconds: float) -> None:
-    """Compare calls of a method, from a request of WebOb as Senlin has it.
+    """Compare calls of a versioned method with a WebOb request, as in Senlin.
 
-    The last figure is the floor: what a method costs that has no versions.
+    The last figure is the lower bound: a call of an unversioned method.
     """
     request = webob.Request.blank('/v1/clusters')
     plain = type('Plain', (), {'show': show})()
     for count in (1, 10, 100, 1000):
         versions = [Version(1, minor) for minor in range(count)]
-        # The middle: neither the best nor the worst case of a walk.
+        # The middle is neither the best nor the worst case of a walk.
         version = versions[count // 2]
         request.environ[policy.MICROVERSION] = version
         request.version_request = Plain(version)
@@ -288,7 +290,7 @@ BODY = {
 
 
 def validated(count: int) -> Any:
-    """Return a method with a schema of its own for each version."""
+    """Return a method with a separate schema for each version."""
 
     def create(req: Any, body: Any) -> Any:
         return body
@@ -313,9 +315,12 @@ def versioned_validation(seconds: float) -> None:
 
 
 def tables(routes: int = 200, count: int = 100) -> None:
-    """Print how long a service's start takes: its modules, its tables.
+    """Print the start-up time of a service: imports and dispatch tables.
 
-    Seconds of the processor, of which nothing here waits for anything else.
+    The figures are seconds of processor time, because nothing here blocks.
+
+    :param routes: number of routes
+    :param count: versions of each route
     """
     started = time.process_time()
     made = [

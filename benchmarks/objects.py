@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What objects cost, beside oslo.versionedobjects in the same run.
+"""Measure object conversions, compared with oslo.versionedobjects.
 
-The same types are declared twice: with conversions by hand on plain
+The same types are declared twice: with hand-written conversions on plain
 oslo.versionedobjects, and with a declared history on ``vobjects``. Rounds of
-both alternate, and the figure is the median of the rounds' ratios of
-processor time, so that a busy machine disturbs both alike. Before anything is
-timed, the results of both are compared. The peer of the row of a request body
-is Senlin's scheme, see request_bodies.py.
+both alternate, so that other load affects both. The ratio is the median of the
+ratios of processor time in each round. The script first checks that both
+produce the same results. The row of the request body is compared with Senlin's
+scheme; see request_bodies.py.
 
-    python benchmarks/objects.py [--rounds 15]
+Run it with ``python benchmarks/objects.py [--rounds 15]``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import request_bodies
 from vobjects import base, fields, serializer
 from vobjects.history import added
 
-from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
+from oslo_versionedobjects import base as ovo_base  # isort: skip - import last
 
 NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
 ADDED = {'tainted': '1.1', 'cost': '1.2', 'labels': '1.3'}
@@ -39,7 +39,7 @@ OLD = {'Node': '1.0', 'Disk': '1.0', 'Server': '1.0', 'Site': '1.0'}
 
 
 def node_fields() -> dict[str, Any]:
-    """21 fields, three of them younger than the type."""
+    """Return 21 fields, three of them added in later versions."""
     return {
         'id': fields.UUIDField(),
         'name': fields.StringField(),
@@ -92,7 +92,7 @@ def node_values(number: int) -> dict[str, Any]:
 
 
 class Side(NamedTuple):
-    """One way to have the types: they and their registry."""
+    """The types of one implementation and their registry."""
 
     types: dict[str, Any]
     registry: dict[str, list[Any]]
@@ -178,7 +178,7 @@ def declare(theirs: bool) -> Side:
 def own_registry(
     content: dict[str, list[Any]] | None = None,
 ) -> Iterator[dict[str, list[Any]]]:
-    """Make a registry the one in force for a while."""
+    """Replace the content of the registry temporarily."""
     classes = ovo_base.VersionedObjectRegistry()._obj_classes
     before = dict(classes)
     classes.clear()
@@ -189,7 +189,7 @@ def own_registry(
 
 
 class Subject(NamedTuple):
-    """The objects of one side, clean as after reading from a database."""
+    """Objects of one side, without changes, as if read from a database."""
 
     side: Side
     node: Any
@@ -221,7 +221,7 @@ Make = Callable[[Subject], Callable[[], Any]]
 
 
 class Row(NamedTuple):
-    """A line of the table: what is done, how often a round, the target."""
+    """Row of the table: operation, calls per round and target ratio."""
 
     title: str
     target: float
@@ -358,7 +358,7 @@ ROWS = (
 
 
 def microseconds(call: Callable[[], Any], number: int) -> float:
-    """Return the processor time of one call."""
+    """Return the processor time of one call in microseconds."""
     timer = timeit.Timer(call, timer=time.process_time)
     return timer.timeit(number) / number * 1e6
 
@@ -372,7 +372,12 @@ def line(title: str, figures: str, target: str, met: bool | None) -> None:
 def ratio_line(
     title: str, ours: list[float], theirs: list[float], target: float
 ) -> None:
-    """Print a row of what two sides took, round by round."""
+    """Print a row with the medians of both sides and their ratio.
+
+    :param ours: microseconds per call in each round
+    :param theirs: the same for the peer
+    :param target: minimum ratio; 0 for none
+    """
     ratio = statistics.median(
         their / our for our, their in zip(ours, theirs, strict=True)
     )
@@ -402,7 +407,7 @@ def compare(row: Row, ours: Subject, theirs: Subject, rounds: int) -> None:
 
 
 def request_body(rounds: int) -> None:
-    """A body of JSON, validated and made an object."""
+    """Measure the conversion of a JSON body to a request object."""
     case = request_bodies.cases()[0]
     took: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
@@ -416,7 +421,7 @@ def normal(primitive: Any) -> Any:
 
 
 def check_same(ours: Subject, theirs: Subject) -> None:
-    """Compare what will be timed."""
+    """Check that both sides return the same primitives."""
     seen = []
     for s in (ours, theirs):
         with own_registry(s.side.registry):
@@ -438,7 +443,7 @@ def check_same(ours: Subject, theirs: Subject) -> None:
 
 
 def history_length(rounds: int) -> None:
-    """A downgrade across 1, 10 and 100 versions drops the same fields."""
+    """Measure downgrades of types with 1, 10 and 100 versions."""
     calls = {}
     for length in (1, 10, 100):
         with own_registry():
@@ -459,7 +464,7 @@ def history_length(rounds: int) -> None:
             )
             obj = cls(**{f'field{n}': 'x' for n in range(10)})
             for n in range(length):
-                # As a fleet in which every version still runs.
+                # Fill the caches, as if peers of every version were running.
                 obj.obj_to_primitive(f'1.{n}')
             calls[length] = obj.obj_to_primitive
     took: dict[int, list[float]] = {length: [] for length in calls}
@@ -480,7 +485,7 @@ def history_length(rounds: int) -> None:
 
 
 def imports() -> None:
-    """What importing the core loads."""
+    """Check that the core does not import oslo.messaging or eventlet."""
     code = (
         'import sys, vobjects.versions, vobjects.microversions;'
         "print([m for m in ('oslo_messaging', 'eventlet')"
@@ -501,7 +506,7 @@ def imports() -> None:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--rounds', type=int, default=15)
     rounds = parser.parse_args().rounds

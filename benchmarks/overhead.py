@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the API takes of a request, outside RPC, beside bare WebOb.
+"""Measure the overhead of the API without RPC, compared with bare WebOb.
 
 ::
 
     python benchmarks/overhead.py [--rounds 20] [--version 1.14]
 
-The whole WSGI application answers in this process. What stands for the RPC
-client reads what an engine once answered from the bytes of it. The peer is a
-WSGI function of WebOb that parses the body, if there is one, and writes the
-same answer, all by ``json``: it negotiates nothing, checks nothing, and asks
-nobody who may. Figures are microseconds of processor time, the least of the
-rounds, which take turns.
+The complete WSGI application runs in this process. A stub replaces the RPC
+client and decodes recorded engine responses from their bytes. The peer is a
+WebOb function that parses the body, if there is one, and writes the same
+response, both with ``json``. It does not negotiate versions, validate requests
+or check permissions. Figures are microseconds of processor time: the minimum
+of all rounds, which alternate.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-# What tests build the application with.
+# The tests have helpers that build the application.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import vobjects.base  # isort: skip  # noqa: F401 - has threads chosen first
+import vobjects.base  # isort: skip  # noqa: F401 - must be imported first
 import webob
 import webob.dec
 
@@ -42,14 +42,14 @@ ROWS = 100
 
 
 class Answer(NamedTuple):
-    """What an application said."""
+    """Status and body of a response."""
 
     status: int
     body: bytes
 
 
 class Case(NamedTuple):
-    """What is asked, and what has to come."""
+    """A request and the expected status."""
 
     name: str
     method: str
@@ -59,14 +59,14 @@ class Case(NamedTuple):
 
 
 class Recorded:
-    """Answers a type of request as an engine did the first time."""
+    """RPC client that replays the first response for each request type."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
         self._texts: dict[type[Any], bytes] = {}
 
     def call(self, context: Any, request: Any, shown: Any) -> Any:
-        """Return an answer, read from its bytes."""
+        """Return a response, decoded from its recorded bytes."""
         text = self._texts.get(type(request))
         if text is None:
             answer = self._engine.call(context, request, shown)
@@ -76,7 +76,7 @@ class Recorded:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     chosen = _options()
     stage = conftest.Stage()
     ours = app.build(conftest.configured(), stage, stage)
@@ -96,7 +96,7 @@ def main() -> int:
 
 
 def _prepare(stage: conftest.Stage, ours: Any, version: str) -> list[Case]:
-    """Return what is asked, once there are clusters."""
+    """Create clusters and return the test cases."""
     new = {'name': 'web', 'profile_id': 'small', 'desired_capacity': 2}
     post = Case('POST cluster', 'POST', '/v1/clusters', {'cluster': new}, 202)
     for _number in range(ROWS):
@@ -126,7 +126,7 @@ def _environ(case: Case, version: str) -> dict[str, Any]:
 
 
 def _ask(application: Any, environ: dict[str, Any]) -> Answer:
-    """Send a request, of which applications may change their copy."""
+    """Send a copy of a request, which the application may modify."""
     said: list[str] = []
     parts = application(
         {**environ, 'wsgi.input': io.BytesIO(environ['body'])},
@@ -139,7 +139,7 @@ def _ask(application: Any, environ: dict[str, Any]) -> Answer:
 
 
 def _peer(answer: Answer) -> Any:
-    """Return an application that gives an answer, and nothing more."""
+    """Return a minimal application that always returns a response."""
     content = json.loads(answer.body)
 
     @webob.dec.wsgify
@@ -158,7 +158,7 @@ def _peer(answer: Answer) -> Any:
 def _least(
     applications: Sequence[Any], environ: dict[str, Any], rounds: int
 ) -> list[float]:
-    """Return seconds of a request to each: those of its best round."""
+    """Return the seconds per request of each application's best round."""
     best = [float('inf')] * len(applications)
     for _round in range(rounds):
         for number, application in enumerate(applications):

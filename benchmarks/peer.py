@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Senlin 16 beside our service, with the same API: what ours is compared to.
+"""Run Senlin 16 as the peer of the benchmarks.
 
-``tools/senlin`` installs it, once. It runs as its documentation has it: one
-``senlin-api``, ``senlin-conductor`` and ``senlin-engine``, on MariaDB and
-RabbitMQ, with its logs at their defaults and the cloud that its tests use.
+``tools/senlin`` installs Senlin on first use. It runs as documented: one
+``senlin-api``, ``senlin-conductor`` and ``senlin-engine`` process on MariaDB
+and RabbitMQ, with default logging and the cloud of Senlin's test suite.
 
-Neither it nor our service asks Keystone who comes: of Senlin's pipeline
-``authtoken`` is left out, whose headers the client sends, and ``trust``, which
-would ask the conductor once more for each request.
+Neither Senlin nor our service uses Keystone. Two filters are removed from
+Senlin's pipeline: ``authtoken``, whose headers the client sends instead, and
+``trust``, which would call the conductor again for each request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 NAME = 'Senlin 16'
 
-#: Who asks, as Keystone's middleware would tell.
+#: The headers that keystonemiddleware would set.
 _IDENTITY = {
     'X-User-Id': 'user',
     'X-Project-Id': 'project',
@@ -54,7 +54,7 @@ api_paste_config = {paste}
 connection = {database}
 """
 
-#: What an engine wants to know before it makes a server.
+#: Stores the credential that an engine needs to create a server.
 _CREDENTIAL = sqlalchemy.text(
     'INSERT INTO credential (user, project, cred)'
     ' VALUES (:user, :project, :cred)'
@@ -63,9 +63,11 @@ _CREDENTIAL = sqlalchemy.text(
 
 @contextlib.contextmanager
 def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
-    """Yield the peer, with a database and a virtual host of its own.
+    """Run the peer with a temporary database and virtual host.
 
-    :param chosen: of :func:`running.options`; without a peer, yield None
+    Yields None if no peer is selected.
+
+    :param chosen: parsed :func:`running.options`
     """
     if not chosen.peer:
         yield None
@@ -110,7 +112,7 @@ def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
 
 
 def _programs() -> pathlib.Path:
-    """Return the folder of Senlin's programs."""
+    """Return the directory of Senlin's programs; install it if needed."""
     done = subprocess.run(
         (ROOT / 'tools' / 'senlin', sys.executable),
         stdout=subprocess.PIPE,
@@ -121,7 +123,7 @@ def _programs() -> pathlib.Path:
 
 
 def _pipeline(programs: pathlib.Path) -> str:
-    """Return the configuration of its API, without what needs Keystone."""
+    """Return Senlin's API pipeline without the Keystone filters."""
     told = (programs.parent / 'etc' / 'senlin' / 'api-paste.ini').read_text()
     for one in ('authtoken', 'trust'):
         told = told.replace(f' {one} ', ' ', 1)
@@ -129,7 +131,7 @@ def _pipeline(programs: pathlib.Path) -> str:
 
 
 def _trust(database: str) -> None:
-    """Store that the user who asks trusts Senlin."""
+    """Store the trust between the user of the requests and Senlin."""
     engine = sqlalchemy.create_engine(database)
     with engine.begin() as connection:
         connection.execute(

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a read costs between the bus and the database, and up to HTTP.
+"""Measure read requests from the message bus to the database and to HTTP.
 
 ::
 
     python benchmarks/reads.py [--database sqlite] [--rows 100] [--rounds 30]
 
-A request's message goes to the engine's endpoint, and the answer's message to
-the renderer of the API, in this process: no bus, no HTTP. Figures are
-milliseconds of processor time of this process, the least of the rounds, so
-that a busy machine disturbs them little.
+In one process and without a bus or HTTP, the script passes the message of a
+request to the endpoint of the engine, and the message of the response to the
+renderer of the API. Figures are milliseconds of processor time of this
+process. They are the minimum of all rounds, to reduce the influence of other
+load on the machine.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# What tests make databases with.
+# The tests have helpers that create databases.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import running
@@ -52,7 +53,7 @@ NUMBER = 5
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     chosen = _options()
     with (
         tempfile.TemporaryDirectory() as state,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to make a request object of the bytes of a body.
+"""Measure the conversion of a request body from bytes to a request object.
 
 The peer is Senlin's scheme (``senlin.api.common.util.parse_request``),
-written anew here after its description: an object is made of the body, its
-class gives a JSON schema, ``jsonschema.validate`` checks the primitive, and an
-older API version has the object made again. Both sides are measured in turns;
-the ratio is the median of the turns. Ratios count; absolute figures depend on
-the machine.
+reimplemented here from its description. It constructs an object from the body,
+derives a JSON schema from its class and validates the primitive with
+``jsonschema.validate``. For an older API version, it constructs the object
+again. Measurements of both sides alternate, and the ratio is the median of all
+pairs. Compare the ratios; absolute figures depend on the machine.
 
     python benchmarks/request_bodies.py
 """
@@ -22,7 +22,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import vobjects.base  # isort: skip  # noqa: F401 - has threads chosen first
+import vobjects.base  # isort: skip  # noqa: F401 - must be imported first
 import jsonschema
 from oslo_config import cfg
 from oslo_utils import versionutils
@@ -54,8 +54,8 @@ UPDATE = {
     'profile_only': False,
     'metadata': {'owner': 'bob'},
 }
-NO_NUMBER = {**CREATE, 'desired_capacity': 'three'}  # its field can tell
-NO_OBJECT = {**CREATE, 'metadata': []}  # the peer's schema has to
+NO_NUMBER = {**CREATE, 'desired_capacity': 'three'}  # rejected by the field
+NO_OBJECT = {**CREATE, 'metadata': []}  # rejected by the peer's schema
 
 
 # The peer
@@ -112,7 +112,7 @@ class PeerJson(ovo_fields.FieldType[Any]):
 
 
 class PeerInner(ovo_fields.Object):
-    """An object whose data may hold nothing but its fields."""
+    """A nested object that rejects additional properties."""
 
     def get_schema(self) -> dict[str, Any]:
         schema = super().get_schema()
@@ -126,7 +126,7 @@ def field(kind: ovo_fields.FieldType[Any], **options: Any) -> Any:
 
 
 class Peer(ovo_base.VersionedObject):
-    """The base of the peer's requests."""
+    """Base class of the peer's requests."""
 
     OBJ_SERIAL_NAMESPACE = 'peer_object'
     OBJ_PROJECT_NAMESPACE = 'peer'
@@ -217,11 +217,14 @@ class PeerUpdate(Peer):
 
 
 def parse_request(name: str, asked: str, data: Any, key: str = '') -> Any:
-    """Return a request object, as Senlin's function of this name does.
+    """Return a request object, like Senlin's function of this name.
 
-    :param asked: the API version
-    :param key: the body's data is a ``nameBody`` object below this key
-    :raises ValueError: something is wrong
+    :param name: name of the request class
+    :param asked: API version of the request, ``X.Y``
+    :param data: decoded body
+    :param key: key of the body that contains a ``nameBody`` object; empty if
+        the data are the fields of the request
+    :raises ValueError: if the body is invalid
     """
     cls = Peer.obj_class_from_name(name)
     if key:
@@ -315,7 +318,7 @@ def cases() -> list[Case]:
 
 
 def handler_of(request: type) -> handler.Handler:
-    """Return what serves a request type, as the service makes it."""
+    """Return the API handler of a request type."""
     conf = cfg.ConfigOpts()
     api_conf.register(conf)
     conf(args=[], project='vobjects', default_config_files=[])
@@ -332,7 +335,7 @@ def handler_of(request: type) -> handler.Handler:
 
 
 class Nobody:
-    """No engine is asked."""
+    """RPC client that is never called."""
 
     def call(self, *arguments: Any, **named: Any) -> Any:
         raise NotImplementedError
@@ -352,14 +355,17 @@ def refused(
 
 
 def microseconds(call: Callable[[], Any], seconds: float) -> float:
-    """Return the time of one call."""
+    """Return the time of one call in microseconds.
+
+    :param seconds: duration of the measurement
+    """
     timer = timeit.Timer(call)
     number = max(1, int(seconds / max(timer.timeit(3) / 3, 1e-6)))
     return timer.timeit(number) / number * 1e6
 
 
 def measure(case: Case, seconds: float) -> None:
-    """Print a case: medians, and the median, least and greatest ratio."""
+    """Print the medians of a case, and the median and range of the ratio."""
     pairs = [
         (
             microseconds(case.ours, seconds / TURNS),

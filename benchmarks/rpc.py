@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call costs: the embedded driver beside RabbitMQ, in the same run.
+"""Measure RPC calls with the embedded driver and with RabbitMQ.
 
-Each row is a transport and a payload; its server is a process of its own.
-The last column compares calls per second with what the field runs today:
-RabbitMQ with objects of plain oslo.versionedobjects. Ratios count; absolute
-figures depend on the machine.
+Each row is a combination of transport and payload, with a server in a separate
+process. The last column is the ratio of calls per second to today's usual
+setup: RabbitMQ with objects of plain oslo.versionedobjects. Compare the
+ratios; absolute figures depend on the machine.
 
     python benchmarks/rpc.py --seconds 5
 """
@@ -24,8 +24,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-# First: it has oslo.service choose threads before anything is imported that
-# would choose eventlet.
+# Import first: this makes oslo.service use threads, before another import
+# selects eventlet.
 import vobjects.base  # isort: skip
 import kombu
 import oslo_messaging
@@ -54,7 +54,7 @@ FIELDS = {
 
 @ovo_base.VersionedObjectRegistry.register
 class PlainNode(ovo_base.VersionedObject):
-    """An object as services send them, of plain oslo.versionedobjects."""
+    """A typical object of a service, with plain oslo.versionedobjects."""
 
     VERSION = '1.0'
     fields = FIELDS
@@ -62,7 +62,7 @@ class PlainNode(ovo_base.VersionedObject):
 
 @ovo_base.VersionedObjectRegistry.register
 class PlainNodeList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
-    """A list of them."""
+    """A list of such objects."""
 
     VERSION = '1.0'
     fields = {'objects': fields.ListOfObjectsField('PlainNode')}
@@ -70,7 +70,7 @@ class PlainNodeList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
 
 @vobjects.base.register
 class OurNode(vobjects.base.Object):
-    """The same object, of this package."""
+    """The same object with vobjects."""
 
     VERSION = '1.0'
     fields = FIELDS
@@ -78,7 +78,7 @@ class OurNode(vobjects.base.Object):
 
 @vobjects.base.register
 class OurNodeList(vobjects.base.ObjectListBase, vobjects.base.Object):
-    """A list of them."""
+    """A list of such objects."""
 
     VERSION = '1.0'
     fields = {'objects': fields.ListOfObjectsField('OurNode')}
@@ -86,14 +86,14 @@ class OurNodeList(vobjects.base.ObjectListBase, vobjects.base.Object):
 
 
 class AsText(oslo_messaging.NoOpSerializer):
-    """Sends objects as text, as our client and server do."""
+    """Serialize objects as JSON text, as vobjects.rpc does."""
 
     def serialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity as text."""
+        """Return an object as JSON text."""
         return serializer.to_bytes(entity, None).decode()
 
     def deserialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity of a text."""
+        """Return the object of a JSON text."""
         return serializer.from_bytes(entity)
 
 
@@ -120,7 +120,7 @@ def node(kind: type[ovo_base.VersionedObject]) -> ovo_base.VersionedObject:
 
 
 class Payload(NamedTuple):
-    """What is sent and sent back."""
+    """A value that the server echoes, and its serializer."""
 
     make: Callable[[], Any]
     serializer: Callable[[], Any]
@@ -165,28 +165,28 @@ ROWS = [
 
 
 def peer_of(payload: str) -> tuple[str, str]:
-    """Return the row that a payload is compared with."""
+    """Return the row to compare a payload with."""
     many = payload.startswith('100')
     return (RABBIT, '100 of o.vo' if many else 'o.vo object')
 
 
 class Echo:
-    """The endpoint."""
+    """RPC endpoint that returns its argument."""
 
     def echo(self, context: dict[str, Any], value: Any) -> Any:
-        """Send back what came, after a look at each object."""
+        """Return the value after reading a field of each item."""
         for each in getattr(value, 'objects', ()):
             assert each.text_0
         return value
 
 
 def open_transport(url: str, exchange: str) -> Any:
-    """Return a transport as a service opens it."""
+    """Return a transport, opened like that of a service."""
     conf = cfg.ConfigOpts()
     conf([])
     made = transport.open_transport(conf, exchange, (), url)
     if url.startswith('rabbit:'):
-        # Nobody else uses the queues for answers: gone a minute after us.
+        # Let the reply queues expire a minute after the run.
         conf.set_override(
             'rabbit_transient_queues_ttl', 60, 'oslo_messaging_rabbit'
         )
@@ -194,12 +194,12 @@ def open_transport(url: str, exchange: str) -> Any:
 
 
 def topic_of(exchange: str, payload: str) -> str:
-    """Return the topic of a payload; of this run alone, like the exchange."""
+    """Return the topic of a payload, unique to this run."""
     return f'{exchange}-{payload.replace(" ", "-")}'
 
 
 def serve(url: str, exchange: str) -> None:
-    """Answer calls until standard input ends."""
+    """Serve calls until standard input is closed."""
     opened = open_transport(url, exchange)
     servers = [
         oslo_messaging.get_rpc_server(
@@ -225,7 +225,7 @@ def serve(url: str, exchange: str) -> None:
 
 @contextlib.contextmanager
 def served(url: str, exchange: str) -> Iterator[None]:
-    """Run a server beside us."""
+    """Run a server in a separate process."""
     process = subprocess.Popen(
         [sys.executable, __file__, '--serve', url, exchange],
         stdin=subprocess.PIPE,
@@ -246,7 +246,7 @@ def served(url: str, exchange: str) -> Iterator[None]:
 def durations(
     call: Callable[[], Any], threads: int, seconds: float
 ) -> list[float]:
-    """Call from several threads; return how long each call took, sorted."""
+    """Call from several threads; return the sorted latencies in seconds."""
     taken: list[float] = []
     begin = time.perf_counter() + WARM_UP
     end = begin + seconds
@@ -268,7 +268,7 @@ def durations(
 
 
 class Figures(NamedTuple):
-    """What came out for a row at a concurrency."""
+    """Results of a row at one concurrency."""
 
     rate: float  # calls per second
     median: float  # milliseconds
@@ -278,7 +278,7 @@ class Figures(NamedTuple):
 def measure(
     url: str, exchange: str, payload: str, threads: int, seconds: float
 ) -> Figures:
-    """Call a server that runs already."""
+    """Measure calls to a running server."""
     opened = open_transport(url, exchange)
     client = oslo_messaging.get_rpc_client(
         opened,
@@ -301,17 +301,17 @@ def measure(
 
 
 def broker_error(url: str) -> str | None:
-    """Return why the broker cannot be used; None if it can."""
+    """Return the connection error of the broker, or None."""
     try:
         with kombu.Connection(_amqp(url), connect_timeout=3) as broker:
             broker.connect()
-    except Exception as error:  # noqa: BLE001 any reason is a reason
+    except Exception as error:  # noqa: BLE001 reported to the user
         return f'{type(error).__name__}: {error}'
     return None
 
 
 def clean_up(url: str, exchange: str) -> None:
-    """Delete from the broker what the run has declared there."""
+    """Delete the queues and exchanges of this run from the broker."""
     with kombu.Connection(_amqp(url)) as broker:
         channel = broker.channel()
         for payload in PAYLOADS:
@@ -327,7 +327,7 @@ def _amqp(url: str) -> str:
 
 
 def main() -> None:
-    """Run the benchmark, or a server of it."""
+    """Run the benchmark, or one of its servers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         '--seconds',
@@ -347,7 +347,7 @@ def main() -> None:
     )
     parser.add_argument('--serve', nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    # It warns that 32 callers are more than 30 connections.
+    # oslo.messaging warns that 32 callers exceed its 30 connections.
     logging.disable(logging.WARNING)
     if arguments.serve:
         serve(*arguments.serve)
@@ -357,7 +357,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, embedded: str) -> None:
-    """Measure every row at every concurrency, and print each at once."""
+    """Measure every row at every concurrency; print results immediately."""
     exchange = f'bench-{secrets.token_hex(4)}'
     urls = {EMBEDDED: embedded}
     why = broker_error(arguments.broker)

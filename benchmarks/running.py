@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service under measurement: its processes, and what CPU they took."""
+"""Run a service for benchmarks and measure the CPU time of its processes."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from typing import Any
 import load
 import psutil
 
-# What tests make databases and virtual hosts with.
+# The tests have helpers that create databases and virtual hosts.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from tests import databases
 from tests.functional import brokers
 from tests.functional.processes import free_port
 
-#: Seconds for a state to come about.
+#: Timeout in seconds for a state to be reached.
 PATIENCE = 300.0
 
-#: What all requests ask for.
+#: The API version of all requests.
 VERSION = 'clustering 1.14'
 
-#: What clusters are made of. Senlin fails on a server without networks.
+#: The profile of all clusters. Senlin fails for a server without networks.
 PROFILE = {
     'profile': {
         'name': 'p',
@@ -49,7 +49,7 @@ PROFILE = {
     }
 }
 
-#: Database or transport -> name of its server's processes. Others have none.
+#: Process name of each database or transport that has a server.
 _SERVERS = {
     'postgresql': 'postgres',
     'mysql': 'mariadbd',
@@ -58,9 +58,9 @@ _SERVERS = {
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that knows databases.
+    """Return a parser with the option for the database.
 
-    :param description: of which the first line counts
+    :param description: help text; only its first line is used
     """
     made = argparse.ArgumentParser(
         description=(description or '').split('\n')[0],
@@ -75,7 +75,10 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that knows what a service runs on."""
+    """Return a parser with the options of a service and its peer.
+
+    :param description: help text; only its first line is used
+    """
     made = parser(description)
     made.add_argument(
         '--transport', choices=['embedded', 'rabbit'], default='embedded'
@@ -92,9 +95,9 @@ def options(description: str | None) -> argparse.ArgumentParser:
 
 
 class Service:
-    """A service that runs: ours, or a peer with the same API.
+    """A running service: ours, or a peer with the same API.
 
-    :ivar address: where its API is
+    :ivar address: host and port of its API
     """
 
     def __init__(
@@ -105,11 +108,13 @@ class Service:
         transport: str,
         identity: Mapping[str, str] = {},
     ) -> None:
-        """Note where a service is.
+        """Create a handle for a running service.
 
-        :param processes: these and their children are the service
-        :param port: of its API
-        :param identity: headers that say who asks
+        :param processes: processes that, with their children, form the service
+        :param port: port of its API on this host
+        :param database: kind of database, an option of :func:`parser`
+        :param transport: kind of transport, an option of :func:`options`
+        :param identity: request headers that identify the caller
         """
         self.address = ('127.0.0.1', port)
         self._processes = processes
@@ -127,10 +132,10 @@ class Service:
     def ask(
         self, verb: str, path: str, body: Any = None, within: float = PATIENCE
     ) -> Any:
-        """Send one request and return what the answer holds.
+        """Send one request and return the decoded body of the response.
 
-        :param within: seconds
-        :raises OSError: no answer, or an error
+        :param within: timeout in seconds
+        :raises OSError: if there is no response, or the status is an error
         """
         asked = urllib.request.Request(
             f'http://127.0.0.1:{self.address[1]}{path}',
@@ -142,14 +147,14 @@ class Service:
             return json.loads(answer.read() or b'null')
 
     def begin(self) -> None:
-        """Wait until the API and what it asks have started.
+        """Wait until the API and the engines have started.
 
-        :raises RuntimeError: they take too long
+        :raises RuntimeError: after a timeout
         """
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             try:
-                # What is asked before anybody listens may never be answered.
+                # A request sent before a server listens may get no response.
                 self.ask('GET', '/v1/build-info', within=5)
             except OSError:
                 time.sleep(0.05)
@@ -158,7 +163,7 @@ class Service:
         raise RuntimeError('the service did not start; see its output')
 
     def settle(self) -> None:
-        """Wait until the clusters that were asked for are made."""
+        """Wait until all requested clusters have been created."""
         for status in ('INIT', 'CREATING'):
             path = f'/v1/clusters?limit=1&status={status}'
             while self.ask('GET', path)['clusters']:
@@ -167,7 +172,8 @@ class Service:
     def wait(self, action: str) -> None:
         """Wait until an action has succeeded.
 
-        :raises RuntimeError: it failed, or takes too long
+        :param action: ID of the action
+        :raises RuntimeError: if the action fails, or after a timeout
         """
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -180,9 +186,10 @@ class Service:
         raise RuntimeError(f'action {action} takes too long')
 
     def cpu(self) -> dict[int, tuple[str, float]]:
-        """Return part and seconds of CPU so far of each process, by its ID.
+        """Return component and CPU seconds of each process, by process ID.
 
-        Database and broker are all such processes of this machine.
+        For database and broker, this includes all such processes of the
+        machine.
         """
         found = {}
         ours = {
@@ -204,12 +211,13 @@ def spent(
     before: Mapping[int, tuple[str, float]],
     after: Mapping[int, tuple[str, float]],
 ) -> dict[str, float]:
-    """Return seconds of CPU by part of the deployment.
+    """Return the CPU seconds of each component between two measurements.
 
-    What ended in between does not count: its last seconds are unknown.
+    Processes that ended in between are ignored, because their last CPU time is
+    unknown.
 
-    :param before: of :meth:`Service.cpu`
-    :param after: the same, later
+    :param before: an earlier result of :meth:`Service.cpu`
+    :param after: a later one
     """
     seconds = dict.fromkeys(('api', 'engine', 'rpc', 'database'), 0.0)
     for process, (part, total) in after.items():
@@ -218,18 +226,18 @@ def spent(
 
 
 def _part(command: Sequence[str]) -> str:
-    """Return which part of a service a process is."""
+    """Return the component of a process, given its command line."""
     does = any(word.endswith(('engine', 'conductor')) for word in command)
     return 'engine' if does else 'api'
 
 
 @contextlib.contextmanager
 def service(chosen: argparse.Namespace) -> Iterator[Service]:
-    """Yield a service of its own that serves; end it after.
+    """Start a service, yield it when it is ready, and stop it afterwards.
 
-    :param chosen: of :func:`options`
+    :param chosen: parsed :func:`options`
     """
-    # Who ends a benchmark does not want to clean up after it.
+    # Clean up if the benchmark is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with (
         tempfile.TemporaryDirectory(prefix='vobjects-bench-') as state,

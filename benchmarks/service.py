@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of the running service: how many a second, how long, what CPU.
+"""Measure throughput, latency and CPU time of requests to the service.
 
 ::
 
@@ -7,15 +7,17 @@
         [--concurrency 1 8 32] [--database sqlite] [--transport embedded]
         [--peer senlin] [--rst]
 
-Each figure is the median of the rounds. Beside it stands ``GET /``, which
-reaches no engine. With ``--peer`` Senlin 16 runs, too, and is asked the same
-(:mod:`peer`): one round of ours, one of its, so that a machine that is slow
-for a while is so for both; a ratio is the median of those of the rounds.
-Without, what it once did on another day is told (:data:`SENLIN`).
+Each figure is the median of all rounds. The column ``GET /`` compares the rate
+with a request that reaches no engine. With ``--peer``, the script sends the
+same requests to Senlin 16 (:mod:`peer`). Rounds of both services alternate, so
+that other load affects both, and a ratio is the median of the ratios of all
+rounds. Without ``--peer``, the rates are compared with earlier results of
+Senlin (:data:`SENLIN`).
 
-CPU is that of one request, in milliseconds: of the API, of the engine (and
-conductor), and of broker and database, if they do nothing else meanwhile. That
-of a new cluster counts until the engine is done with it.
+The CPU time is that of one request in milliseconds: of the API, of the engine
+(and Senlin's conductor), and of the message broker and the database, which
+must not have other users meanwhile. For a new cluster, it includes the work of
+the engine until the cluster is complete.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ import load
 import peer
 import running
 
-#: What Senlin 16 once did: requests per second at concurrency 1, 8 and 32.
+#: Earlier results of Senlin 16: requests per second by concurrency.
 SENLIN = {
     'GET one cluster': {1: 58, 8: 128, 32: 122},
     'GET 100 clusters': {1: 10, 8: 22, 32: 22},
@@ -43,9 +45,13 @@ SENLIN = {
 
 
 class Sample(NamedTuple):
-    """One round: requests per second, and milliseconds of one.
+    """Results of one round.
 
-    Those of the parts are CPU.
+    :ivar rate: requests per second
+    :ivar p50: median latency in milliseconds
+    :ivar p99: 99th percentile of the latency in milliseconds
+    :ivar api: CPU milliseconds per request, likewise for the engine, the
+        message broker (``rpc``) and the database
     """
 
     rate: float
@@ -58,13 +64,18 @@ class Sample(NamedTuple):
 
     @property
     def cpu(self) -> float:
-        """CPU of all parts."""
+        """CPU milliseconds per request of all components."""
         return self.api + self.engine + self.rpc + self.database
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """What is asked again and again, of one service."""
+    """A repeated request to one service.
+
+    :ivar name: title of the row
+    :ivar make: function from the number of a request to its bytes
+    :ivar good: expected status
+    """
 
     name: str
     make: load.Make
@@ -72,7 +83,7 @@ class Case:
     service: running.Service
 
     def sample(self, concurrency: int, seconds: float) -> Sample:
-        """Ask for a while."""
+        """Send requests for some seconds and return the results."""
         before = self.service.cpu()
         outcome = load.run(
             self.service.address, self.make, {self.good}, concurrency, seconds
@@ -92,7 +103,7 @@ class Case:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     chosen = _options()
     with running.service(chosen) as ours, peer.service(chosen) as theirs:
         services = [one for one in (ours, theirs) if one]
@@ -109,7 +120,7 @@ def main() -> int:
 
 
 def _prepare(service: running.Service) -> list[Case]:
-    """Return what a service is asked, once there is something to ask for."""
+    """Create test data in a service and return the test cases."""
     made = service.ask('POST', '/v1/profiles', running.PROFILE)
     profile = made['profile']['id']
 
@@ -147,7 +158,7 @@ def _prepare(service: running.Service) -> list[Case]:
 
 
 class Text:
-    """Figures to look at: a line for ours, and one for the peer."""
+    """Text table with a line for our service and one for the peer."""
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         self._roots: dict[int, float] = {}
@@ -162,9 +173,10 @@ class Text:
     def add(
         self, name: str, concurrency: int, rounds: Sequence[Sequence[Sample]]
     ) -> None:
-        """Print figures.
+        """Print the medians of a case.
 
-        :param rounds: in each our sample, and that of the peer
+        :param rounds: sample of our service, and of the peer if there is one,
+            for each round
         """
         ours, *theirs = map(_median, zip(*rounds, strict=True))
         root = self._roots.setdefault(concurrency, ours.rate)
@@ -185,7 +197,7 @@ class Text:
 
 
 class Rst:
-    """Figures for documentation: a table of both."""
+    """reStructuredText table for the documentation."""
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         header = ['Request', 'At once', 'req/s', 'ms', 'CPU ms']
@@ -236,7 +248,7 @@ def _median(samples: Sequence[Sample]) -> Sample:
 
 
 def _ratios(rounds: Sequence[Sequence[Sample]]) -> tuple[float, float]:
-    """Return how many times the requests are ours, and the CPU theirs."""
+    """Return the ratios: requests (ours/theirs) and CPU (theirs/ours)."""
     return (
         statistics.median(ours.rate / theirs.rate for ours, theirs in rounds),
         statistics.median(theirs.cpu / ours.cpu for ours, theirs in rounds),

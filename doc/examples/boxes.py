@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes, whose decorators are the contract.
+"""Serve boxes, with a REST contract derived from decorators.
 
-``python doc/examples/boxes.py openapi --version 1.6`` prints it; ``diff 1.4
-1.5`` and ``history --check`` read it too. Without a command it is served.
+``python doc/examples/boxes.py openapi --version 1.6`` prints the contract; see
+also ``diff 1.4 1.5`` and ``history --check``. Without a command, it serves.
 """
 
 import sys
@@ -37,13 +37,13 @@ BOXES = {}
 
 
 class BoxIsThere(errors.ApiError):
-    """Raised for a name that is taken."""
+    """Report that a box of this name exists."""
 
     status, code, title = 409, 'box-is-there', 'Box is there'
 
 
 class Boxes:
-    """The controller."""
+    """Create and list boxes."""
 
     @api_version('1.0')
     @schema(OLD, '1.0', '1.4')
@@ -53,7 +53,7 @@ class Boxes:
     @response(201)
     @expected_errors(409)
     def create(self, req, body):
-        """Make a box."""
+        """Create a box."""
         if BOXES.setdefault(body['name'], body) is not body:
             raise BoxIsThere(f'There is a box {body["name"]!r}.')
         return body
@@ -91,7 +91,7 @@ CONTRACT = registry.Contract(
 
 @webob.dec.wsgify
 def app(req):
-    """Find the method by the same routes."""
+    """Route a request with the table that defines the contract."""
     for method, path, handler in ROUTES:
         if (req.method, req.path_info) == (method, path):
             given = {'body': body.load_json(req.body)} if req.body else {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things over Falcon: ``python doc/examples/falcon_app.py``."""
+"""Serve things with Falcon: ``python doc/examples/falcon_app.py``."""
 
 import falcon
 import things
@@ -11,7 +11,7 @@ from vobjects.microversions.middleware import Microversions
 
 
 class Thing:
-    """One thing."""
+    """Show one thing."""
 
     @api_version('1.0', '1.8')
     def on_get(self, request, response, name):
@@ -23,7 +23,7 @@ class Thing:
 
 
 class Things:
-    """All of them."""
+    """Create things."""
 
     def on_post(self, request, response):
         raw = request.bounded_stream.read()
@@ -33,7 +33,7 @@ class Things:
 
 
 def pass_on(request, response, error, parameters):
-    """Have the middleware answer it."""
+    """Let the middleware render the error."""
     raise error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things over Flask: ``python doc/examples/flask_app.py``."""
+"""Serve things with Flask: ``python doc/examples/flask_app.py``."""
 
 import functools
 
@@ -11,10 +11,10 @@ from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
 app = flask.Flask(__name__)
-# What a view raises is for the middleware to answer.
+# Let exceptions of views reach the middleware.
 app.config['PROPAGATE_EXCEPTIONS'] = True
 
-# Views are not called with the request: it is here.
+# Flask does not pass the request to views; use its proxy.
 api_version = functools.partial(dispatch.api_version, request=flask.request)
 
 

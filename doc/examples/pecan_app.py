@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things over Pecan: ``python doc/examples/pecan_app.py``."""
+"""Serve things with Pecan: ``python doc/examples/pecan_app.py``."""
 
 import functools
 
@@ -11,12 +11,12 @@ from vobjects.microversions import asked, dispatch
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
-# Controllers are not called with the request: it is here.
+# Pecan does not pass the request to controllers; use its proxy.
 api_version = functools.partial(dispatch.api_version, request=pecan.request)
 
 
 class Things(pecan.rest.RestController):
-    """Below /v1/things; what it raises passes through Pecan."""
+    """Handle /v1/things. Pecan lets its exceptions propagate."""
 
     @api_version('1.0', '1.8')
     def get_one(self, name):
@@ -36,13 +36,13 @@ class Things(pecan.rest.RestController):
 
 
 class V1:
-    """Below /v1."""
+    """Handle /v1."""
 
     things = Things()
 
 
 class Root:
-    """Everything."""
+    """Handle the root."""
 
     v1 = V1()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples share: their versions, one type, and a server."""
+"""Shared parts of the examples: versions, a type and a server."""
 
 import sys
 from wsgiref import simple_server
@@ -22,7 +22,7 @@ POLICY = Policy(
 
 @base.register
 class ThingCreateRequest(base.Request):
-    """The body of POST /v1/things; from 1.2 on a thing has a colour."""
+    """Body of POST /v1/things. Version 1.2 of the API adds colours."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.2': '1.1'}
@@ -33,7 +33,7 @@ class ThingCreateRequest(base.Request):
 
 
 class NoSuchThing(errors.ApiError):
-    """Raised by a controller like any error of the library."""
+    """Report an unknown thing; controllers raise it."""
 
     status, code, title = 404, 'thing-not-found', 'Thing is not found'
 

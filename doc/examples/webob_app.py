@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things over WebOb: ``python doc/examples/webob_app.py``."""
+"""Serve things with WebOb: ``python doc/examples/webob_app.py``."""
 
 import things
 import webob
@@ -13,7 +13,7 @@ from vobjects.microversions.middleware import Microversions
 
 
 class Things:
-    """The controller."""
+    """Show and create things."""
 
     @api_version('1.0', '1.8')
     def show(self, request, name):
@@ -33,7 +33,7 @@ controller = Things()
 
 @webob.dec.wsgify
 def app(request):
-    """Find the method; what it raises passes through WebOb."""
+    """Route a request. WebOb lets exceptions propagate."""
     match request.method, request.path_info.strip('/').split('/'):
         case 'GET', ['v1', 'things', name]:
             return controller.show(request, name)
