@@ -113,9 +113,11 @@ def build(
     if counted:
         # Imported here because the import reads an environment variable,
         # which must be set by then.
-        from vobjects.microversions import usage
+        from vobjects.microversions import usage_metrics
 
-        uses = usage.Usage(versions, max_agents=conf.api.metrics_agents)
+        uses = usage_metrics.Usage(
+            versions, max_agents=conf.api.metrics_agents
+        )
         client.on_downgrade = uses.downgraded
         may = metrics.access(conf, service.authenticate, service.enforcer)
         app = metrics.Page(app, uses, fleet.maximum, may)
@@ -123,7 +125,7 @@ def build(
     app = health.Page(app, conf, fleet)
     app = middleware.Faults(app, negotiating)
     if counted:
-        app = usage.Counting(app, uses)
+        app = usage_metrics.Counting(app, uses)
     app = cross_origin.opened(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vobjects.cli import contract as contract_commands
-from vobjects.cli import usage
+from vobjects.clustering.run import usage
 
 if TYPE_CHECKING:
     from vobjects.contract.registry import Contract

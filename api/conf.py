@@ -18,7 +18,7 @@ from oslo_config import cfg
 
 from vobjects import exceptions
 from vobjects.clustering import history
-from vobjects.microversions import body, retirement
+from vobjects.microversions import json_body, retirement
 from vobjects.microversions.policy import Policy
 
 PROJECT = 'vobjects'
@@ -50,7 +50,7 @@ API_OPTS = [
     ),
     cfg.IntOpt(
         'max_body_size',
-        default=body.MAX_BYTES,
+        default=json_body.MAX_BYTES,
         min=1024,
         max=1 << 30,
         deprecated_opts=[

@@ -6,7 +6,7 @@ none        every caller is the configured default user, with every role.
             Headers that name a user, a project or roles are ignored, since
             they are not verified. Only requests from this machine are
             accepted, unless ``[api] none_beyond_loopback`` is set.
-http_basic  name and password, see :mod:`api.basic`
+http_basic  name and password, see :mod:`api.basic_auth`
 keystone    a Keystone token, see :mod:`api.keystone`
 ==========  ================================================================
 """
@@ -61,9 +61,9 @@ def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
 def by_password(conf: cfg.ConfigOpts) -> Authenticate:
     """Return the strategy for names and passwords."""
     # Imported here, as below, so that only the chosen strategy is loaded.
-    from api import basic
+    from api import basic_auth
 
-    return basic.Authenticator(conf)
+    return basic_auth.Authenticator(conf)
 
 
 def by_token(conf: cfg.ConfigOpts) -> Authenticate:
@@ -94,9 +94,9 @@ def check(conf: cfg.ConfigOpts) -> None:
     :raises vobjects.exceptions.VobjectsError: names the option
     """
     if conf.api.auth_strategy == 'http_basic':
-        from api import basic
+        from api import basic_auth
 
-        basic.check(conf)
+        basic_auth.check(conf)
     elif conf.api.auth_strategy == 'keystone':
         from api import keystone
 

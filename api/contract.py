@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from api import inputs, routes
+from api import request_body, routes
 from vobjects.clustering import history, types
 from vobjects.contract import documents, registry, shapes
 from vobjects.microversions.policy import Policy
@@ -62,7 +62,7 @@ ERRORS: Mapping[int, Applies] = {
 _IDENTITY = {
     'type': 'string',
     'minLength': 1,
-    'maxLength': inputs.MAX_TEXT,
+    'maxLength': request_body.MAX_TEXT,
     'description': 'A name, an ID, or the beginning of an ID',
 }
 
@@ -198,7 +198,7 @@ def _bounded(schema: shapes.Schema) -> shapes.Schema:
 def _short(schema: shapes.Schema) -> shapes.Schema:
     types = shapes.types_of(schema)
     if 'string' in types and 'integer' not in types and 'enum' not in schema:
-        return {'maxLength': inputs.MAX_TEXT, **schema}
+        return {'maxLength': request_body.MAX_TEXT, **schema}
     if 'array' in types and 'items' in schema:
         return {**schema, 'items': _short(schema['items'])}
     return schema

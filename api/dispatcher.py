@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import webob
 
-from api import context, discovery, errors, handler, inputs, routes, words
+from api import (
+    context,
+    discovery,
+    errors,
+    handler,
+    messages,
+    request_body,
+    routes,
+)
 from vobjects import exceptions, phrases
-from vobjects.microversions import actions
+from vobjects.controllers import actions
 from vobjects.microversions import errors as api_errors
 from vobjects.microversions.policy import MICROVERSION, ROUTE
 from vobjects.versions import Version
@@ -112,7 +120,7 @@ class Dispatcher:
 
     def _respond(self, request: webob.Request) -> webob.Response:
         path = self._service.versions.canonical_path(
-            inputs.path(request.environ)
+            request_body.path(request.environ)
         )
         version: Version = request.environ[MICROVERSION]
         if request.method == OPTIONS:
@@ -190,11 +198,11 @@ class Dispatcher:
         """Return a route's part of the body; a GET's body is not read."""
         given = route.given
         if not given.body:
-            return inputs.NO_BODY
+            return request_body.NO_BODY
         content = self._body(
             request, only_object=given.webhook and not self._service.strict
         )
-        if content is inputs.NO_BODY and given.optional:
+        if content is request_body.NO_BODY and given.optional:
             return content
         found = _object(content)
         if given.names:
@@ -210,17 +218,19 @@ class Dispatcher:
         try:
             key = actions.chosen(found, method.by_key, here)
         except api_errors.ValidationError as error:
-            error.said = words.not_one(method.path, found)
+            error.said = messages.not_one_action(method.path, found)
             raise
         chosen = method.by_key[key]
-        content = _map(found[key], f'body.{key}', words.no_map(method.path))
+        content = _map(
+            found[key], f'body.{key}', messages.not_a_map(method.path)
+        )
         whole = chosen.route.given.whole
         return chosen, {whole: content} if whole else content
 
     def _body(
         self, request: webob.Request, *, only_object: bool = False
     ) -> Any:
-        return inputs.json_body(
+        return request_body.read_json(
             request.environ,
             self._service.max_body_size,
             strict=self._service.strict,
@@ -283,7 +293,7 @@ def _allowed(
 
 def _below(found: dict[str, Any], route: routes.Route) -> Any:
     key = route.given.key
-    missing = '' if key in found else words.missing_key(route.method, key)
+    missing = '' if key in found else messages.missing_key(route.method, key)
     for name in found:
         if name != key:
             raise api_errors.ValidationError(
@@ -305,7 +315,9 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
         raise api_errors.ValidationError(
             'body',
             f'must name one {given.names}, not {len(found) or "none"}',
-            said=words.not_one(route.path, found, words.OPERATION),
+            said=messages.not_one_action(
+                route.path, found, messages.OPERATION
+            ),
         )
     ((name, content),) = found.items()
     content = _map(content, phrases.path_to('body', [name]))
@@ -322,7 +334,7 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
 
 
 def _object(content: Any) -> dict[str, Any]:
-    if content is inputs.NO_BODY:
+    if content is request_body.NO_BODY:
         raise api_errors.MalformedBody(
             'The request body is empty; a JSON object is expected.'
         )

@@ -16,14 +16,23 @@ from typing import Any, Protocol
 
 import webob
 
-from api import answers, context, inputs, policy, routes, webhooks, words
-from vobjects import base, exceptions, fields, manifest
+from api import (
+    context,
+    messages,
+    policy,
+    renderers,
+    request_body,
+    routes,
+    webhooks,
+)
+from vobjects import exceptions, fields, objects
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
-from vobjects.codec.text import dumps
 from vobjects.microversions import discovery, errors, query, schema
 from vobjects.microversions.policy import MICROVERSION, Maximum, Policy
+from vobjects.objects import manifest
+from vobjects.objects.codec.json_text import dumps
 from vobjects.versions import Version
 
 
@@ -35,7 +44,7 @@ class Client(Protocol):
     def call(
         self,
         context: RequestContext,
-        request: base.Request,
+        request: objects.Request,
         shown: manifest.Manifest | None = None,
     ) -> Any:
         """Send a request to an engine, and return its result."""
@@ -195,7 +204,7 @@ class Handler:
         version: Version,
         path: Mapping[str, str],
         content: Any,
-    ) -> base.Request:
+    ) -> objects.Request:
         """Return the validated engine request, with defaults.
 
         :param content: see :meth:`__call__`
@@ -207,7 +216,7 @@ class Handler:
             for name, value in self._implied[version].items()
         }
         for name, identity in path.items():
-            inputs.check_identity(name, identity)
+            request_body.check_identity(name, identity)
             values[name] = identity
         text = environ.get('QUERY_STRING')
         pairs = query.pairs(text) if text else []
@@ -224,7 +233,7 @@ class Handler:
             asked = self._read(version, pairs)
             _check_lengths(asked, 'query')
             values |= asked
-        if given.body and content is not inputs.NO_BODY:
+        if given.body and content is not request_body.NO_BODY:
             where = f'body.{given.key}' if given.key else 'body'
             self._validate(version, content, where)
             _refuse_twice(values, content, where)
@@ -267,7 +276,7 @@ class Handler:
     ) -> None:
         """Reject fields whose JSON is too long."""
         limit = self._service.max_json_size
-        if environ.get(inputs.BYTES_READ, 0) <= limit:
+        if environ.get(request_body.BYTES_READ, 0) <= limit:
             return
         for name in self._json:
             size = len(dumps(values.get(name)))
@@ -305,22 +314,22 @@ class Handler:
             for name, value in query.pairs(environ.get('QUERY_STRING', ''))
             if name != 'marker'
         ]
-        path = urllib.parse.quote(inputs.path(environ))
+        path = urllib.parse.quote(request_body.path(environ))
         where = urllib.parse.urlencode([*pairs, ('marker', marker)])
         return f'{self._root(environ)}{path}?{where}'
 
     def _say(self, error: errors.ValidationError, *, in_query: bool) -> None:
         """Set the message of a validation error to Senlin's."""
         if error.fault:
-            error.said = words.of_fault(
+            error.said = messages.field_message(
                 error.fault, self.route.path, in_query=in_query
             )
 
     def _request(
         self, version: Version, values: dict[str, Any]
-    ) -> base.Request:
+    ) -> objects.Request:
         """Build the request at its microversion, and fill in the defaults."""
-        asked: base.Request = self._type.obj_from_primitive(
+        asked: objects.Request = self._type.obj_from_primitive(
             {
                 **self._envelopes[version],
                 self._data: values,
@@ -339,7 +348,7 @@ class Handler:
     def _send(
         self,
         caller: RequestContext,
-        asked: base.Request,
+        asked: objects.Request,
         version: Version,
         shown: manifest.Manifest,
     ) -> Any:
@@ -357,7 +366,7 @@ class Handler:
         """Return the error that sending this request again would raise."""
         lowest = self._service.versions.minimum
         limit = self._service.versions.limit(self._service.maximum())
-        cls = base.registered(error.type_name)
+        cls = objects.registered(error.type_name)
         if _is_spoken(cls.version_at(version), error):
             name, needs = self._name(), cls.introduced()
             if isinstance(error, exceptions.LossyDowngrade):
@@ -373,7 +382,7 @@ class Handler:
         return errors.UnsupportedVersion(str(version), lowest, limit)
 
     def _respond(
-        self, environ: dict[str, Any], rendered: answers.Rendered
+        self, environ: dict[str, Any], rendered: renderers.Rendered
     ) -> webob.Response:
         headers = []
         body = b''
@@ -402,7 +411,7 @@ class Handler:
                 )
 
 
-def _defaults(cls: type[base.Request]) -> dict[str, Any]:
+def _defaults(cls: type[objects.Request]) -> dict[str, Any]:
     return {
         name: field.default
         for name, field in cls.fields.items()
@@ -415,7 +424,9 @@ def _is_unknown_in_body(error: errors.ValidationError) -> bool:
     return is_unknown and error.path.startswith('body')
 
 
-def _single(cls: type[base.Request], names: Collection[str]) -> frozenset[str]:
+def _single(
+    cls: type[objects.Request], names: Collection[str]
+) -> frozenset[str]:
     """Return the query parameters that take one value, not a list."""
     return frozenset(
         name
@@ -426,7 +437,7 @@ def _single(cls: type[base.Request], names: Collection[str]) -> frozenset[str]:
 
 
 def _envelope(
-    cls: type[base.Request], object_version: str
+    cls: type[objects.Request], object_version: str
 ) -> Mapping[str, str]:
     """Return the keys of a primitive other than its data."""
     return {
@@ -439,11 +450,11 @@ def _envelope(
 def _check_lengths(values: Mapping[str, Any], where: str) -> None:
     for name, value in values.items():
         for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str) and len(text) > inputs.MAX_TEXT:
+            if isinstance(text, str) and len(text) > request_body.MAX_TEXT:
                 raise errors.ValidationError(
                     f'{where}.{name}',
-                    f'must have at most {inputs.MAX_TEXT} characters, not'
-                    f' {len(text)}',
+                    f'must have at most {request_body.MAX_TEXT} characters,'
+                    f' not {len(text)}',
                 )
 
 
@@ -463,7 +474,7 @@ def _below(
     lowest: Version,
 ) -> Version:
     """Return the highest microversion that the error does not rule out."""
-    cls = base.registered(error.type_name)
+    cls = objects.registered(error.type_name)
     below = [
         candidate
         for minor in range(lowest.minor, version.minor)

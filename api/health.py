@@ -16,7 +16,7 @@ from oslo_config import cfg
 from oslo_middleware import healthcheck
 from oslo_middleware.healthcheck import opts, pluginbase
 
-from api import inputs
+from api import request_body
 from vobjects import exceptions
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Page:
     ) -> Iterable[bytes]:
         if environ.get('PATH_INFO') != PATH:
             return self.app(environ, start_response)
-        inputs.only_read(environ, PATH)
+        request_body.only_read(environ, PATH)
         answer: Iterable[bytes] = self._checks(environ, start_response)
         return answer
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 
 from api import conf as api_conf
-from api import context, errors, inputs, policy
+from api import context, errors, policy, request_body
 from vobjects import exceptions
 from vobjects.microversions.policy import Maximum
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-    from vobjects.microversions.usage import Usage
+    from vobjects.microversions.usage_metrics import Usage
 
 PATH = '/metrics'
 
-#: As in :mod:`vobjects.microversions.usage`, which must be imported only after
-#: this variable is set.
+#: As in :mod:`vobjects.microversions.usage_metrics`, which must be imported
+#: only after this variable is set.
 DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
 
 #: Headers that mark a forwarded request.
@@ -79,7 +79,7 @@ class Page:
     ) -> Iterable[bytes]:
         if environ.get('PATH_INFO') != PATH:
             return self.app(environ, start_response)
-        inputs.only_read(environ, PATH)
+        request_body.only_read(environ, PATH)
         self._may(environ)
         media_type, content = self._usage.text(self._minor())
         headers = [

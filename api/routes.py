@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from api import answers
-from vobjects import base, fields
+from api import renderers
+from vobjects import fields, objects
 from vobjects.clustering import resources
 from vobjects.clustering.requests import (
     actions,
@@ -122,12 +122,12 @@ class Route:
 
     method: str
     path: str
-    request: type[base.Request]
+    request: type[objects.Request]
     given: Given
     status: int
-    render: answers.Render
+    render: renderers.Render
     rule: str
-    found_first: type[base.Request] | None = None
+    found_first: type[objects.Request] | None = None
     public: bool = False
     delegates: bool = False
 
@@ -172,7 +172,7 @@ class Route:
         ]
 
 
-def all_names(cls: type[base.Request]) -> list[str]:
+def all_names(cls: type[objects.Request]) -> list[str]:
     """Return all fields that a type has at any version."""
     versions = ['1.0', *cls.VERSION_MAP.values()]
     return list(
@@ -183,8 +183,8 @@ def all_names(cls: type[base.Request]) -> list[str]:
 
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
-item, items, started = answers.item, answers.items, answers.started
-page = answers.page
+item, items, started = renderers.item, renderers.items, renderers.started
+page = renderers.page
 
 CLUSTER_ACTIONS = '/v1/clusters/{identity}/actions'
 NODE_ACTIONS = '/v1/nodes/{identity}/actions'
@@ -195,7 +195,7 @@ NODE_ACTIONS = '/v1/nodes/{identity}/actions'
 # fmt: off
 ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/build-info', services.BuildInfoRequest,
-          QUERY, 200, answers.build_info, 'build_info:build_info'),
+          QUERY, 200, renderers.build_info, 'build_info:build_info'),
     Route(GET, '/v1/services', services.ServiceListRequest,
           LIST, 200, items('services', resources.Service), 'services:index'),
 
@@ -209,7 +209,7 @@ ROUTES: tuple[Route, ...] = (
 
     Route(GET, '/v1/profile-types/{identity}/ops',
           profiles.ProfileTypeOpsRequest,
-          QUERY, 200, answers.operations, 'profile_types:ops'),
+          QUERY, 200, renderers.operations, 'profile_types:ops'),
 
     Route(GET, '/v1/profiles', profiles.ProfileListRequest,
           LIST, 200, page('profiles', resources.Profile), 'profiles:index'),
@@ -225,7 +225,7 @@ ROUTES: tuple[Route, ...] = (
           inside('profile'), 200,
           item('profile', resources.Profile), 'profiles:update'),
     Route(DELETE, '/v1/profiles/{identity}', profiles.ProfileDeleteRequest,
-          EITHER, 204, answers.nothing, 'profiles:delete'),
+          EITHER, 204, renderers.nothing, 'profiles:delete'),
 
     Route(GET, '/v1/policy-types', policies.PolicyTypeListRequest,
           LIST, 200,
@@ -249,7 +249,7 @@ ROUTES: tuple[Route, ...] = (
           inside('policy'), 200,
           item('policy', resources.Policy), 'policies:update'),
     Route(DELETE, '/v1/policies/{identity}', policies.PolicyDeleteRequest,
-          EITHER, 204, answers.nothing, 'policies:delete'),
+          EITHER, 204, renderers.nothing, 'policies:delete'),
 
     Route(GET, '/v1/clusters', clusters.ClusterListRequest,
           LIST, 200, page('clusters', resources.Cluster), 'clusters:index'),
@@ -262,47 +262,47 @@ ROUTES: tuple[Route, ...] = (
           inside('cluster'), 202,
           started('cluster', resources.Cluster), 'clusters:update'),
     Route(DELETE, '/v1/clusters/{identity}', clusters.ClusterDeleteRequest,
-          EITHER, 202, answers.location, 'clusters:delete',
+          EITHER, 202, renderers.location, 'clusters:delete',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
-          action('resize'), 202, answers.action, 'clusters:action',
+          action('resize'), 202, renderers.action, 'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleInRequest,
-          action('scale_in', refuse_conflict=True), 202, answers.action,
+          action('scale_in', refuse_conflict=True), 202, renderers.action,
           'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleOutRequest,
-          action('scale_out', refuse_conflict=True), 202, answers.action,
+          action('scale_out', refuse_conflict=True), 202, renderers.action,
           'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterAddNodesRequest,
-          action('add_nodes'), 202, answers.action, 'clusters:action',
+          action('add_nodes'), 202, renderers.action, 'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterDelNodesRequest,
-          action('del_nodes'), 202, answers.action, 'clusters:action',
+          action('del_nodes'), 202, renderers.action, 'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterReplaceNodesRequest,
-          action('replace_nodes'), 202, answers.action, 'clusters:action',
+          action('replace_nodes'), 202, renderers.action, 'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCheckRequest,
-          action('check', whole='params'), 202, answers.action,
+          action('check', whole='params'), 202, renderers.action,
           'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterRecoverRequest,
-          action('recover'), 202, answers.action, 'clusters:action',
+          action('recover'), 202, renderers.action, 'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCompleteLifecycleRequest,
-          action('complete_lifecycle'), 202, answers.action,
+          action('complete_lifecycle'), 202, renderers.action,
           'clusters:action',
           found_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterAttachPolicyRequest,
-          action('policy_attach'), 202, answers.action, 'clusters:action'),
+          action('policy_attach'), 202, renderers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterDetachPolicyRequest,
-          action('policy_detach'), 202, answers.action, 'clusters:action'),
+          action('policy_detach'), 202, renderers.action, 'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
-          action('policy_update'), 202, answers.action, 'clusters:action'),
+          action('policy_update'), 202, renderers.action, 'clusters:action'),
     # Name in the API reference; Senlin and its clients use policy_update.
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
-          action('update_policy'), 202, answers.action, 'clusters:action'),
+          action('update_policy'), 202, renderers.action, 'clusters:action'),
     Route(GET, '/v1/clusters/{identity}/policies',
           policies.ClusterPolicyListRequest,
           LIST, 200,
@@ -315,7 +315,7 @@ ROUTES: tuple[Route, ...] = (
           'cluster_policies:get'),
     Route(POST, '/v1/clusters/{identity}/ops',
           clusters.ClusterOperationRequest,
-          CLUSTER_OPERATION, 202, answers.action, 'clusters:operation',
+          CLUSTER_OPERATION, 202, renderers.action, 'clusters:operation',
           found_first=clusters.ClusterGetRequest),
     Route(GET, '/v1/clusters/{identity}/attrs/{path}',
           clusters.ClusterCollectRequest,
@@ -342,28 +342,28 @@ ROUTES: tuple[Route, ...] = (
           inside('node'), 202,
           started('node', resources.Node), 'nodes:update'),
     Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
-          EITHER, 202, answers.location, 'nodes:delete',
+          EITHER, 202, renderers.location, 'nodes:delete',
           found_first=nodes.NodeGetRequest),
     Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
-          action('check', whole='params'), 202, answers.action,
+          action('check', whole='params'), 202, renderers.action,
           'nodes:action'),
     Route(POST, NODE_ACTIONS, nodes.NodeRecoverRequest,
-          action('recover'), 202, answers.action, 'nodes:action',
+          action('recover'), 202, renderers.action, 'nodes:action',
           found_first=nodes.NodeGetRequest),
     Route(POST, '/v1/nodes/{identity}/ops', nodes.NodeOperationRequest,
-          NODE_OPERATION, 202, answers.action, 'nodes:operation'),
+          NODE_OPERATION, 202, renderers.action, 'nodes:operation'),
 
     Route(GET, '/v1/actions', actions.ActionListRequest,
           LIST, 200, page('actions', resources.Action), 'actions:index'),
     Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
           QUERY, 200, item('action', resources.Action), 'actions:get'),
     Route(PATCH, '/v1/actions/{identity}', actions.ActionUpdateRequest,
-          CANCEL, 202, answers.location, 'actions:update'),
+          CANCEL, 202, renderers.location, 'actions:update'),
 
     Route(GET, '/v1/events', events.EventListRequest,
-          EVENTS, 200, answers.events, 'events:index'),
+          EVENTS, 200, renderers.events, 'events:index'),
     Route(GET, '/v1/events/{identity}', events.EventGetRequest,
-          QUERY, 200, answers.event, 'events:get'),
+          QUERY, 200, renderers.event, 'events:get'),
 
     Route(GET, '/v1/receivers', receivers.ReceiverListRequest,
           LIST, 200,
@@ -378,14 +378,14 @@ ROUTES: tuple[Route, ...] = (
           inside('receiver'), 200,
           item('receiver', resources.Receiver), 'receivers:update'),
     Route(DELETE, '/v1/receivers/{identity}', receivers.ReceiverDeleteRequest,
-          EITHER, 204, answers.nothing, 'receivers:delete'),
+          EITHER, 204, renderers.nothing, 'receivers:delete'),
     Route(POST, '/v1/receivers/{identity}/notify',
           receivers.ReceiverNotifyRequest,
           # The API reference says 202; Senlin sends 204, as there is no body.
-          NOTHING, 204, answers.nothing, 'receivers:notify', delegates=True,
+          NOTHING, 204, renderers.nothing, 'receivers:notify', delegates=True,
           found_first=receivers.ReceiverGetRequest),
     Route(POST, '/v1/webhooks/{identity}/trigger',
           receivers.WebhookTriggerRequest,
-          WEBHOOK, 202, answers.action, 'webhooks:trigger', public=True),
+          WEBHOOK, 202, renderers.action, 'webhooks:trigger', public=True),
 )
 # fmt: on

@@ -50,7 +50,7 @@ from oslo_service import systemd
 from api import asgi, metrics, wsgi
 from api import conf as api_conf
 from vobjects import exceptions
-from vobjects.cli import keeper
+from vobjects.clustering.run import subreaper
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -164,7 +164,7 @@ def end_in_time() -> None:
         parent is not None
         and parent.pid is not None
         and sys.platform == 'linux'
-        and not keeper.die_with_parent(signal.SIGTERM, parent.pid)
+        and not subreaper.die_with_parent(signal.SIGTERM, parent.pid)
     ):
         raise SystemExit('the parent process is gone')
 

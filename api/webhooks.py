@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from api import inputs
+from api import request_body
 from vobjects import exceptions, phrases
 from vobjects.microversions import errors
 
@@ -53,7 +53,7 @@ def collect(
             f'must be one of {", ".join(VERSIONS)}, not'
             f' {exceptions.cut(form)}',
         )
-    body = {} if content is inputs.NO_BODY else dict(content)
+    body = {} if content is request_body.NO_BODY else dict(content)
     if only_body:
         return {'params': {}, 'body': body}
     if form == '1':

@@ -23,10 +23,10 @@ from oslo_log import log as oslo_log
 
 from api import app, context
 from api import conf as api_conf
-from vobjects import manifest
 from vobjects.clustering import history, topics
 from vobjects.lock import shipped
-from vobjects.rpc import caller, server
+from vobjects.objects import manifest
+from vobjects.rpc import client_process, server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -69,7 +69,7 @@ class Application:
         self.stop_timeout = 0
         self._lock = threading.Lock()
         self._app: WSGIApplication | None = None
-        self._caller: caller.Caller | None = None
+        self._caller: client_process.Caller | None = None
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -98,8 +98,8 @@ class Application:
             connected.stop()
 
 
-def _caller(conf: cfg.ConfigOpts) -> caller.Caller:
-    return caller.Caller(
+def _caller(conf: cfg.ConfigOpts) -> client_process.Caller:
+    return client_process.Caller(
         conf,
         exchange=topics.EXCHANGE,
         calls=topics.ENGINE,

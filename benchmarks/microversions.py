@@ -23,14 +23,8 @@ import wsgiref.util
 from collections.abc import Callable
 from typing import Any
 
-from vobjects.microversions import (
-    dispatch,
-    header,
-    middleware,
-    policy,
-    presets,
-    validation,
-)
+from vobjects.controllers import dispatch, validation
+from vobjects.microversions import header, middleware, policy, presets
 from vobjects.versions import Version
 
 with warnings.catch_warnings():
@@ -332,7 +326,7 @@ def tables(routes: int = 200, count: int = 100) -> None:
     code = (
         'import time; started = time.process_time();'
         'import vobjects.microversions.middleware;'
-        'import vobjects.microversions.dispatch;'
+        'import vobjects.controllers.dispatch;'
         'print(time.process_time() - started)'
     )
     imported = min(

@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 
 import request_bodies
 
-from vobjects import base, fields, serializer
-from vobjects.history import added
+from vobjects import fields, objects
+from vobjects.objects.history import added
+from vobjects.rpc import serializer
 
 from oslo_versionedobjects import base as ovo_base  # isort: skip - import last
 
@@ -100,10 +101,12 @@ class Side(NamedTuple):
 
 def declare(theirs: bool) -> Side:
     register: Any = (
-        ovo_base.VersionedObjectRegistry.register if theirs else base.register
+        ovo_base.VersionedObjectRegistry.register
+        if theirs
+        else objects.register
     )
-    root: Any = ovo_base.VersionedObject if theirs else base.Object
-    a_list: Any = ovo_base.ObjectListBase if theirs else base.ObjectListBase
+    root: Any = ovo_base.VersionedObject if theirs else objects.Object
+    a_list: Any = ovo_base.ObjectListBase if theirs else objects.ObjectListBase
 
     def drop(self: Any, primitive: dict[str, Any], version: str) -> None:
         ovo_base.VersionedObject.obj_make_compatible(self, primitive, version)
@@ -455,10 +458,10 @@ def history_length(rounds: int) -> None:
                     f'1.{max(1, length - n)}',
                     fields.StringField(nullable=True),
                 )
-            cls: Any = base.register(
+            cls: Any = objects.register(
                 type(
                     'Aged',
-                    (base.Object,),
+                    (objects.Object,),
                     {'VERSION': f'1.{length}', 'fields': declared},
                 )
             )

@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 # The tests have helpers that build the application.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import vobjects.base  # isort: skip  # noqa: F401 - must be imported first
+import vobjects.objects  # isort: skip  # noqa: F401 - must be imported first
 import webob
 import webob.dec
 
 from api import app
 from tests.unit.api import conftest
-from vobjects import serializer
+from vobjects.rpc import serializer
 
 #: Requests in one round.
 NUMBER = 50

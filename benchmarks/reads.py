@@ -30,12 +30,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import running
 from sqlalchemy import orm
 
-from api import answers
+from api import renderers
 from engine import service
 from engine.db import database, migrations, models
 from tests import databases
 from tests.unit.engine import asks, conftest, fleet
-from vobjects import manifest, serializer
 from vobjects.clustering import context, resources
 from vobjects.clustering.requests import (
     actions,
@@ -44,9 +43,10 @@ from vobjects.clustering.requests import (
     nodes,
     profiles,
 )
-from vobjects.codec import text
 from vobjects.microversions.policy import Version
-from vobjects.rpc import server
+from vobjects.objects import manifest
+from vobjects.objects.codec import json_text
+from vobjects.rpc import serializer, server
 
 #: Requests in one round.
 NUMBER = 5
@@ -154,37 +154,37 @@ def _belonging(
     ]
 
 
-def _cases(rows: int) -> list[tuple[str, Any, answers.Render]]:
+def _cases(rows: int) -> list[tuple[str, Any, renderers.Render]]:
     return [
         (
             'GET one cluster',
             clusters.ClusterGetRequest(identity='c-0'),
-            answers.item('cluster', resources.Cluster),
+            renderers.item('cluster', resources.Cluster),
         ),
         (
             'GET clusters',
             clusters.ClusterListRequest(limit=rows),
-            answers.items('clusters', resources.Cluster),
+            renderers.items('clusters', resources.Cluster),
         ),
         (
             'GET nodes',
             nodes.NodeListRequest(limit=rows),
-            answers.items('nodes', resources.Node),
+            renderers.items('nodes', resources.Node),
         ),
         (
             'GET actions',
             actions.ActionListRequest(limit=rows),
-            answers.items('actions', resources.Action),
+            renderers.items('actions', resources.Action),
         ),
         (
             'GET events',
             events.EventListRequest(limit=rows),
-            answers.items('events', resources.Event),
+            renderers.items('events', resources.Event),
         ),
         (
             'GET profiles',
             profiles.ProfileListRequest(limit=rows),
-            answers.items('profiles', resources.Profile),
+            renderers.items('profiles', resources.Profile),
         ),
     ]
 
@@ -193,7 +193,7 @@ def _measure(
     endpoint: server.Endpoint,
     name: str,
     request: Any,
-    render: answers.Render,
+    render: renderers.Render,
     chosen: argparse.Namespace,
 ) -> None:
     speaks = manifest.own()
@@ -207,7 +207,9 @@ def _measure(
     answer = ask()
 
     def show() -> bytes:
-        return text.dumps(render(serializer.from_message(answer), shown).body)
+        return json_text.dumps(
+            render(serializer.from_message(answer), shown).body
+        )
 
     spent = [_least(work, chosen.rounds) for work in (ask, show)]
     print(

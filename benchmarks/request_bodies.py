@@ -22,7 +22,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import vobjects.base  # isort: skip  # noqa: F401 - must be imported first
+import vobjects.objects  # isort: skip  # noqa: F401 - must be imported first
 import jsonschema
 from oslo_config import cfg
 from oslo_utils import versionutils
@@ -32,7 +32,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from api import conf as api_conf
 from api import context, handler, policy, routes
 from vobjects.clustering.requests import clusters
-from vobjects.microversions import body, errors
+from vobjects.microversions import errors, json_body
 from vobjects.microversions.presets import SENLIN
 from vobjects.versions import Version
 
@@ -268,7 +268,7 @@ def cases() -> list[Case]:
         version = Version(1, minor)
 
         def call() -> Any:
-            content = body.load_json(raw)['cluster']
+            content = json_body.load_json(raw)['cluster']
             return made.build({}, version, path, content)
 
         return call
@@ -328,7 +328,7 @@ def handler_of(request: type) -> handler.Handler:
         maximum=SENLIN.limit,
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
-        max_body_size=body.MAX_BYTES,
+        max_body_size=json_body.MAX_BYTES,
     )
     (route,) = (r for r in routes.ROUTES if r.request is request)
     return handler.Handler(route, service)

@@ -26,15 +26,14 @@ from typing import Any, NamedTuple
 
 # Import first: this makes oslo.service use threads, before another import
 # selects eventlet.
-import vobjects.base  # isort: skip
+import vobjects.objects  # isort: skip
 import kombu
 import oslo_messaging
 from oslo_config import cfg
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields
 
-from vobjects import serializer
-from vobjects.rpc import transport
+from vobjects.rpc import serializer, transport
 
 BROKER = 'rabbit://guest:guest@127.0.0.1:5672/'
 WARM_UP = 0.3  # seconds
@@ -68,16 +67,16 @@ class PlainNodeList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
     fields = {'objects': fields.ListOfObjectsField('PlainNode')}
 
 
-@vobjects.base.register
-class OurNode(vobjects.base.Object):
+@vobjects.objects.register
+class OurNode(vobjects.objects.Object):
     """The same object with vobjects."""
 
     VERSION = '1.0'
     fields = FIELDS
 
 
-@vobjects.base.register
-class OurNodeList(vobjects.base.ObjectListBase, vobjects.base.Object):
+@vobjects.objects.register
+class OurNodeList(vobjects.objects.ObjectListBase, vobjects.objects.Object):
     """A list of such objects."""
 
     VERSION = '1.0'

@@ -15,14 +15,14 @@ from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
-from engine import arguments, db_commands
+from engine import cli_options, db_commands
 from engine import conf as engine_conf
-from engine.actions import logs
+from engine.actions import log_context
 from engine.db import database
 from vobjects import exceptions
 from vobjects.cli import settings
 from vobjects.clustering import topics
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport
 
@@ -80,7 +80,7 @@ def db(argv: list[str]) -> int:
 
     :param argv: the arguments after ``db``
     :returns: exit code: 0, or as documented by the command's ``--help``
-    :raises vobjects.exceptions.FleetError: see :mod:`engine.db.phases`
+    :raises vobjects.exceptions.FleetError: see :mod:`engine.db.schema_phase`
     :raises oslo_config.cfg.Error: the configuration is invalid
     :raises vobjects.exceptions.OutOfReach: the database does not answer
     :raises engine.db.database.UnusableError: the URL cannot be used to connect
@@ -112,7 +112,7 @@ def configuration(files: list[str] | None) -> cfg.ConfigOpts:
         version=importlib.metadata.version(PROJECT),
         default_config_files=files or None,
     )
-    conf.set_default('instance_uuid_format', logs.TEXT_FORMAT)
+    conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
     oslo_log.setup(conf, PROJECT)
     # Alembic logs the kind of database on every access.
     logging.getLogger('alembic').setLevel(logging.WARNING)
@@ -218,7 +218,7 @@ def _engine_parser() -> argparse.ArgumentParser:
         help='port of the metrics, instead of [engine] metrics_port; 0 picks'
         ' a free port',
     )
-    arguments.add_config_file(parser)
+    cli_options.add_config_file(parser)
     return parser
 
 

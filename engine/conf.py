@@ -6,8 +6,8 @@ from __future__ import annotations
 from oslo_config import cfg
 from oslo_db import options as oslo_db_options
 
-from engine.delegations import conf as delegations
 from engine.providers.openstack import conf as openstack_conf
+from engine.trusts import conf as delegations
 
 #: Loopback and link-local addresses; clouds serve the credentials of servers
 #: at link-local ones.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from oslo_config import cfg
 
-from engine import arguments, cli
+from engine import cli, cli_options
 from engine import conf as engine_conf
 from engine.db import database
 from vobjects import exceptions
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         'check',
         help=summary,
-        description=arguments.sentence(summary),
+        description=cli_options.sentence(summary),
         epilog=textwrap.dedent(_CODES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         '--quiet', action='store_true', help='print only findings'
     )
-    arguments.add_config_file(check)
+    cli_options.add_config_file(check)
     check.set_defaults(run=_check)
     return parser
 

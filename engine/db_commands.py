@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from oslo_config import cfg
 
-from engine import arguments
-from engine.db import database, migrations, phases, purge
-from engine.delegations import base as delegations
+from engine import cli_options
+from engine.db import database, migrations, purge, schema_phase
+from engine.trusts import base as delegations
 from vobjects import exceptions
 
 #: Unit -> seconds.
@@ -21,12 +21,12 @@ _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
 #: State of the database -> message for operators.
 _STATES = {
-    phases.State.UP_TO_DATE: 'the database is up to date',
-    phases.State.EXPAND: 'the database has to be expanded; run "vobjects db'
-    ' expand", before or while older engines still run',
-    phases.State.CONTRACT: 'the database serves this release and the one'
+    schema_phase.State.UP_TO_DATE: 'the database is up to date',
+    schema_phase.State.EXPAND: 'the database has to be expanded; run "vobjects'
+    ' db expand", before or while older engines still run',
+    schema_phase.State.CONTRACT: 'the database serves this release and the one'
     ' before; run "vobjects db contract" when no older engine is left',
-    phases.State.TOO_NEW: 'a newer release has contracted the database;'
+    schema_phase.State.TOO_NEW: 'a newer release has contracted the database;'
     ' engines of this one cannot use it any more',
 }
 
@@ -63,11 +63,11 @@ def parser() -> argparse.ArgumentParser:
         command = subparsers.add_parser(
             name,
             help=known.summary,
-            description=arguments.sentence(known.summary),
+            description=cli_options.sentence(known.summary),
             epilog=textwrap.dedent(known.more).strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        arguments.add_config_file(command)
+        cli_options.add_config_file(command)
         known.add_arguments(command)
         command.set_defaults(run=known.run, creates=known.creates)
     return commands
@@ -80,8 +80,8 @@ def _sync(
 ) -> int:
     _expand(target, conf, options)
     try:
-        phases.contract(target, conf)
-    except phases.OlderEnginesError as error:
+        schema_phase.contract(target, conf)
+    except schema_phase.OlderEnginesError as error:
         _say(f'the database is not contracted: {error}')
     return 0
 
@@ -104,13 +104,13 @@ def _contract(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    if phases.state(target) is not phases.State.CONTRACT:
+    if schema_phase.state(target) is not schema_phase.State.CONTRACT:
         # Raises an error if the database is not ready to be contracted; does
         # nothing if it is contracted already.
-        phases.contract(target, conf)
+        schema_phase.contract(target, conf)
         _say('the database has nothing to contract')
         return 0
-    phases.contract(target, conf)
+    schema_phase.contract(target, conf)
     found = migrations.current(target, migrations.CONTRACT)
     _say(f'the database is contracted to {found}')
     return 0
@@ -121,10 +121,10 @@ def _check(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    found = phases.state(target)
+    found = schema_phase.state(target)
     _say(_STATES[found])
-    if found is phases.State.CONTRACT:
-        for member in phases.older_engines(target, conf):
+    if found is schema_phase.State.CONTRACT:
+        for member in schema_phase.older_engines(target, conf):
             _say(f'older: {member.label} (release {member.release})')
     return found.value
 
@@ -179,8 +179,8 @@ def _purge(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    if phases.state(target) is phases.State.EXPAND:
-        raise phases.NotExpandedError
+    if schema_phase.state(target) is schema_phase.State.EXPAND:
+        raise schema_phase.NotExpandedError
     until = purge.before(target, options.older_than)
     if options.dry_run:
         actions, events = purge.count(target, until, options.project)

@@ -14,9 +14,16 @@ from collections.abc import Callable
 
 from sqlalchemy import orm
 
-from engine import scheduler, vigil
-from engine.actions import endings, logs, runtime
-from engine.db import actions, calls, database, dependencies, models, services
+from engine import scheduler, suspend_detector
+from engine.actions import cancellation, log_context, runtime
+from engine.db import (
+    actions,
+    database,
+    dependencies,
+    idempotency,
+    models,
+    services,
+)
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
@@ -50,7 +57,9 @@ class Reaper:
         self._dead_after = period * fleet.DEAD_AFTER_PERIODS
         self._interval = period / fleet.BEATS_PER_PERIOD
         self._silence = silence
-        self._vigil = vigil.Vigil(longest_pause=period, memory=period)
+        self._vigil = suspend_detector.Vigil(
+            longest_pause=period, memory=period
+        )
         self._announce = announce
         self._forget_at = float('-inf')
         self._stopping = threading.Event()
@@ -127,7 +136,7 @@ class Reaper:
             if not actions.update(session, claim.condition()):
                 return False
             times = orphan.deaths + 1
-            return endings.abandon(
+            return cancellation.abandon(
                 self._run,
                 session,
                 orphan,
@@ -135,7 +144,9 @@ class Reaper:
                 f'{reason} while running it, as happened {times} times',
             )
         LOG.warning(
-            'The action is ready again: %s', reason, extra=logs.about(orphan)
+            'The action is ready again: %s',
+            reason,
+            extra=log_context.about(orphan),
         )
         is_ready = actions.update(
             session,
@@ -155,10 +166,12 @@ class Reaper:
             overdue = actions.overdue(session)
         woken = False
         for action in overdue:
-            LOG.warning('The action took too long', extra=logs.about(action))
+            LOG.warning(
+                'The action took too long', extra=log_context.about(action)
+            )
 
             def body(session: orm.Session, id_: str = action.id) -> bool:
-                return endings.end(self._run, session, id_, 'TIMEOUT')
+                return cancellation.end(self._run, session, id_, 'TIMEOUT')
 
             woken |= self._run.database.write(body)
         return woken
@@ -167,7 +180,7 @@ class Reaper:
         now = time.monotonic()
         if now >= self._forget_at:
             self._forget_at = now + FORGET_EVERY
-            self._run.database.write(calls.forget)
+            self._run.database.write(idempotency.forget)
 
     def _resume_forgotten(self) -> bool:
         """Wake actions whose dependencies have all ended; a safety net."""

@@ -17,7 +17,7 @@ import time
 from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy import orm
 
-from engine.actions import endings, runtime, table, work
+from engine.actions import action_run, cancellation, runtime, table
 from engine.actions import queue as action_queue
 from engine.db import actions, database, locks
 from vobjects import exceptions
@@ -55,7 +55,9 @@ class Scheduler:
         self._unreadable_retry: float = options.unreadable_retry_interval
         self._size: int = options.workers
         self._idle = threading.Semaphore(self._size)
-        self._jobs: queue.SimpleQueue[work.Work | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[action_run.Work | None] = (
+            queue.SimpleQueue()
+        )
         #: Claims that a worker of this process runs or is about to get.
         self._running: set[actions.Claim] = set()
         self._guard = threading.Lock()
@@ -119,7 +121,7 @@ class Scheduler:
             self.finish(job)
         return True
 
-    def claim(self) -> work.Work | None:
+    def claim(self) -> action_run.Work | None:
         """Claim the next action that can run now, or return None.
 
         It is one of the oldest. Candidates of the last query are tried first,
@@ -143,7 +145,7 @@ class Scheduler:
                 actions.candidates(session, LOOK, self._unreadable)
             )
 
-    def _first(self) -> work.Work | None:
+    def _first(self) -> action_run.Work | None:
         """Claim the first candidate that another engine has not claimed."""
         while self._seen:
             job = self._try(self._seen.popleft())
@@ -174,7 +176,7 @@ class Scheduler:
                 LOG.warning('Left action %s to others', claim.action_id)
                 self.run.wake()
 
-    def _try(self, action_id: str) -> work.Work | None:
+    def _try(self, action_id: str) -> action_run.Work | None:
         try:
             with self._claiming:
                 job, woken = self.run.database.write(
@@ -195,7 +197,7 @@ class Scheduler:
 
     def _claim(
         self, session: orm.Session, action_id: str
-    ) -> tuple[work.Work | None, bool]:
+    ) -> tuple[action_run.Work | None, bool]:
         """Claim an action with its locks, or leave it unchanged.
 
         :returns: the claimed work, or None; and whether another action became
@@ -214,7 +216,7 @@ class Scheduler:
             raise _UnreadableError(str(error)) from error
         woken = False
         if table.is_forced(request):
-            woken = endings.supersede(
+            woken = cancellation.supersede(
                 self.run, session, actions.in_the_way(session, action)
             )
         blocked_on = locks.acquire(
@@ -232,7 +234,7 @@ class Scheduler:
         if actions.start(session, claim, action, now):
             self.run.events.started(session, action, now)
             self.run.metrics.started(session, action)
-        job = work.Work(self.run, kind, claim, action, request)
+        job = action_run.Work(self.run, kind, claim, action, request)
         return job, woken
 
     def _dispatch(self) -> None:
@@ -263,7 +265,7 @@ class Scheduler:
                 self.finish(job)
                 self._idle.release()
 
-    def finish(self, job: work.Work) -> None:
+    def finish(self, job: action_run.Work) -> None:
         """Remove the claim of a finished job from the running ones."""
         with self._guard:
             self._running.discard(job.claim)

@@ -15,12 +15,17 @@ import socket
 
 from oslo_config import cfg
 
-from engine import announcer, exporter, outgoing, purger, reaper, scheduler
 from engine import conf as engine_conf
+from engine import (
+    exporter,
+    http_client,
+    purger,
+    reaper,
+    scheduler,
+    work_notifier,
+)
 from engine.actions import runtime
-from engine.db import calls, database, migrations, phases, services
-from engine.delegations import base as delegations
-from engine.delegations import revoker
+from engine.db import database, idempotency, migrations, schema_phase, services
 from engine.events import recorder
 from engine.handlers import (
     actions,
@@ -43,11 +48,13 @@ from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.queues import base as queues
+from engine.trusts import base as delegations
+from engine.trusts import revoker
 from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
-from vobjects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, own
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import notices, objects, worker
+from vobjects.rpc import fleet_types, wakeups, worker
 
 LOG = logging.getLogger(__name__)
 
@@ -87,7 +94,7 @@ class Engine:
     :param speaks: types and versions to support; None for those of this build
     :param release: release to announce; None for that of this build
     :param host: host name to announce; None for that of this machine
-    :raises engine.outgoing.ConfigError: a forbidden network is invalid
+    :raises engine.http_client.ConfigError: a forbidden network is invalid
     :raises SchemaError: the database must be upgraded, or is too new
     :raises vobjects.exceptions.OutOfReach: the database does not answer
     """
@@ -104,7 +111,7 @@ class Engine:
         rpc_conf.register(conf)
         self.conf = conf
         for group in ('health_manager', 'hooks'):
-            outgoing.check(conf, group)
+            http_client.check(conf, group)
         self.database = database.Database(conf, create=False)
         check_schema(self.database)
         self.runtime = runtime.Runtime(
@@ -137,10 +144,10 @@ class Engine:
             prepare=self.runtime.admit,
             recall=self._recall,
             error_modules=topics.ERROR_MODULES,
-            listeners={notices.WORK: self._hear},
+            listeners={wakeups.WORK: self._hear},
             observer=self.runtime.metrics,
         )
-        self.announcer = announcer.Announcer(self._announce)
+        self.announcer = work_notifier.Announcer(self._announce)
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
         self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
@@ -196,9 +203,9 @@ class Engine:
         first = view.servers(topics.ENGINE)[:1]
         return [member.id for member in first] == [self.worker.id]
 
-    def _recall(self, call: str) -> objects.Answered | None:
+    def _recall(self, call: str) -> fleet_types.Answered | None:
         with self.database.reader() as session:
-            return calls.recall(session, call)
+            return idempotency.recall(session, call)
 
     def _hear(self) -> None:
         self.scheduler.hear()
@@ -220,14 +227,14 @@ def check_schema(target: database.Database) -> None:
 
     :raises SchemaError: explains the mismatch
     """
-    found = phases.state(target)
-    if found is phases.State.EXPAND:
+    found = schema_phase.state(target)
+    if found is schema_phase.State.EXPAND:
         revision = migrations.current(target) or 'empty'
         raise SchemaError(
             f'the database is {revision} and this release needs revision'
             f' {migrations.head()}; run "vobjects db expand"'
         )
-    if found is phases.State.TOO_NEW:
+    if found is schema_phase.State.TOO_NEW:
         raise SchemaError(
             'a newer release has contracted the database: this one cannot use'
             ' it any more'

@@ -11,7 +11,7 @@ import pytest
 
 # First of all: it has oslo.service choose threads before a test module
 # imports something of oslo that would choose eventlet.
-import vobjects.base  # noqa: F401
+import vobjects.objects  # noqa: F401
 
 #: Characters of a failure's message in the summary that ends a run.
 SUMMARY = 300

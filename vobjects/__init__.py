@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""API microversions and versioned RPC objects from one declaration.
+
+::
+
+    from vobjects import Request, added, fields, register
+
+
+    @register
+    class ClusterDeleteRequest(Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.8': '1.1'}  # API microversion -> object version
+
+        fields = {
+            'identity': fields.StringField(),
+            'force': added('1.1', fields.BooleanField(default=False)),
+        }
+
+Importing this package loads nothing else; each name is imported at its first
+use. These packages are public, too:
+
+=========================  ==================================================
+``vobjects.fields``        field types that oslo.versionedobjects lacks
+``vobjects.exceptions``    all errors of this library
+``vobjects.microversions`` negotiation, schemas, errors, discovery, clients
+``vobjects.controllers``   decorators for versioned methods of controllers
+``vobjects.contract``      OpenAPI, history and differences of an API
+``vobjects.rpc``           clients, servers and the fleet, on oslo.messaging
+``vobjects.lock``          recorded schemas of all releases
+``vobjects.testing``       pytest plug-in, emulated releases, upgrade plans
+=========================  ==================================================
+
+Names with a leading underscore, and :mod:`vobjects.objects.codec`, are private
+and may change in any release. Until version 1.0, a minor release may change a
+public name; its release note says how to adapt, and a deprecated name works
+for one more minor release. The wire format of a released object version never
+changes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+from vobjects import _lazy
+
+if TYPE_CHECKING:
+    from vobjects import exceptions, fields
+    from vobjects.objects.adoption import adopt
+    from vobjects.objects.history import added, changed, removed, renamed
+    from vobjects.objects.lists import ObjectListBase
+    from vobjects.objects.object import Object, Request, Resource
+    from vobjects.objects.primitives import plain, plain_all
+    from vobjects.objects.registration import (
+        register,
+        registered,
+        registered_types,
+    )
+    from vobjects.versions import Version
+
+__version__: str
+
+__all__ = [
+    'Object',
+    'ObjectListBase',
+    'Request',
+    'Resource',
+    'Version',
+    '__version__',
+    'added',
+    'adopt',
+    'changed',
+    'exceptions',
+    'fields',
+    'plain',
+    'plain_all',
+    'register',
+    'registered',
+    'registered_types',
+    'removed',
+    'renamed',
+]
+
+_lazy_attribute = _lazy.attributes(
+    __name__,
+    {
+        'vobjects.objects.adoption': ['adopt'],
+        'vobjects.objects.history': ['added', 'changed', 'removed', 'renamed'],
+        'vobjects.objects.lists': ['ObjectListBase'],
+        'vobjects.objects.object': ['Object', 'Request', 'Resource'],
+        'vobjects.objects.primitives': ['plain', 'plain_all'],
+        'vobjects.objects.registration': [
+            'register',
+            'registered',
+            'registered_types',
+        ],
+        'vobjects.versions': ['Version'],
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name at its first use."""
+    if name in ('exceptions', 'fields'):
+        return importlib.import_module(f'{__name__}.{name}')
+    if name == '__version__':
+        return importlib.metadata.version('vobjects')
+    return _lazy_attribute(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -220,7 +220,7 @@ class NotPickled(VobjectsError, TypeError):
         return (
             f'{self.type_name} is not pickled: a pickle knows no versions,'
             ' and reading one may run anything; use'
-            ' vobjects.serializer.to_bytes() and from_bytes()'
+            ' vobjects.rpc.serializer.to_bytes() and from_bytes()'
         )
 
 

@@ -26,7 +26,7 @@ def sensitive(field: FieldT) -> FieldT:
 
     ``SensitiveStringField`` needs no mark.
     """
-    # Two types may share a field object, as in vobjects.history.
+    # Two types may share a field object, as in vobjects.objects.history.
     marked = copy.copy(field)
     setattr(marked, _ATTRIBUTE, True)
     return marked

@@ -13,8 +13,8 @@ import importlib.resources
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from api import context, inputs, policy
-from vobjects.codec.text import dumps
+from api import context, policy, request_body
+from vobjects.objects.codec.json_text import dumps
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -87,7 +87,7 @@ class Pages:
         served = self._files.get(path)
         if served is None and path != FLEET:
             return self.app(environ, start_response)
-        inputs.only_read(environ, path)
+        request_body.only_read(environ, path)
         if served is None:
             served = self._fleet_for(environ)
         start_response('200 OK', [*served.headers])

@@ -14,20 +14,21 @@ import webob.exc
 
 from vobjects.cli import contract as commands
 from vobjects.contract import controllers, documents, registry, shapes
-from vobjects.microversions import body, dispatch, errors, facts
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.dispatch import api_version
-from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.outcomes import (
+from vobjects.controllers import dispatch, method_spec
+from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.responses import (
     expected_errors,
     removed,
     response,
 )
-from vobjects.microversions.validation import (
+from vobjects.controllers.validation import (
     query_schema,
     response_body_schema,
     schema,
 )
+from vobjects.microversions import errors, json_body
+from vobjects.microversions.discovery import Discovery
+from vobjects.microversions.middleware import Microversions
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
 OLD = shapes.closed({'name': NAME}, ['name'])
@@ -94,11 +95,11 @@ def app(req):
     """Route a request with the table that defines the contract."""
     for method, path, handler in ROUTES:
         if (req.method, req.path_info) == (method, path):
-            given = {'body': body.load_json(req.body)} if req.body else {}
+            given = {'body': json_body.load_json(req.body)} if req.body else {}
             version = dispatch.version_of(req)
             found = dispatch.resolve(handler, version)
             answer = found(req, **given)
-            status = facts.success(found, version)
+            status = method_spec.success(found, version)
             return webob.Response(json=answer, status=status)
     raise webob.exc.HTTPNotFound()
 

@@ -4,9 +4,10 @@
 import falcon
 import things
 
-from vobjects.microversions import asked, errors
+from vobjects.controllers import request_parsing
+from vobjects.controllers.dispatch import api_version
+from vobjects.microversions import errors
 from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.dispatch import api_version
 from vobjects.microversions.middleware import Microversions
 
 
@@ -27,7 +28,7 @@ class Things:
 
     def on_post(self, request, response):
         raw = request.bounded_stream.read()
-        wanted = asked.read(things.ThingCreateRequest, request, raw)
+        wanted = request_parsing.read(things.ThingCreateRequest, request, raw)
         response.media = things.keep(wanted)
         response.status = falcon.HTTP_CREATED
 

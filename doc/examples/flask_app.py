@@ -6,7 +6,7 @@ import functools
 import flask
 import things
 
-from vobjects.microversions import asked, dispatch
+from vobjects.controllers import dispatch, request_parsing
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
@@ -32,7 +32,9 @@ def show(name):
 @app.post('/v1/things')
 def create():
     raw = flask.request.get_data()
-    wanted = asked.read(things.ThingCreateRequest, flask.request, raw)
+    wanted = request_parsing.read(
+        things.ThingCreateRequest, flask.request, raw
+    )
     return things.keep(wanted), 201
 
 

@@ -7,7 +7,7 @@ import pecan
 import pecan.rest
 import things
 
-from vobjects.microversions import asked, dispatch
+from vobjects.controllers import dispatch, request_parsing
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
@@ -30,7 +30,9 @@ class Things(pecan.rest.RestController):
     @pecan.expose('json')
     def post(self):
         raw = pecan.request.body
-        wanted = asked.read(things.ThingCreateRequest, pecan.request, raw)
+        wanted = request_parsing.read(
+            things.ThingCreateRequest, pecan.request, raw
+        )
         pecan.response.status = 201
         return things.keep(wanted)
 

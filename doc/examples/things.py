@@ -4,8 +4,7 @@
 import sys
 from wsgiref import simple_server
 
-from vobjects import base, fields
-from vobjects.history import added
+from vobjects import added, fields, objects
 from vobjects.microversions import errors
 from vobjects.microversions.policy import Policy
 from vobjects.microversions.retirement import retire
@@ -20,8 +19,8 @@ POLICY = Policy(
 )
 
 
-@base.register
-class ThingCreateRequest(base.Request):
+@objects.register
+class ThingCreateRequest(objects.Request):
     """Body of POST /v1/things. Version 1.2 of the API adds colours."""
 
     VERSION = '1.1'

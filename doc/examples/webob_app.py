@@ -6,9 +6,9 @@ import webob
 import webob.dec
 import webob.exc
 
-from vobjects.microversions import asked
+from vobjects.controllers import request_parsing
+from vobjects.controllers.dispatch import api_version
 from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.dispatch import api_version
 from vobjects.microversions.middleware import Microversions
 
 
@@ -24,7 +24,9 @@ class Things:
         return webob.Response(json={'thing': things.find(name)})
 
     def create(self, request):
-        wanted = asked.read(things.ThingCreateRequest, request, request.body)
+        wanted = request_parsing.read(
+            things.ThingCreateRequest, request, request.body
+        )
         return webob.Response(json=things.keep(wanted), status=201)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from sqlalchemy import orm
 
+from engine.actions import action_run, node_policies
 from engine.actions import clusters as steps
-from engine.actions import following, work
 from engine.db import actions, bindings, models, nodes
 from engine.policies import base
 from engine.providers import base as providers
@@ -51,7 +51,7 @@ class _Case:
 # CLUSTER_ATTACH_POLICY
 
 
-def attach(job: work.Work) -> None:
+def attach(job: action_run.Work) -> None:
     """Create the policy's resources, add the nodes, and bind the policy."""
     cloud = job.cloud
     case = job.write(lambda session: _begin(job, session, cloud))
@@ -64,11 +64,11 @@ def attach(job: work.Work) -> None:
         case.binding.data = kind.attach(case.target, planned)
         made = True
         changes = (
-            following.take_in(cloud, kind, attached, case.members)
+            node_policies.take_in(cloud, kind, attached, case.members)
             if case.binding.enabled
             else {}
         )
-    except following.TROUBLES as error:
+    except node_policies.TROUBLES as error:
         if made:
             _undo(case)
         reason = str(error)
@@ -77,7 +77,7 @@ def attach(job: work.Work) -> None:
 
     def done(session: orm.Session) -> None:
         steps.locked(job, session)
-        following.note(session, changes)
+        node_policies.note(session, changes)
         session.add(case.binding)
         session.flush()
         kind.bound(session, attached, job.run.conf)
@@ -91,7 +91,7 @@ def attach(job: work.Work) -> None:
 
 
 def _begin(
-    job: work.Work, session: orm.Session, cloud: providers.Provider
+    job: action_run.Work, session: orm.Session, cloud: providers.Provider
 ) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
@@ -104,7 +104,7 @@ def _begin(
         cluster_id=cluster.id,
         policy_id=policy.id,
         priority=kind.priority,
-        enabled=work.given(job.request, 'enabled') is not False,
+        enabled=action_run.given(job.request, 'enabled') is not False,
         data={},
     )
     case = _case(job, session, cloud, cluster, policy, binding)
@@ -116,7 +116,7 @@ def _begin(
     return case
 
 
-def _planned(job: work.Work, case: _Case) -> Mapping[str, Any]:
+def _planned(job: action_run.Work, case: _Case) -> Mapping[str, Any]:
     """Return the plan of the first attempt, or make one and store it."""
     data = job.action.data
     if PLANNED in data:
@@ -138,7 +138,7 @@ def _undo(case: _Case) -> None:
     """Delete the resources of an attachment that failed."""
     try:
         case.kind.detach(case.target, case.binding.data)
-    except following.TROUBLES as error:
+    except node_policies.TROUBLES as error:
         LOG.warning(
             'Policy %s is not attached to cluster %s, but not all that was'
             ' made for it is gone: %s',
@@ -148,7 +148,7 @@ def _undo(case: _Case) -> None:
         )
 
 
-def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
+def _undo_if_unwanted(job: action_run.Work, case: _Case) -> None:
     """Delete the resources, unless another engine continues the action."""
     with job.run.database.reader() as session:
         action = actions.get(session, job.action.id)
@@ -160,7 +160,7 @@ def _undo_if_unwanted(job: work.Work, case: _Case) -> None:
 # CLUSTER_DETACH_POLICY
 
 
-def detach(job: work.Work) -> None:
+def detach(job: action_run.Work) -> None:
     """Delete the policy's resources, and unbind the policy."""
     cloud = job.cloud
     case = job.write(lambda session: _existing(job, session, cloud))
@@ -168,7 +168,7 @@ def detach(job: work.Work) -> None:
         return
     try:
         changes = _release(job, case)
-    except following.TROUBLES as error:
+    except node_policies.TROUBLES as error:
         reason = str(error)
         job.write(lambda session: job.fail(session, reason))
         return
@@ -181,7 +181,7 @@ def detach(job: work.Work) -> None:
 
 
 def _existing(
-    job: work.Work, session: orm.Session, cloud: providers.Provider
+    job: action_run.Work, session: orm.Session, cloud: providers.Provider
 ) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
@@ -192,14 +192,14 @@ def _existing(
     return _case(job, session, cloud, cluster, policy, binding)
 
 
-def _release(job: work.Work, case: _Case) -> following.Changes:
+def _release(job: action_run.Work, case: _Case) -> node_policies.Changes:
     """Delete a policy's cloud resources.
 
     :returns: changes of the nodes' data
     :raises engine.providers.base.ProviderError: the deletion failed
     :raises engine.policies.base.PolicyRefusal: the policy does not allow it
     """
-    changes = following.let_go(
+    changes = node_policies.let_go(
         case.target.cloud, case.kind, case.attached, case.members
     )
     case.kind.detach(case.target, case.binding.data)
@@ -207,9 +207,9 @@ def _release(job: work.Work, case: _Case) -> following.Changes:
 
 
 def _forget(
-    session: orm.Session, case: _Case, changes: following.Changes
+    session: orm.Session, case: _Case, changes: node_policies.Changes
 ) -> None:
-    following.note(session, changes)
+    node_policies.note(session, changes)
     binding = session.get(models.ClusterPolicy, case.binding.id)
     if binding is not None:
         case.kind.unbound(session, case.attached)
@@ -220,23 +220,23 @@ def _forget(
 # CLUSTER_UPDATE_POLICY
 
 
-def change(job: work.Work) -> None:
+def change(job: action_run.Work) -> None:
     """Enable or disable the policy; enabling it adds the nodes."""
     cloud = job.cloud
     case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
         return
-    enabled = work.given(job.request, 'enabled')
+    enabled = action_run.given(job.request, 'enabled')
     if enabled is None:
         job.write(lambda session: job.succeed(session, 'No update is needed.'))
         return
-    changes: following.Changes = {}
+    changes: node_policies.Changes = {}
     if enabled:
         try:
-            changes = following.take_in(
+            changes = node_policies.take_in(
                 cloud, case.kind, case.attached, case.members
             )
-        except following.TROUBLES as error:
+        except node_policies.TROUBLES as error:
             reason = str(error)
             job.write(lambda session: job.fail(session, reason))
             return
@@ -244,7 +244,7 @@ def change(job: work.Work) -> None:
     def done(session: orm.Session) -> None:
         binding = session.get_one(models.ClusterPolicy, case.binding.id)
         binding.enabled = enabled
-        following.note(session, changes)
+        node_policies.note(session, changes)
         case.kind.bound(
             session,
             dataclasses.replace(case.attached, binding=binding),
@@ -258,13 +258,13 @@ def change(job: work.Work) -> None:
 # CLUSTER_DELETE
 
 
-def releasing(stage: work.Stage) -> work.Stage:
+def releasing(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that it first detaches all policies of the cluster.
 
     Detached policies cannot interfere with the deletion.
     """
 
-    def release(job: work.Work) -> None:
+    def release(job: action_run.Work) -> None:
         for case in reversed(_cases(job)):
             _release_and_forget(job, case)
         stage(job)
@@ -272,7 +272,7 @@ def releasing(stage: work.Stage) -> work.Stage:
     return release
 
 
-def _cases(job: work.Work) -> list[_Case]:
+def _cases(job: action_run.Work) -> list[_Case]:
     """Return the policies of a cluster that is about to be deleted."""
     with job.run.database.reader() as session:
         bound = list(bindings.of_cluster(session, job.action.target))
@@ -288,11 +288,11 @@ def _cases(job: work.Work) -> list[_Case]:
         ]
 
 
-def _release_and_forget(job: work.Work, case: _Case) -> None:
+def _release_and_forget(job: action_run.Work, case: _Case) -> None:
     try:
         changes = _release(job, case)
-    except following.TROUBLES as error:
-        if not work.given(job.request, 'force'):
+    except node_policies.TROUBLES as error:
+        if not action_run.given(job.request, 'force'):
             raise providers.ProviderError(
                 f"Failed in detaching policy '{case.target.policy.name}':"
                 f' {error}'
@@ -312,7 +312,7 @@ def keep(session: orm.Session, action: models.Action, reason: str) -> None:
 
 
 def _case(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     cloud: providers.Provider,
     cluster: models.Cluster,
@@ -333,7 +333,7 @@ def _case(
     return _Case(kind, target, binding, nodes.of_cluster(session, cluster.id))
 
 
-def _policy(job: work.Work, session: orm.Session) -> models.Policy:
+def _policy(job: action_run.Work, session: orm.Session) -> models.Policy:
     policy = session.get(models.Policy, job.request.policy_id)
     if policy is None:
         raise errors.ResourceNotFound(
@@ -342,7 +342,9 @@ def _policy(job: work.Work, session: orm.Session) -> models.Policy:
     return policy
 
 
-def _refuse_unfit(job: work.Work, session: orm.Session, case: _Case) -> None:
+def _refuse_unfit(
+    job: action_run.Work, session: orm.Session, case: _Case
+) -> None:
     """Check that a policy can be attached to the cluster.
 
     :raises engine.policies.base.PolicyRefusal: with the reason

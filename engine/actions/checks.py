@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import placements
-from engine.actions import runtime, work
+from engine import distribution
+from engine.actions import action_run, runtime
 from engine.db import actions, bindings, clock, clusters, models, nodes
 from engine.policies import base
 from engine.providers import base as providers
@@ -34,7 +34,7 @@ class _Unseen:
     reason: str
 
 
-def look(job: work.Work) -> dict[str, Any]:
+def look(job: action_run.Work) -> dict[str, Any]:
     """Collect the information from the cloud that policies need.
 
     :returns: information by policy ID, for :func:`before`
@@ -63,7 +63,7 @@ def look(job: work.Work) -> dict[str, Any]:
 
 
 def before(
-    job: work.Work, session: orm.Session, seen: Mapping[str, Any]
+    job: action_run.Work, session: orm.Session, seen: Mapping[str, Any]
 ) -> bool:
     """Run the policy checks before an action.
 
@@ -88,7 +88,7 @@ def before(
     return not refusal
 
 
-def conclude(job: work.Work, session: orm.Session, success: str) -> None:
+def conclude(job: action_run.Work, session: orm.Session, success: str) -> None:
     """Run the policy checks after an action's work, and end the action.
 
     :param success: the status reason if all policies agree
@@ -105,7 +105,7 @@ def conclude(job: work.Work, session: orm.Session, success: str) -> None:
         job.succeed(session, success)
 
 
-def decided(job: work.Work, topic: str) -> Mapping[str, Any]:
+def decided(job: action_run.Work, topic: str) -> Mapping[str, Any]:
     """Return the decisions that policies made before the action began.
 
     :param topic: the part of the decisions, such as ``deletion``
@@ -131,7 +131,9 @@ def asked(
         yield kind, base.Attached(policy, binding, properties)
 
 
-def _ask(job: work.Work, session: orm.Session, when: str, ask: Ask) -> str:
+def _ask(
+    job: action_run.Work, session: orm.Session, when: str, ask: Ask
+) -> str:
     """Call each policy in turn.
 
     :returns: the reason of the first refusal; empty if all policies agree
@@ -180,8 +182,8 @@ def _place(
     """Store the chosen placement in a node that a user creates."""
     if action.action != 'NODE_CREATE':
         return
-    (placement,) = placements.of_new_nodes(decided, 1)
+    (placement,) = distribution.of_new_nodes(decided, 1)
     node = nodes.get(session, action.target) if placement else None
     if node is not None:
-        node.data = {**node.data, placements.PLACEMENT: placement}
+        node.data = {**node.data, distribution.PLACEMENT: placement}
         session.flush()

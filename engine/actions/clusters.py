@@ -13,22 +13,22 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import names, placements, sizes
-from engine.actions import checks, departures, work
+from engine import distribution, names, sizes
+from engine.actions import action_run, checks, deletion_hooks
 from engine.actions import nodes as node_actions
 from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
 #: A stage that runs in one transaction.
-Step = Callable[[work.Work, orm.Session], None]
+Step = Callable[[action_run.Work, orm.Session], None]
 
 
-def in_transaction(step: Step) -> work.Stage:
+def in_transaction(step: Step) -> action_run.Stage:
     """Return the stage that runs a step in a transaction."""
 
     @functools.wraps(step)
-    def stage(job: work.Work) -> None:
+    def stage(job: action_run.Work) -> None:
         job.write(lambda session: step(job, session))
 
     return stage
@@ -37,13 +37,13 @@ def in_transaction(step: Step) -> work.Stage:
 # CLUSTER_CREATE
 
 
-def create(job: work.Work, session: orm.Session) -> None:
+def create(job: action_run.Work, session: orm.Session) -> None:
     """Create the nodes."""
     cluster = begin(job, session, 'CREATING', 'Creation in progress')
     grow(job, session, cluster, cluster.desired_capacity, created)
 
 
-def created(job: work.Work, session: orm.Session) -> None:
+def created(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the new nodes, and end the action."""
     finish(job, session, 'Cluster creation succeeded.', 'creating')
 
@@ -51,7 +51,7 @@ def created(job: work.Work, session: orm.Session) -> None:
 # CLUSTER_DELETE
 
 
-def delete(job: work.Work, session: orm.Session) -> None:
+def delete(job: action_run.Work, session: orm.Session) -> None:
     """Delete the nodes."""
     cluster = clusters.get(session, job.action.target)
     if cluster is None:
@@ -62,7 +62,7 @@ def delete(job: work.Work, session: orm.Session) -> None:
     wait(job, session, deletions(job, members), deleted)
 
 
-def deleted(job: work.Work, session: orm.Session) -> None:
+def deleted(job: action_run.Work, session: orm.Session) -> None:
     """Delete the cluster if it has no nodes left."""
     cluster = clusters.lock(session, job.action.target)
     if cluster is None:
@@ -78,12 +78,12 @@ def deleted(job: work.Work, session: orm.Session) -> None:
 # CLUSTER_RESIZE, CLUSTER_SCALE_IN, CLUSTER_SCALE_OUT
 
 
-def resize(job: work.Work, session: orm.Session) -> None:
+def resize(job: action_run.Work, session: orm.Session) -> None:
     """Change the size limits, and create or delete nodes."""
     _resize(job, session, resize_of(job.request))
 
 
-def scale_in(job: work.Work, session: orm.Session) -> None:
+def scale_in(job: action_run.Work, session: orm.Session) -> None:
     """Delete ``count`` nodes, or all nodes if there are fewer."""
     count = _count(job, 'deletion')
     present = nodes.count_of_cluster(session, job.action.target)
@@ -94,23 +94,23 @@ def scale_in(job: work.Work, session: orm.Session) -> None:
     )
 
 
-def scale_out(job: work.Work, session: orm.Session) -> None:
+def scale_out(job: action_run.Work, session: orm.Session) -> None:
     """Create ``count`` nodes."""
     count = _count(job, 'creation')
     _resize(job, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
 
 
-def resized(job: work.Work, session: orm.Session) -> None:
+def resized(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
     finish(job, session, 'Cluster resize succeeded.', 'resizing')
 
 
-def scaled(job: work.Work, session: orm.Session) -> None:
+def scaled(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
     finish(job, session, 'Cluster scaling succeeded.', 'scaling')
 
 
-def _count(job: work.Work, topic: str) -> int:
+def _count(job: action_run.Work, topic: str) -> int:
     """Return the number of nodes to add or delete.
 
     A policy's decision takes precedence over the request; the default is 1.
@@ -120,7 +120,7 @@ def _count(job: work.Work, topic: str) -> int:
     """
     for count in (
         checks.decided(job, topic).get('count'),
-        work.given(job.request, 'count'),
+        action_run.given(job.request, 'count'),
     ):
         if count is not None:
             return int(count)
@@ -129,19 +129,19 @@ def _count(job: work.Work, topic: str) -> int:
 
 def resize_of(request: object) -> sizes.Resize:
     """Convert a ClusterResizeRequest to a resize."""
-    strict = work.given(request, 'strict')
+    strict = action_run.given(request, 'strict')
     return sizes.Resize(
-        adjustment_type=work.given(request, 'adjustment_type'),
-        number=work.given(request, 'number'),
-        min_size=work.given(request, 'min_size'),
-        max_size=work.given(request, 'max_size'),
-        min_step=work.given(request, 'min_step'),
+        adjustment_type=action_run.given(request, 'adjustment_type'),
+        number=action_run.given(request, 'number'),
+        min_size=action_run.given(request, 'min_size'),
+        max_size=action_run.given(request, 'max_size'),
+        min_step=action_run.given(request, 'min_step'),
         strict=True if strict is None else bool(strict),
     )
 
 
 def _resize(
-    job: work.Work, session: orm.Session, change: sizes.Resize
+    job: action_run.Work, session: orm.Session, change: sizes.Resize
 ) -> None:
     cluster = locked(job, session)
     members = nodes.of_cluster(session, cluster.id)
@@ -188,7 +188,7 @@ def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
 
 
 def finish(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     success: str,
     doing: str,
@@ -220,7 +220,7 @@ def finish(
 
 
 def begin(
-    job: work.Work, session: orm.Session, status: str, reason: str
+    job: action_run.Work, session: orm.Session, status: str, reason: str
 ) -> models.Cluster:
     """Set the cluster's status before the work, and return the cluster."""
     cluster = locked(job, session)
@@ -228,7 +228,7 @@ def begin(
     return cluster
 
 
-def locked(job: work.Work, session: orm.Session) -> models.Cluster:
+def locked(job: action_run.Work, session: orm.Session) -> models.Cluster:
     """Return the cluster and lock its row until the transaction ends.
 
     :raises vobjects.clustering.errors.ResourceNotFound: the cluster was
@@ -240,12 +240,12 @@ def locked(job: work.Work, session: orm.Session) -> models.Cluster:
     return cluster
 
 
-def _gone(job: work.Work) -> errors.ResourceNotFound:
+def _gone(job: action_run.Work) -> errors.ResourceNotFound:
     return errors.ResourceNotFound(f'The cluster {job.action.target} is gone.')
 
 
 def wait(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     children: Sequence[models.Action],
     then: Step,
@@ -258,7 +258,7 @@ def wait(
 
 
 def grow(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     cluster: models.Cluster,
     count: int,
@@ -267,13 +267,13 @@ def grow(
     """Add nodes to a cluster, and derive the actions that create them."""
     children = []
     decided = job.action.data.get(checks.DECISIONS) or {}
-    for placement in placements.of_new_nodes(decided, count):
+    for placement in distribution.of_new_nodes(decided, count):
         node = add_node(
             session,
             cluster,
             name=names.member_name(cluster.config, cluster.next_index),
             profile_id=cluster.profile_id,
-            data={placements.PLACEMENT: placement} if placement else {},
+            data={distribution.PLACEMENT: placement} if placement else {},
         )
         children.append(
             job.child(
@@ -318,7 +318,7 @@ def add_node(
 
 
 def deletions(
-    job: work.Work, members: Sequence[models.Node]
+    job: action_run.Work, members: Sequence[models.Node]
 ) -> list[models.Action]:
     """Return child actions that delete nodes."""
     return [
@@ -332,7 +332,7 @@ def deletions(
 
 
 def shrink(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     members: Sequence[models.Node],
     count: int,
@@ -354,12 +354,12 @@ def shrink(
         children = deletions(job, leaving)
     else:
         children = leaves(job, leaving)
-    departures.postpone(job, session, children)
+    deletion_hooks.postpone(job, session, children)
     wait(job, session, children, then)
 
 
 def leaves(
-    job: work.Work, members: Iterable[models.Node]
+    job: action_run.Work, members: Iterable[models.Node]
 ) -> list[models.Action]:
     """Return child actions that remove nodes from their cluster."""
     return [

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine import placements
+from engine import distribution
 from engine.db import clusters, find, models, nodes
 from engine.profiles import base as profiles
 from engine.profiles import docker_container, schema
@@ -36,7 +36,7 @@ def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
         cluster_id=node.cluster_id,
         index=node.index,
         host=_host(session, node),
-        placement=node.data.get(placements.PLACEMENT) or {},
+        placement=node.data.get(distribution.PLACEMENT) or {},
     )
 
 

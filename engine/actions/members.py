@@ -7,7 +7,7 @@ import logging
 
 from sqlalchemy import orm
 
-from engine.actions import checks, departures, work
+from engine.actions import action_run, checks, deletion_hooks
 from engine.actions import clusters as steps
 from engine.actions import nodes as node_steps
 from engine.db import clusters, models, nodes
@@ -20,7 +20,7 @@ LOG = logging.getLogger(__name__)
 # NODE_JOIN, NODE_LEAVE
 
 
-def join(job: work.Work) -> None:
+def join(job: action_run.Work) -> None:
     """Add a node to a cluster."""
     job.write(lambda session: _join(job, session))
     _tell(job)
@@ -31,7 +31,7 @@ def join(job: work.Work) -> None:
     )
 
 
-def _join(job: work.Work, session: orm.Session) -> None:
+def _join(job: action_run.Work, session: orm.Session) -> None:
     cluster = clusters.lock(session, job.request.cluster_id)
     node = nodes.lock(session, job.action.target)
     if cluster is None or node is None:
@@ -47,7 +47,7 @@ def _join(job: work.Work, session: orm.Session) -> None:
         nodes.set_status(node, node.status, 'Node joined a cluster')
 
 
-def leave(job: work.Work) -> None:
+def leave(job: action_run.Work) -> None:
     """Remove a node from its cluster."""
     job.write(lambda session: _leave(job, session))
     _tell(job)
@@ -56,7 +56,7 @@ def leave(job: work.Work) -> None:
     )
 
 
-def _leave(job: work.Work, session: orm.Session) -> None:
+def _leave(job: action_run.Work, session: orm.Session) -> None:
     node = nodes.lock(session, job.action.target)
     if node is None:
         raise errors.ResourceNotFound('The node is gone.')
@@ -66,7 +66,7 @@ def _leave(job: work.Work, session: orm.Session) -> None:
         nodes.set_status(node, node.status, 'Node left its cluster')
 
 
-def _tell(job: work.Work) -> None:
+def _tell(job: action_run.Work) -> None:
     """Tell the node's cloud object which cluster it belongs to, if possible.
 
     A failure is only logged: the membership has changed already.
@@ -84,13 +84,13 @@ def _tell(job: work.Work) -> None:
 # CLUSTER_ADD_NODES
 
 
-def add(job: work.Work, session: orm.Session) -> None:
+def add(job: action_run.Work, session: orm.Session) -> None:
     """Derive actions that add the nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Adding nodes')
     steps.wait(job, session, _joins(job, cluster.id, job.request.nodes), added)
 
 
-def added(job: work.Work, session: orm.Session) -> None:
+def added(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
     steps.finish(
         job, session, 'Completed adding nodes.', 'adding', counts=True
@@ -100,7 +100,7 @@ def added(job: work.Work, session: orm.Session) -> None:
 # CLUSTER_DEL_NODES
 
 
-def remove(job: work.Work, session: orm.Session) -> None:
+def remove(job: action_run.Work, session: orm.Session) -> None:
     """Derive actions that remove or delete the nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Removing nodes')
     wanted = set(job.request.nodes)
@@ -110,16 +110,16 @@ def remove(job: work.Work, session: orm.Session) -> None:
         if node.id in wanted
     ]
     decided = checks.decided(job, 'deletion')
-    destroys = work.given(job.request, 'destroy_after_deletion')
+    destroys = action_run.given(job.request, 'destroy_after_deletion')
     if decided.get('destroy_after_deletion', destroys):
         children = steps.deletions(job, members)
     else:
         children = steps.leaves(job, members)
-    departures.postpone(job, session, children)
+    deletion_hooks.postpone(job, session, children)
     steps.wait(job, session, children, removed)
 
 
-def removed(job: work.Work, session: orm.Session) -> None:
+def removed(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
     decided = checks.decided(job, 'deletion')
     steps.finish(
@@ -134,7 +134,7 @@ def removed(job: work.Work, session: orm.Session) -> None:
 # CLUSTER_REPLACE_NODES
 
 
-def replace(job: work.Work, session: orm.Session) -> None:
+def replace(job: action_run.Work, session: orm.Session) -> None:
     """Derive actions that remove the old nodes."""
     cluster = steps.begin(job, session, 'RESIZING', 'Replacing nodes')
     leaving = [
@@ -145,7 +145,7 @@ def replace(job: work.Work, session: orm.Session) -> None:
     steps.wait(job, session, steps.leaves(job, leaving), refill)
 
 
-def refill(job: work.Work, session: orm.Session) -> None:
+def refill(job: action_run.Work, session: orm.Session) -> None:
     """Derive actions that add the new nodes."""
     failures = job.failures(session)
     if failures:
@@ -155,13 +155,13 @@ def refill(job: work.Work, session: orm.Session) -> None:
     steps.wait(job, session, _joins(job, job.action.target, joining), replaced)
 
 
-def replaced(job: work.Work, session: orm.Session) -> None:
+def replaced(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Completed replacing nodes.', 'replacing')
 
 
 def _joins(
-    job: work.Work, cluster_id: str, node_ids: list[str]
+    job: action_run.Work, cluster_id: str, node_ids: list[str]
 ) -> list[models.Action]:
     return [
         job.child(

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import checks, following, hosts, stopping, work
+from engine.actions import action_run, checks, hosts, node_policies, stopping
 from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -32,7 +32,7 @@ PLAIN_FIELDS = {
 }
 
 
-def create(job: work.Work) -> None:
+def create(job: action_run.Work) -> None:
     """Create the node's cloud object (NODE_CREATE)."""
     try:
         view, profile = begin(
@@ -45,12 +45,12 @@ def create(job: work.Work) -> None:
     except providers.ProviderError as error:
         fail(job, str(error))
         return
-    news = following.arrived(job, view.id, physical_id)
+    news = node_policies.arrived(job, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
         node = existing(job, session)
         node.physical_id = physical_id
-        node.data = following.merged(node.data, news.changes)
+        node.data = node_policies.merged(node.data, news.changes)
         status, reason = news.status('Creation succeeded')
         nodes.set_status(node, status, reason)
         look_at_cluster(job, session, node.cluster_id, counts=True)
@@ -63,11 +63,11 @@ def create(job: work.Work) -> None:
         raise
 
 
-def update(job: work.Work) -> None:
+def update(job: action_run.Work) -> None:
     """Update a node, and its object if the profile changes (NODE_UPDATE)."""
     request = job.request
     view, old = begin(job, 'UPDATING', 'Update in progress')
-    new_id = work.given(request, 'profile_id')
+    new_id = action_run.given(request, 'profile_id')
     if new_id is not None and new_id != old.id:
         new = _profile(job, new_id)
         kind = job.run.profile_types.get(new.type)
@@ -87,7 +87,7 @@ def update(job: work.Work) -> None:
         if new_id is not None:
             node.profile_id = new_id
         for field, column in PLAIN_FIELDS.items():
-            value = work.given(request, field)
+            value = action_run.given(request, field)
             if value is not None:
                 setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
@@ -97,11 +97,11 @@ def update(job: work.Work) -> None:
     job.write(done)
 
 
-def delete(job: work.Work) -> None:
+def delete(job: action_run.Work) -> None:
     """Delete the cloud object, then the node (NODE_DELETE)."""
     if job.action.cause == consts.CAUSE_REQUEST:
         job.write(lambda session: _check_may_leave(job, session))
-    if not following.departs(job, job.action.target):
+    if not node_policies.departs(job, job.action.target):
         return
 
     def mark(
@@ -151,7 +151,7 @@ def delete(job: work.Work) -> None:
 
 
 def _remove(
-    job: work.Work,
+    job: action_run.Work,
     view: profiles.NodeView,
     profile: models.Profile,
     *,
@@ -173,7 +173,7 @@ def _remove(
     kind.delete(cloud, view)
 
 
-def check(job: work.Work) -> None:
+def check(job: action_run.Work) -> None:
     """Check the health of the cloud object (NODE_CHECK)."""
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
@@ -192,23 +192,23 @@ def check(job: work.Work) -> None:
     job.write(done)
 
 
-def recover(job: work.Work) -> None:
+def recover(job: action_run.Work) -> None:
     """Recover the cloud object, with RECREATE by default (NODE_RECOVER)."""
     request = job.request
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     properties = _properties(job, profile)
-    operation = work.given(request, 'operation') or 'RECREATE'
+    operation = action_run.given(request, 'operation') or 'RECREATE'
     parameters = {
-        **(work.given(request, 'operation_params') or {}),
+        **(action_run.given(request, 'operation_params') or {}),
         **{
-            name: work.given(request, name)
+            name: action_run.given(request, name)
             for name in ('delete_timeout', 'force_recreate')
         },
     }
     try:
         cloud = cloud_of(job, view, profile)
-        is_well = bool(work.given(request, 'check')) and not kind.check(
+        is_well = bool(action_run.given(request, 'check')) and not kind.check(
             cloud, view
         )
         if is_well:
@@ -230,11 +230,11 @@ def recover(job: work.Work) -> None:
     except providers.ProviderError as error:
         fail(job, str(error))
         return
-    news = following.arrived(job, view.id, physical_id)
+    news = node_policies.arrived(job, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
         node = existing(job, session)
-        node.data = following.merged(node.data, news.changes)
+        node.data = node_policies.merged(node.data, news.changes)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id
@@ -260,7 +260,7 @@ def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
     session.flush()
 
 
-def _check_may_leave(job: work.Work, session: orm.Session) -> None:
+def _check_may_leave(job: action_run.Work, session: orm.Session) -> None:
     node = nodes.get(session, job.action.target)
     if node is not None:
         check_may_leave(session, node, job.run.node_limit())
@@ -287,7 +287,7 @@ def check_may_leave(
 
 
 def begin(
-    job: work.Work,
+    job: action_run.Work,
     status: str | None = None,
     reason: str = '',
     *,
@@ -315,7 +315,7 @@ def begin(
     return job.write(body)
 
 
-def fail(job: work.Work, reason: str) -> None:
+def fail(job: action_run.Work, reason: str) -> None:
     """Fail the action, and set the node's status to ERROR."""
 
     def body(session: orm.Session) -> None:
@@ -328,7 +328,7 @@ def fail(job: work.Work, reason: str) -> None:
 
 
 def cloud_of(
-    job: work.Work, view: profiles.NodeView, profile: models.Profile
+    job: action_run.Work, view: profiles.NodeView, profile: models.Profile
 ) -> providers.Provider:
     """Return the part of the cloud that contains the node.
 
@@ -338,7 +338,7 @@ def cloud_of(
     return view.cloud(job.cloud, _properties(job, profile))
 
 
-def existing(job: work.Work, session: orm.Session) -> models.Node:
+def existing(job: action_run.Work, session: orm.Session) -> models.Node:
     """Return the node.
 
     :raises vobjects.clustering.errors.ResourceNotFound: the node was deleted
@@ -349,7 +349,7 @@ def existing(job: work.Work, session: orm.Session) -> models.Node:
     return node
 
 
-def _profile(job: work.Work, profile_id: str) -> models.Profile:
+def _profile(job: action_run.Work, profile_id: str) -> models.Profile:
     with job.run.database.reader() as session:
         return _profile_in(session, profile_id)
 
@@ -361,7 +361,9 @@ def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
     return profile
 
 
-def _properties(job: work.Work, profile: models.Profile) -> dict[str, Any]:
+def _properties(
+    job: action_run.Work, profile: models.Profile
+) -> dict[str, Any]:
     return job.run.profile_types.properties_of(profile.type, profile.spec)
 
 
@@ -376,7 +378,7 @@ def _set_health(node: models.Node, trouble: str) -> None:
 
 
 def look_at_cluster(
-    job: work.Work,
+    job: action_run.Work,
     session: orm.Session,
     cluster_id: str | None,
     *,
@@ -431,7 +433,10 @@ def _leave_host(
 
 
 def _conclude(
-    job: work.Work, session: orm.Session, news: following.News, success: str
+    job: action_run.Work,
+    session: orm.Session,
+    news: node_policies.News,
+    success: str,
 ) -> None:
     """End an action successfully, unless a policy failed."""
     if news.trouble:
@@ -441,7 +446,7 @@ def _conclude(
 
 
 def _remove_if_unwanted(
-    job: work.Work, view: profiles.NodeView, profile: models.Profile
+    job: action_run.Work, view: profiles.NodeView, profile: models.Profile
 ) -> None:
     """Delete the new object of a node that was deleted meanwhile."""
     with job.run.database.reader() as session:

@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
+from engine.actions import action_run
 from engine.actions import clusters as steps
 from engine.actions import nodes as node_steps
-from engine.actions import work
 from engine.db import find, models, nodes
 from engine.providers import base as providers
 from vobjects.clustering.requests import nodes as requests
@@ -18,13 +18,13 @@ from vobjects.clustering.requests import nodes as requests
 # NODE_OPERATION
 
 
-def operate(job: work.Work) -> None:
+def operate(job: action_run.Work) -> None:
     """Run an operation on a node's cloud object."""
     request = job.request
     view, profile = node_steps.begin(
         job, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
-    parameters = work.given(request, 'params') or {}
+    parameters = action_run.given(request, 'params') or {}
     try:
         kind, parameters = job.run.profile_types.check_operation(
             profile.type, request.operation, parameters
@@ -55,7 +55,7 @@ def operate(job: work.Work) -> None:
 # CLUSTER_OPERATION
 
 
-def operate_all(job: work.Work, session: orm.Session) -> None:
+def operate_all(job: action_run.Work, session: orm.Session) -> None:
     """Derive operations on the nodes that match the filters."""
     request = job.request
     cluster = steps.begin(
@@ -71,17 +71,17 @@ def operate_all(job: work.Work, session: orm.Session) -> None:
             requests.NodeOperationRequest(
                 identity=node_id,
                 operation=request.operation,
-                params=work.given(request, 'params') or {},
+                params=action_run.given(request, 'params') or {},
             ),
         )
         for node_id in chosen(
-            session, cluster.id, work.given(request, 'filters') or {}
+            session, cluster.id, action_run.given(request, 'filters') or {}
         )
     ]
     steps.wait(job, session, children, operated)
 
 
-def operated(job: work.Work, session: orm.Session) -> None:
+def operated(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
     operation = job.request.operation
     steps.finish(

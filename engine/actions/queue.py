@@ -7,8 +7,9 @@ from typing import Any
 
 from engine.actions import runtime
 from engine.db import models
-from vobjects import base, serializer
+from vobjects import objects
 from vobjects.clustering import consts
+from vobjects.rpc import serializer
 
 
 def from_request(
@@ -16,7 +17,7 @@ def from_request(
     context: Any,
     kind: str,
     target: models.Cluster | models.Node,
-    request: base.Request,
+    request: objects.Request,
     *,
     cluster: models.Cluster | None,
 ) -> models.Action:
@@ -50,7 +51,7 @@ def derived(
     parent: models.Action,
     kind: str,
     target_id: str,
-    request: base.Request,
+    request: objects.Request,
 ) -> models.Action:
     """Return a new child action.
 
@@ -74,7 +75,7 @@ def derived(
     )
 
 
-def read(run: runtime.Runtime, action: models.Action) -> base.Request:
+def read(run: runtime.Runtime, action: models.Action) -> objects.Request:
     """Return the request stored in an action's inputs.
 
     :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: its
@@ -82,7 +83,7 @@ def read(run: runtime.Runtime, action: models.Action) -> base.Request:
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: this engine
         does not know its type
     """
-    request: base.Request = serializer.from_wire(
+    request: objects.Request = serializer.from_wire(
         action.inputs, speaks=run.speaks
     )
     return request
@@ -92,7 +93,7 @@ def _new(
     run: runtime.Runtime,
     kind: str,
     target_id: str,
-    request: base.Request,
+    request: objects.Request,
     **values: Any,
 ) -> models.Action:
     return models.Action(

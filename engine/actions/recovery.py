@@ -5,39 +5,43 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
-from engine.actions import checks, work
+from engine.actions import action_run, checks
 from engine.actions import clusters as steps
 from engine.db import actions, models, nodes
 from vobjects.clustering.requests import nodes as requests
 
 
-def check(job: work.Work, session: orm.Session) -> None:
+def check(job: action_run.Work, session: orm.Session) -> None:
     """Derive health checks of the nodes."""
-    if (work.given(job.request, 'params') or {}).get('delete_check_action'):
+    if (action_run.given(job.request, 'params') or {}).get(
+        'delete_check_action'
+    ):
         actions.forget(session, job.action.target, 'CLUSTER_CHECK')
     steps.begin(job, session, 'CHECKING', 'Check in progress')
     steps.wait(job, session, _checks(job, session), checked)
 
 
-def checked(job: work.Work, session: orm.Session) -> None:
+def checked(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Cluster checking completed.', 'checking')
 
 
-def recover(job: work.Work, session: orm.Session) -> None:
+def recover(job: action_run.Work, session: orm.Session) -> None:
     """Derive health checks of the nodes, if the request asks for them."""
     steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
-    looks = _checks(job, session) if work.given(job.request, 'check') else []
+    looks = (
+        _checks(job, session) if action_run.given(job.request, 'check') else []
+    )
     steps.wait(job, session, looks, repair)
 
 
-def repair(job: work.Work, session: orm.Session) -> None:
+def repair(job: action_run.Work, session: orm.Session) -> None:
     """Derive recoveries of unhealthy nodes, as requested or by policy."""
     request = job.request
     given = {
         name: value
         for name in ('operation', 'operation_params')
-        if (value := work.given(request, name)) is not None
+        if (value := action_run.given(request, name)) is not None
     }
     if 'operation' not in given:
         given = {
@@ -56,9 +60,11 @@ def repair(job: work.Work, session: orm.Session) -> None:
     steps.wait(job, session, children, refit)
 
 
-def refit(job: work.Work, session: orm.Session) -> None:
+def refit(job: action_run.Work, session: orm.Session) -> None:
     """Create or delete nodes to match the desired capacity, if requested."""
-    if not work.given(job.request, 'check_capacity') or job.failures(session):
+    if not action_run.given(job.request, 'check_capacity') or job.failures(
+        session
+    ):
         recovered(job, session)
         return
     cluster = steps.locked(job, session)
@@ -70,12 +76,12 @@ def refit(job: work.Work, session: orm.Session) -> None:
         steps.grow(job, session, cluster, -surplus, recovered)
 
 
-def recovered(job: work.Work, session: orm.Session) -> None:
+def recovered(job: action_run.Work, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
     steps.finish(job, session, 'Cluster recovery succeeded.', 'recovering')
 
 
-def _checks(job: work.Work, session: orm.Session) -> list[models.Action]:
+def _checks(job: action_run.Work, session: orm.Session) -> list[models.Action]:
     return [
         job.child(
             'NODE_CHECK',

@@ -10,14 +10,14 @@ from oslo_config import cfg
 
 from engine import metrics
 from engine.db import database, models
-from engine.delegations import base as delegations
 from engine.events import recorder
 from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from engine.queues import base as queues
+from engine.trusts import base as delegations
 from vobjects.clustering.context import RequestContext
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

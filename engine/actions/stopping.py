@@ -8,7 +8,7 @@ import logging
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine.actions import work
+from engine.actions import action_run
 from engine.db import clusters, models
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -20,7 +20,9 @@ LOG = logging.getLogger(__name__)
 CONFIG = 'cluster.stop_node_before_delete'
 
 
-def is_wanted(job: work.Work, session: orm.Session, node: models.Node) -> bool:
+def is_wanted(
+    job: action_run.Work, session: orm.Session, node: models.Node
+) -> bool:
     """Tell whether to stop a node before an action deletes it.
 
     The cluster's config does not apply if the user deletes the node directly.

@@ -13,15 +13,15 @@ from engine.actions import (
     attachments,
     checks,
     clusters,
-    departures,
-    following,
+    deletion_hooks,
     members,
+    node_policies,
     nodes,
     operations,
     recovery,
     updating,
 )
-from engine.actions.work import Abandon, Kind, Stage, Work, given
+from engine.actions.action_run import Abandon, Kind, Stage, Work, given
 from engine.db import locks, models
 from vobjects.clustering import consts
 
@@ -93,9 +93,9 @@ def _node_kind(stage: Stage, abandon: Abandon = nodes.abandon) -> Kind:
 def _departure_kind(go: Stage, abandon: Abandon) -> Kind:
     return Kind(
         {
-            'start': _asking(departures.delayed(go)),
-            departures.TELL: departures.tell,
-            departures.GO: go,
+            'start': _asking(deletion_hooks.delayed(go)),
+            deletion_hooks.TELL: deletion_hooks.tell,
+            deletion_hooks.GO: go,
         },
         _node_locks,
         abandon,
@@ -157,10 +157,12 @@ KINDS: dict[str, Kind] = {
     ),
     'NODE_CREATE': _node_kind(nodes.create),
     'NODE_UPDATE': _node_kind(nodes.update),
-    'NODE_DELETE': _departure_kind(nodes.delete, departures.stay),
+    'NODE_DELETE': _departure_kind(nodes.delete, deletion_hooks.stay),
     'NODE_CHECK': _node_kind(nodes.check),
     'NODE_RECOVER': _node_kind(nodes.recover),
     'NODE_OPERATION': _node_kind(operations.operate),
-    'NODE_JOIN': _node_kind(following.joining(members.join), keep),
-    'NODE_LEAVE': _departure_kind(following.departing(members.leave), keep),
+    'NODE_JOIN': _node_kind(node_policies.joining(members.join), keep),
+    'NODE_LEAVE': _departure_kind(
+        node_policies.departing(members.leave), keep
+    ),
 }

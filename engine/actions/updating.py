@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import orm
 
-from engine.actions import checks, work
+from engine.actions import action_run, checks
 from engine.actions import clusters as steps
 from engine.db import models, nodes
 from vobjects.clustering.requests import nodes as requests
@@ -26,7 +26,7 @@ from vobjects.clustering.requests import nodes as requests
 DONE = 'batches'
 
 
-def update(job: work.Work, session: orm.Session) -> None:
+def update(job: action_run.Work, session: orm.Session) -> None:
     """Change the cluster's properties, and begin the first batch."""
     cluster = steps.begin(job, session, 'UPDATING', 'Update in progress')
     for field, column in (
@@ -35,7 +35,7 @@ def update(job: work.Work, session: orm.Session) -> None:
         ('timeout', 'timeout'),
         ('config', 'config'),
     ):
-        value = work.given(job.request, field)
+        value = action_run.given(job.request, field)
         if value is not None:
             setattr(cluster, column, value)
     decided = checks.decided(job, 'update')
@@ -45,7 +45,7 @@ def update(job: work.Work, session: orm.Session) -> None:
     batch(job, session)
 
 
-def batch(job: work.Work, session: orm.Session) -> None:
+def batch(job: action_run.Work, session: orm.Session) -> None:
     """Update the nodes of the next batch."""
     done = job.action.data.get(DONE, 0)
     children = [
@@ -62,7 +62,7 @@ def batch(job: work.Work, session: orm.Session) -> None:
     steps.wait(job, session, children, go_on)
 
 
-def go_on(job: work.Work, session: orm.Session) -> None:
+def go_on(job: action_run.Work, session: orm.Session) -> None:
     """Pause before the next batch, if any."""
     decided = checks.decided(job, 'update')
     left = len(decided.get('plan') or ()) - job.action.data[DONE]
@@ -78,9 +78,9 @@ def go_on(job: work.Work, session: orm.Session) -> None:
     )
 
 
-def updated(job: work.Work, session: orm.Session) -> None:
+def updated(job: action_run.Work, session: orm.Session) -> None:
     """Set the cluster's profile, if all nodes were updated."""
-    profile_id = work.given(job.request, 'profile_id')
+    profile_id = action_run.given(job.request, 'profile_id')
     if profile_id is not None and not job.failures(session):
         steps.locked(job, session).profile_id = profile_id
     steps.finish(job, session, 'Cluster update completed.', 'updating')
@@ -93,8 +93,8 @@ def concerned(
 
     :param request: a ClusterUpdateRequest
     """
-    profile_id = work.given(request, 'profile_id')
-    if profile_id is None or work.given(request, 'profile_only'):
+    profile_id = action_run.given(request, 'profile_id')
+    if profile_id is None or action_run.given(request, 'profile_only'):
         return []
     return [
         node
@@ -104,7 +104,7 @@ def concerned(
 
 
 def _batch(
-    job: work.Work, session: orm.Session, number: int
+    job: action_run.Work, session: orm.Session, number: int
 ) -> Sequence[models.Node]:
     found = concerned(session, job.request, job.action.target)
     plan = checks.decided(job, 'update').get('plan')

@@ -31,7 +31,7 @@ from oslo_db import exception as oslo_db_exception
 from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, orm, pool
 
-from engine.db import turns
+from engine.db import writer_queue
 from vobjects import exceptions, sensitive
 
 LOG = logging.getLogger(__name__)
@@ -166,7 +166,9 @@ class Database:
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
         self._reading = _for_reading(conf, self.engine)
         self._readers = orm.sessionmaker(self._reading, expire_on_commit=False)
-        self._turns = turns.Turns() if self.dialect == 'sqlite' else None
+        self._turns = (
+            writer_queue.Turns() if self.dialect == 'sqlite' else None
+        )
         reachability = Reachability(self.engine.url)
         for each in {self.engine, self._reading}:
             reachability.watch(each)
@@ -533,7 +535,7 @@ def _begin_immediate(engine: sqlalchemy.Engine) -> None:
         try:
             if options.get(WRITES):
                 until = time.monotonic() + WRITE_TIMEOUT
-                turns.begin(cursor, options.get(UNTIL, until))
+                writer_queue.begin(cursor, options.get(UNTIL, until))
             else:
                 cursor.execute('BEGIN')
         except sqlite3.OperationalError as error:

@@ -21,7 +21,7 @@ import sqlalchemy
 from engine.db import models, statements
 from vobjects import exceptions
 from vobjects.clustering import errors
-from vobjects.codec import text
+from vobjects.objects.codec import json_text
 
 #: Maximum number of cached statements of one list; users choose its sort
 #: order.
@@ -237,7 +237,8 @@ def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
             size += sum(
                 len(value)
                 for value in row
-                if value.__class__ is str or value.__class__ is text.Written
+                if value.__class__ is str
+                or value.__class__ is json_text.Written
             )
             if rows and size > MAX_BYTES:
                 result.close()

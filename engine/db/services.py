@@ -19,7 +19,7 @@ from sqlalchemy import orm
 
 from engine.db import clock, database, migrations, models, statements
 from vobjects import exceptions
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet
 
 #: ID of the single row of ``ledger_state``.

@@ -23,7 +23,7 @@ from engine.db import actions, clock, credentials, models, statements, types
 class ProjectTrust(models.Base):
     """A trust of a user for a project.
 
-    :ivar sealed: the trust, encrypted by :mod:`engine.delegations.box`
+    :ivar sealed: the trust, encrypted by :mod:`engine.trusts.encryption`
     :ivar roles: the names of the delegated roles
     :ivar refused: whether Keystone rejected it at the last attempt
     :ivar used_at: the approximate time of the user's last request

@@ -12,7 +12,7 @@ import sqlalchemy
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
-from vobjects.codec import text
+from vobjects.objects.codec import json_text
 
 
 class UtcDateTime(types.TypeDecorator[datetime.datetime]):
@@ -64,7 +64,7 @@ class Json(types.TypeDecorator[Any]):
         if value is None:
             return None
         # Most rows hold an empty object; don't parse it.
-        return {} if value == '{}' else text.loads(value.encode())
+        return {} if value == '{}' else json_text.loads(value.encode())
 
 
 class TimeText(types.UserDefinedType[str]):
@@ -103,14 +103,14 @@ class JsonText(types.UserDefinedType[Any]):
         return _written
 
 
-_EMPTY = text.Written(b'{}')
+_EMPTY = json_text.Written(b'{}')
 
 
 def _written(value: str | None) -> Any:
     if value is None:
         return None
     # Most rows hold an empty object.
-    return _EMPTY if value == '{}' else text.Written(value)
+    return _EMPTY if value == '{}' else json_text.Written(value)
 
 
 #: Long text, such as a status reason.

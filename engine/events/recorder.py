@@ -17,7 +17,7 @@ from oslo_config import cfg
 from sqlalchemy import orm
 from stevedore import named
 
-from engine.actions import logs
+from engine.actions import log_context
 from engine.db import database, models, statements
 from vobjects.clustering import consts
 
@@ -177,7 +177,7 @@ def _log(
     line = f'{action.action} {action.id[:8]} on {_about(session, action)}'
     # Names and reasons come from users and clouds: remove line breaks.
     line = ' '.join(f'{line}: {text}'.split())
-    extra = logs.about(action)
+    extra = log_context.about(action)
     database.at_commit(
         session, lambda: LOG.log(level, '%s', line, extra=extra)
     )

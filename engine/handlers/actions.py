@@ -8,10 +8,10 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine.actions import checks, endings
+from engine.actions import cancellation, checks
 from engine.db import actions, find, models, related
-from engine.handlers import common, shown
-from vobjects import base, exceptions
+from engine.handlers import common, views
+from vobjects import exceptions, objects
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
@@ -76,7 +76,7 @@ class ActionHandlers(common.Handlers):
                     ' while expected status must be one of'
                     f' ({", ".join(actions.UNFINISHED)}).'
                 )
-            endings.end(self.run, session, row.id, 'CANCEL')
+            cancellation.end(self.run, session, row.id, 'CANCEL')
             return resources.Accepted(action=row.id, cluster=None, node=None)
 
         accepted = self.commit(body)
@@ -89,14 +89,14 @@ def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
 
     The data is not decoded, since its version may be newer than this engine.
     """
-    data = inputs.get(f'{base.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
-    shown = {
+    data = inputs.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
+    values = {
         name: value
         for name, value in data.items()
         if value is not None and name not in ('identity', 'refuse_conflict')
     }
     # The inputs of an operation may include a password.
-    masked: dict[str, Any] = strutils.mask_dict_password(shown)
+    masked: dict[str, Any] = strutils.mask_dict_password(values)
     return masked
 
 
@@ -106,14 +106,14 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
     return decisions
 
 
-SHOWN = shown.Shown(
+SHOWN = views.Shown(
     resources.Action,
     ACTION,
     sort=consts.ACTION_SORT_KEYS,
     filters=('name', 'action', 'target', 'status'),
     made={
-        'status_reason': shown.or_empty,
-        'cluster_id': shown.or_empty,
+        'status_reason': views.or_empty,
+        'cluster_id': views.or_empty,
         'inputs': _inputs,
         'data': _decisions,
     },

@@ -9,19 +9,19 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import hosts, queue, runtime, work
+from engine.actions import action_run, hosts, queue, runtime
 from engine.db import (
     actions,
-    calls,
     clusters,
     find,
+    idempotency,
     locks,
     models,
     nodes,
     related,
     statements,
 )
-from engine.handlers import shown
+from engine.handlers import views
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
@@ -30,7 +30,7 @@ from vobjects.rpc import server
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
 BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
-given = work.given
+given = action_run.given
 
 Answer = TypeVar('Answer')
 
@@ -61,7 +61,7 @@ class Handlers:
             answer = body(session)
             if call:
                 spoken = self.run.cap() or self.run.speaks
-                calls.record(session, call, answer, spoken)
+                idempotency.record(session, call, answer, spoken)
             return answer
 
         return self.run.database.write(recorded)
@@ -304,7 +304,7 @@ def details(
         return {'Error': {'message': str(error)}}
 
 
-CLUSTERS = shown.Shown(
+CLUSTERS = views.Shown(
     resources.Cluster,
     models.Cluster,
     sort=consts.CLUSTER_SORT_KEYS,
@@ -316,14 +316,14 @@ CLUSTERS = shown.Shown(
     beside=('nodes', 'policies'),
 )
 
-NODES = shown.Shown(
+NODES = views.Shown(
     resources.Node,
     models.Node,
     sort=consts.NODE_SORT_KEYS,
     sorted_by='init_at',
     filters=('name', 'status'),
     others={'metadata': 'meta'},
-    made={'cluster_id': shown.or_empty, 'role': shown.or_empty},
+    made={'cluster_id': views.or_empty, 'role': views.or_empty},
     profile_named=True,
     # Lists do not query the cloud for details.
     beside=('details',),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.db import models
-from engine.handlers import common, shown
+from engine.handlers import common, views
 from vobjects.clustering import consts, resources
 from vobjects.clustering.requests import events as requests
 from vobjects.rpc.server import handles
@@ -64,7 +64,7 @@ def _name(level: int) -> str:
     return LEVEL_NAMES.get(level, str(level))
 
 
-SHOWN = shown.Shown(
+SHOWN = views.Shown(
     resources.Event,
     EVENT,
     sort=consts.EVENT_SORT_KEYS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine.actions import departures
+from engine.actions import deletion_hooks
 from engine.db import actions, find, models
 from engine.handlers import common
 from vobjects.clustering import resources
@@ -39,7 +39,7 @@ class LifecycleHandlers(common.Handlers):
                 raise find.not_found(models.Action, token)
             if not action.data.get('hook'):
                 return False  # no hook; Senlin accepts it, too
-            return departures.let_go(session, action)
+            return deletion_hooks.let_go(session, action)
 
         if self.run.database.write(body):
             self.run.wake()

@@ -11,10 +11,11 @@ from engine import jsonpath
 from engine.actions import operations
 from engine.db import models, nodes, paging
 from engine.handlers import clusters, common
-from vobjects import base, exceptions, manifest
+from vobjects import exceptions, objects
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import clusters as requests
-from vobjects.codec import text
+from vobjects.objects import manifest
+from vobjects.objects.codec import json_text
 from vobjects.rpc.server import handles
 
 
@@ -63,13 +64,13 @@ class OperationHandlers(clusters.ClusterQueue):
         collected = []
         size = 0
         for row, node in zip(rows, found, strict=True):
-            document = base.plain(node, manifest.own())
+            document = objects.plain(node, manifest.own())
             profile = profile_of[row.id]
             if path.mentions('details') and profile is not None:
                 document['details'] = common.details(self.run, row, profile)
             # Only the first match of each node.
             for value in path.find(document):
-                size += len(text.dumps(value))
+                size += len(json_text.dumps(value))
                 if size > paging.MAX_BYTES:
                     raise errors.BadRequest(
                         f'The attributes have more than {paging.MAX_BYTES}'
@@ -94,7 +95,7 @@ def _check_filters(filters: dict[str, Any]) -> None:
                 f' are {", ".join(consts.OPERATION_FILTERS)}.'
             )
         values = wanted if isinstance(wanted, list) else [wanted]
-        if not values or not all(isinstance(text, str) for text in values):
+        if not values or not all(isinstance(value, str) for value in values):
             raise errors.BadRequest(
                 f'filters.{name}: must be a string, or a list of strings'
             )

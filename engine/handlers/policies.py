@@ -9,7 +9,7 @@ from sqlalchemy import orm
 
 from engine import plugins
 from engine.db import bindings, clock, find, models, quotas
-from engine.handlers import common, shown
+from engine.handlers import common, views
 from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -17,7 +17,7 @@ from vobjects.rpc.server import handles
 
 POLICY = models.Policy
 
-SHOWN = shown.Shown(
+SHOWN = views.Shown(
     resources.Policy,
     POLICY,
     sort=consts.POLICY_SORT_KEYS,

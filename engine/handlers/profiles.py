@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from engine import plugins
 from engine.actions import hosts
 from engine.db import clock, clusters, find, models, nodes, quotas, statements
-from engine.handlers import common, shown
+from engine.handlers import common, views
 from engine.profiles import base as profiles
 from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
@@ -20,7 +20,7 @@ from vobjects.rpc.server import handles
 
 PROFILE = models.Profile
 
-SHOWN = shown.Shown(
+SHOWN = views.Shown(
     resources.Profile,
     PROFILE,
     sort=consts.PROFILE_SORT_KEYS,

@@ -3,7 +3,7 @@
 
 Any caller that knows a receiver's ID may call its webhook, which acts as the
 receiver's owner. The receiver's own credential authorizes it to do so; see
-:mod:`engine.delegations`.
+:mod:`engine.trusts`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clock, credentials, find, models, quotas, statements
-from engine.delegations import trusts
-from engine.handlers import common, messages, shown, triggers
+from engine.handlers import common, messages, triggers, views
+from engine.trusts import keystone
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import receivers as requests
@@ -180,7 +180,7 @@ class ReceiverHandlers(common.Handlers):
         self.commit(body)
         try:
             self.run.delegations.revoke(row.id)
-        except trusts.Silent as error:
+        except keystone.Silent as error:
             LOG.warning('Receiver %s is revoked later: %s', row.id, error)
 
     @handles(requests.WebhookTriggerRequest)
@@ -237,7 +237,7 @@ def _channel(channel: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-SHOWN = shown.Shown(
+SHOWN = views.Shown(
     resources.Receiver,
     RECEIVER,
     sort=consts.RECEIVER_SORT_KEYS,

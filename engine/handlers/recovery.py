@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.actions import work
+from engine.actions import action_run
 from engine.profiles import nova_server
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -17,9 +17,11 @@ def check(request: Any) -> None:
     :param request: with ``operation`` and ``operation_params``
     :raises vobjects.clustering.errors.BadRequest: names the types
     """
-    if work.given(request, 'operation') != 'REBOOT':
+    if action_run.given(request, 'operation') != 'REBOOT':
         return
-    kind = (work.given(request, 'operation_params') or {}).get('type', 'HARD')
+    kind = (action_run.given(request, 'operation_params') or {}).get(
+        'type', 'HARD'
+    )
     if str(kind).upper() not in nova_server.REBOOTS:
         raise errors.BadRequest(
             f'Type field {exceptions.cut(kind)} in operation_params has to be'

@@ -15,7 +15,7 @@ from typing import Any
 import requests
 from oslo_config import cfg
 
-from engine import outgoing, patterns
+from engine import http_client, patterns
 
 #: Maximum total pause between attempts, in seconds; a worker waits.
 LONGEST_RETRIES = 600
@@ -59,7 +59,7 @@ def _ask(conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str) -> str:
     what = 'its URL'
 
     try:
-        with outgoing.session(
+        with http_client.session(
             networks, what, limit=conf.health_manager.poll_url_max_size
         ) as session:
             response = session.get(
@@ -68,10 +68,10 @@ def _ask(conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str) -> str:
                 verify=options['poll_url_ssl_verify'],
                 allow_redirects=False,
             )
-    except (outgoing.OutgoingError, requests.RequestException) as error:
+    except (http_client.OutgoingError, requests.RequestException) as error:
         if not options['poll_url_conn_error_as_unhealthy']:
             return ''
-        if isinstance(error, outgoing.OutgoingError):
+        if isinstance(error, http_client.OutgoingError):
             return str(error)
         # The exception's text would reveal services in the engine's network.
         return f'its URL did not answer: {type(error).__name__}'

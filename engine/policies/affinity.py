@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine import placements
+from engine import distribution
 from engine.db import models
 from engine.policies import base, counts
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from engine.providers import placing
+from engine.providers import locations
 from vobjects.clustering import consts
 
 
@@ -127,13 +127,13 @@ class AffinityPolicy(base.PolicyType):
         zone = attached.properties['availability_zone']
         if zone:
             entry['zone'] = zone
-        check.decided[placements.PLACEMENT] = {
+        check.decided[distribution.PLACEMENT] = {
             'count': count,
             'placements': [entry] * count,
         }
 
 
-def _groups(cloud: providers.Provider) -> placing.ServerGroups:
+def _groups(cloud: providers.Provider) -> locations.ServerGroups:
     if cloud.server_groups is None:
         raise base.PolicyRefusal('the cloud has no server groups')
     return cloud.server_groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from engine import sizes
 from engine.actions import clusters as steps
-from engine.actions.work import given
+from engine.actions.action_run import given
 from engine.db import nodes
 from engine.policies import base
 from vobjects.clustering import errors

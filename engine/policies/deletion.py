@@ -36,7 +36,7 @@ CRITERIA = (
 class DeletionPolicy(base.PolicyType):
     """Version 1.0 of the deletion policy.
 
-    :mod:`engine.actions.departures` runs the hooks.
+    :mod:`engine.actions.deletion_hooks` runs the hooks.
     """
 
     name = 'senlin.policy.deletion'

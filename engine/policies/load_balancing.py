@@ -20,8 +20,8 @@ from engine.db import clusters, models
 from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
-from engine.providers import balancing
 from engine.providers import base as providers
+from engine.providers import load_balancing
 from vobjects.clustering import consts, errors
 
 _PATH = schema.PROPERTIES
@@ -330,15 +330,15 @@ def _vip(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     return properties['vip'] or schema.filled(_VIP, {})
 
 
-def _balancers(cloud: providers.Provider) -> balancing.LoadBalancers:
+def _balancers(cloud: providers.Provider) -> load_balancing.LoadBalancers:
     if cloud.load_balancers is None:
         raise base.PolicyRefusal('the cloud has no load balancers')
     return cloud.load_balancers
 
 
 def _get(
-    balancers: balancing.LoadBalancers, properties: Mapping[str, Any]
-) -> balancing.Balancer:
+    balancers: load_balancing.LoadBalancers, properties: Mapping[str, Any]
+) -> load_balancing.Balancer:
     """Return the existing load balancer that a policy names."""
     monitor = properties['health_monitor'] or {}
     return balancers.get(
@@ -348,9 +348,9 @@ def _get(
     )
 
 
-def _spec(target: base.Target) -> balancing.Spec:
+def _spec(target: base.Target) -> load_balancing.Spec:
     properties = target.properties
-    return balancing.Spec(
+    return load_balancing.Spec(
         name=f'senlin-lb-{target.cluster.name}',
         vip=_vip(properties),
         pool=properties['pool'],
@@ -360,8 +360,8 @@ def _spec(target: base.Target) -> balancing.Spec:
     )
 
 
-def _balancer(data: Mapping[str, Any]) -> balancing.Balancer:
-    return balancing.Balancer(
+def _balancer(data: Mapping[str, Any]) -> load_balancing.Balancer:
+    return load_balancing.Balancer(
         id=data['loadbalancer'],
         pool_id=data['pool'],
         listener_id=data['listener'],

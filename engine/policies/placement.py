@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.db import models, nodes
-from engine.placements import (
+from engine.distribution import (
     KEYS,
     PLACEMENT,
     REGIONS,
@@ -24,7 +24,7 @@ from engine.policies import base, counts
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from engine.providers import placing
+from engine.providers import locations
 
 
 class PlacementPolicy(base.PolicyType):
@@ -50,7 +50,7 @@ class PlacementPolicy(base.PolicyType):
         'NODE_CREATE',
     )
 
-    def there(self, cloud: placing.Places) -> Iterable[str]:
+    def there(self, cloud: locations.Places) -> Iterable[str]:
         """Return the names of the locations in a cloud."""
         raise NotImplementedError
 

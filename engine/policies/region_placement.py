@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine import placements
+from engine import distribution
 from engine.policies import placement
 from engine.profiles.schema import Property
-from engine.providers import placing
+from engine.providers import locations
 from vobjects.clustering import consts
 
 
@@ -24,9 +24,9 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
         ]
     }
     priority = 200
-    key = placements.REGIONS
+    key = distribution.REGIONS
     properties = placement.listed(
-        placements.REGIONS,
+        distribution.REGIONS,
         cap=Property(
             'Integer',
             'Maximum number of nodes in the region; -1 for any number.',
@@ -34,6 +34,6 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
         ),
     )
 
-    def there(self, cloud: placing.Places) -> Iterable[str]:
+    def there(self, cloud: locations.Places) -> Iterable[str]:
         """Return the names of the cloud's regions."""
         return cloud.regions()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import sizes
-from engine.actions.work import given
+from engine.actions.action_run import given
 from engine.db import clock, nodes
 from engine.policies import base
 from engine.profiles import schema

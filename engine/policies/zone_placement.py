@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine import placements
+from engine import distribution
 from engine.policies import placement
-from engine.providers import placing
+from engine.providers import locations
 from vobjects.clustering import consts
 
 
@@ -23,10 +23,10 @@ class ZonePlacementPolicy(placement.PlacementPolicy):
         ]
     }
     priority = 300
-    key = placements.ZONES
+    key = distribution.ZONES
     profile_types = ('os.nova.server',)
-    properties = placement.listed(placements.ZONES)
+    properties = placement.listed(distribution.ZONES)
 
-    def there(self, cloud: placing.Places) -> Iterable[str]:
+    def there(self, cloud: locations.Places) -> Iterable[str]:
         """Return the names of the cloud's zones."""
         return cloud.zones()

@@ -27,7 +27,7 @@ from oslo_config import cfg
 from stevedore import extension
 
 from engine.db import database
-from engine.providers import balancing, lifecycle, placing
+from engine.providers import lifecycle, load_balancing, locations
 from vobjects import exceptions
 
 NAMESPACE = 'vobjects.providers'
@@ -318,10 +318,10 @@ class Provider(Protocol):
     servers: Servers
     stacks: Stacks
     containers: Containers
-    server_groups: placing.ServerGroups | None
-    places: placing.Places | None
-    hosts: placing.Hosts | None
-    load_balancers: balancing.LoadBalancers | None
+    server_groups: locations.ServerGroups | None
+    places: locations.Places | None
+    hosts: locations.Hosts | None
+    load_balancers: load_balancing.LoadBalancers | None
     lifecycle: lifecycle.Events | None
     delegated: Callable[[Delegation], Provider] | None
 

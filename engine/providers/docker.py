@@ -20,10 +20,10 @@ import msgspec
 import requests
 from oslo_config import cfg
 
-from engine import outgoing
+from engine import http_client
 from engine.providers import base
 from vobjects import exceptions
-from vobjects.rpc import gate
+from vobjects.rpc import concurrency_limit
 
 LOG = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ class Containers:
     """Containers on any host; see :class:`engine.providers.base.Containers`.
 
     :param conf: the configuration, with ``[provider_docker]``
-    :raises engine.outgoing.ConfigError: a forbidden network is not valid
+    :raises engine.http_client.ConfigError: a forbidden network is not valid
     :raises TlsConfigError: the TLS options are not valid
     """
 
@@ -138,7 +138,7 @@ class Containers:
         options = conf[SECTION]
         self._timeout = options.timeout
         self._pull_timeout = options.pull_timeout
-        outgoing.check(conf, SECTION)
+        http_client.check(conf, SECTION)
         self._forbidden = options.forbidden_networks
         self._tls = Tls.configured(conf)
 
@@ -227,7 +227,7 @@ class Containers:
             ) from None
         # While an image is pulled, the daemon stops unless its messages are
         # read. For that request alone, the library sets no timeout.
-        adapter = outgoing.Adapter(
+        adapter = http_client.Adapter(
             self._forbidden,
             'its host',
             limit=_MAX_RESPONSE,
@@ -235,7 +235,7 @@ class Containers:
             timeout=self._pull_timeout,
         )
         try:
-            with contextlib.closing(adapter), gate.waiting():
+            with contextlib.closing(adapter), concurrency_limit.waiting():
                 client = _client_type(docker, adapter)(
                     base_url=host,
                     version='auto',
@@ -244,7 +244,7 @@ class Containers:
                 )
                 with contextlib.closing(client):
                     yield client
-        except outgoing.OutgoingError as error:
+        except http_client.OutgoingError as error:
             raise base.ProviderError(f'could not {what}: {error}') from None
         except docker.errors.NotFound as error:
             raise base.ContainerNotFound(
@@ -259,7 +259,7 @@ class Containers:
             requests.RequestException,
         ) as error:
             # The library wraps exceptions of its first request.
-            if isinstance(error.__cause__, outgoing.OutgoingError):
+            if isinstance(error.__cause__, http_client.OutgoingError):
                 raise base.ProviderError(
                     f'could not {what}: {error.__cause__}'
                 ) from None
@@ -312,7 +312,7 @@ def _explanation(error: Any) -> str:
     return str(error.explanation)[:1000]
 
 
-def _client_type(docker: Any, adapter: outgoing.Adapter) -> Any:
+def _client_type(docker: Any, adapter: http_client.Adapter) -> Any:
     """Return a client class with fixed TLS settings and no credentials."""
 
     class Client(docker.APIClient):  # type: ignore[misc]
@@ -322,10 +322,10 @@ def _client_type(docker: Any, adapter: outgoing.Adapter) -> Any:
 
         def get_redirect_target(self, resp: Any) -> None:
             if resp.is_redirect:
-                raise outgoing.OutgoingError('its host redirects')
+                raise http_client.OutgoingError('its host redirects')
 
         def prepare_request(self, request: Any) -> Any:
-            request.auth = outgoing.no_credentials
+            request.auth = http_client.no_credentials
             return super().prepare_request(request)
 
         def merge_environment_settings(

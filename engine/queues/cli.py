@@ -7,7 +7,7 @@ import argparse
 import json
 from typing import Any
 
-from engine import arguments, cli
+from engine import cli, cli_options
 from engine.db import database
 from engine.queues import base
 from vobjects import exceptions
@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             name,
             help=summary,
-            description=arguments.sentence(summary),
+            description=cli_options.sentence(summary),
         )
         command.add_argument(
             'queue', metavar='QUEUE', help='name of the queue'
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
             help='project that owns the queue, such as the project of a'
             ' receiver (default: none; zaqar: the project of its account)',
         )
-        arguments.add_config_file(command)
+        cli_options.add_config_file(command)
         command.set_defaults(run=run)
     return parser
 

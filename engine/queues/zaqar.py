@@ -20,7 +20,7 @@ from oslo_config import cfg
 
 from engine.db import database
 from engine.queues import base
-from vobjects.rpc import gate
+from vobjects.rpc import concurrency_limit
 
 Method = TypeVar('Method', bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ def _told(method: Method) -> Method:
     @functools.wraps(method)
     def telling(*arguments: Any) -> Any:
         try:
-            with gate.waiting():
+            with concurrency_limit.waiting():
                 return method(*arguments)
         except (
             exceptions.SDKException,

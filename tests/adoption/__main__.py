@@ -12,9 +12,9 @@ import sys
 import warnings
 from typing import Any
 
-from vobjects.adopt import adopt
-from vobjects.codec.compiled import compiled
 from vobjects.lock import registries, snapshot
+from vobjects.objects.adoption import adopt
+from vobjects.objects.codec.compiled import compiled
 
 from tests.adoption import (  # isort: skip - after what chooses threads
     observing,

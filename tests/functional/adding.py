@@ -17,11 +17,12 @@ from api import app, cli
 from api.contract import contract
 from tests.unit.api import conftest, http, memory
 from tests.unit.engine import asks, fleet
-from vobjects import exceptions, manifest
+from vobjects import exceptions
 from vobjects.cli import main
 from vobjects.clustering import errors, history
 from vobjects.clustering.requests import clusters
 from vobjects.microversions.policy import Maximum
+from vobjects.objects import manifest
 from vobjects.versions import Version
 
 OLD, NEW = Version(1, 14), Version(1, 15)

@@ -41,7 +41,7 @@ from tests.functional.processes import (
 )
 from tests.functional.rest import NEWEST, Rest
 from vobjects.clustering import topics
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 
 #: Seconds: [fleet] heartbeat_interval. More than the product's default: a
 #: machine with other things to do must not make processes look dead.

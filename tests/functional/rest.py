@@ -20,7 +20,7 @@ from api.contract import contract
 from tests.functional.processes import PATIENCE, wait_for
 from vobjects.clustering import consts
 from vobjects.testing import api_sig
-from vobjects.testing.promises import Promises
+from vobjects.testing.contract_checks import Promises
 
 NEWEST = '1.14'
 HEADER = 'OpenStack-API-Version'

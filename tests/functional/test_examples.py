@@ -16,7 +16,7 @@ import requests
 from tests.functional.processes import PATIENCE
 from vobjects.contract.registry import Contract
 from vobjects.testing import api_sig
-from vobjects.testing.promises import Promises
+from vobjects.testing.contract_checks import Promises
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 EXAMPLES = sorted(path.name for path in HERE.glob('*_app.py'))

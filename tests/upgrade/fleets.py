@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tests.functional.harness import Deployment, Engine
 from tests.functional.processes import wait_for
 from tests.functional.rest import Rest, unique
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 
 #: What the old engine lacks: the newest microversion without any is 1.7.
 OLD_TYPES = {'ClusterDeleteRequest': '1.0', 'Node': '1.0'}

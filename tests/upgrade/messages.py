@@ -19,12 +19,12 @@ from tests.functional.harness import Deployment
 from tests.functional.processes import PATIENCE
 from tests.functional.rest import SPEC, Rest, unique
 from tests.upgrade.fleets import OLD_TYPES
-from vobjects import base, serializer
+from vobjects import objects
 from vobjects.clustering import topics
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, profiles
-from vobjects.manifest import Manifest, own
-from vobjects.rpc import client, objects, transport
+from vobjects.objects.manifest import Manifest, own
+from vobjects.rpc import client, fleet_types, serializer, transport
 
 #: Counts what the messages make; others make no such things.
 COUNTS = """
@@ -104,7 +104,7 @@ class Messages:
         """Close the connection."""
         self._transport.cleanup()
 
-    def _send(self, request: base.Request, call: str = '') -> None:
+    def _send(self, request: objects.Request, call: str = '') -> None:
         text = serializer.to_bytes(request, self._speaks).decode()
         reader = {
             'digest': self._speaks.digest,
@@ -124,11 +124,11 @@ class Messages:
             reader=message.reader,
         )
         read = serializer.from_message(answer)
-        return base.plain(read, self._speaks)
+        return objects.plain(read, self._speaks)
 
-    def _heartbeat(self) -> objects.FleetReport:
+    def _heartbeat(self) -> fleet_types.FleetReport:
         """Return the last heartbeat of an old engine that has left."""
-        return objects.FleetReport(
+        return fleet_types.FleetReport(
             id=str(uuid.uuid4()),
             binary='vobjects-engine',
             host='gone',

@@ -22,9 +22,11 @@ from typing import Any
 
 from oslo_config import cfg
 
-from vobjects import base, exceptions, manifest, versions
-from vobjects.cli import settings, state
-from vobjects.rpc import caller, fleet, membership
+from vobjects import exceptions, objects, versions
+from vobjects.cli import settings
+from vobjects.clustering.run import state
+from vobjects.objects import manifest
+from vobjects.rpc import client_process, fleet, membership
 
 GROUP = 'vobjects.services'
 DEFAULT_SERVICE = 'clustering'
@@ -246,7 +248,7 @@ def _summary(view: fleet.View, service: Service) -> Lines:
 
 
 def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
-    cls = base.registered(name)
+    cls = objects.registered(name)
     spoken = view.cap(service.topic).get(name)
     yield f'{name}: {spoken or "not spoken"}; this build has {cls.VERSION}'
     for limit in view.limits(service.topic):
@@ -300,7 +302,7 @@ def _ledger(
     conf = cfg.ConfigOpts()
     conf([], project=_PROJECT, default_config_files=_files(options))
     settings.require_bus(conf)
-    ledger, close = caller.connect(
+    ledger, close = client_process.connect(
         conf, service.exchange, service.topic, service.error_modules
     )
     try:

@@ -25,9 +25,9 @@ from vobjects.lock import (
     text,
 )
 from vobjects.lock.model import Lock, LockError, TypeShape
-from vobjects.lock.place import Place, in_file, place_of
 from vobjects.lock.report import FORMATS, people
 from vobjects.lock.rules import ORDERS, RULES
+from vobjects.lock.source_location import Place, in_file, place_of
 
 DONE, FOUND = 0, 1
 

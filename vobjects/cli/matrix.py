@@ -36,12 +36,12 @@ def main(argv: list[str]) -> int:
         else shipped.lock_of(options.service)
     )
     sources.load(lock, options.file or sources.DEFAULT)
-    from vobjects.testing import matrix, page
+    from vobjects.testing import matrix, matrix_page
 
     cells = list(matrix.matrix(lock, _microversions(options.service)))
     if options.html:
         title = f'Microversions and releases of {options.service}'
-        options.html.write_text(page.page(title, cells))
+        options.html.write_text(matrix_page.page(title, cells))
         print(f'{options.html}: {len(cells)} cells')
     else:
         for line in matrix.as_text(cells):
@@ -50,10 +50,10 @@ def main(argv: list[str]) -> int:
 
 
 def _versus(options: argparse.Namespace) -> int:
-    from vobjects.testing import versus
+    from vobjects.testing import cross_release
 
-    transfers = versus.versus(options.old, options.new, options.imports)
-    for line in versus.as_text(transfers):
+    transfers = cross_release.versus(options.old, options.new, options.imports)
+    for line in cross_release.as_text(transfers):
         print(line)
     return 1 if any(one.outcome != 'fine' for one in transfers) else 0
 

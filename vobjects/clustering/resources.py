@@ -7,9 +7,9 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
-from vobjects.history import added
+from vobjects.objects.history import added
 
 _OWNED: dict[str, ovo_fields.Field[Any]] = {
     'user': fields.StringField(nullable=True),
@@ -23,8 +23,8 @@ _TIMES: dict[str, ovo_fields.Field[Any]] = {
 }
 
 
-@base.register
-class ProfileTypeItem(base.Resource):
+@objects.register
+class ProfileTypeItem(objects.Resource):
     """A profile type in a list.
 
     Up to microversion 1.4 the name includes the version
@@ -51,8 +51,8 @@ class ProfileTypeItem(base.Resource):
             primitive['name'] = f'{primitive["name"]}-{version}'
 
 
-@base.register
-class ProfileType(base.Resource):
+@objects.register
+class ProfileType(objects.Resource):
     """A profile type and the schema of its spec's properties."""
 
     VERSION = '1.1'
@@ -65,8 +65,8 @@ class ProfileType(base.Resource):
     }
 
 
-@base.register
-class ProfileTypeOperations(base.Resource):
+@objects.register
+class ProfileTypeOperations(objects.Resource):
     """The operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
@@ -74,8 +74,8 @@ class ProfileTypeOperations(base.Resource):
     fields = {'operations': fields.JsonField()}
 
 
-@base.register
-class Profile(base.Resource):
+@objects.register
+class Profile(objects.Resource):
     """A template from which nodes are created."""
 
     fields = {
@@ -89,8 +89,8 @@ class Profile(base.Resource):
     }
 
 
-@base.register
-class ProfileValidation(base.Resource):
+@objects.register
+class ProfileValidation(objects.Resource):
     """The result of validating a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -106,8 +106,8 @@ class ProfileValidation(base.Resource):
     }
 
 
-@base.register
-class PolicyTypeItem(base.Resource):
+@objects.register
+class PolicyTypeItem(objects.Resource):
     """A policy type in a list.
 
     Up to microversion 1.4 the name includes the version
@@ -134,8 +134,8 @@ class PolicyTypeItem(base.Resource):
             primitive['name'] = f'{primitive["name"]}-{version}'
 
 
-@base.register
-class PolicyType(base.Resource):
+@objects.register
+class PolicyType(objects.Resource):
     """A policy type and the schema of its spec's properties."""
 
     VERSION = '1.1'
@@ -148,8 +148,8 @@ class PolicyType(base.Resource):
     }
 
 
-@base.register
-class Policy(base.Resource):
+@objects.register
+class Policy(objects.Resource):
     """A rule that can be attached to clusters."""
 
     fields = {
@@ -163,8 +163,8 @@ class Policy(base.Resource):
     }
 
 
-@base.register
-class PolicyValidation(base.Resource):
+@objects.register
+class PolicyValidation(objects.Resource):
     """The result of validating a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -180,8 +180,8 @@ class PolicyValidation(base.Resource):
     }
 
 
-@base.register
-class ClusterPolicy(base.Resource):
+@objects.register
+class ClusterPolicy(objects.Resource):
     """A policy attached to a cluster."""
 
     fields = {
@@ -198,8 +198,8 @@ class ClusterPolicy(base.Resource):
     }
 
 
-@base.register
-class Cluster(base.Resource):
+@objects.register
+class Cluster(objects.Resource):
     """A group of nodes created from one profile."""
 
     VERSION = '1.1'
@@ -229,8 +229,8 @@ class Cluster(base.Resource):
     }
 
 
-@base.register
-class Node(base.Resource):
+@objects.register
+class Node(objects.Resource):
     """A server, a stack or a container."""
 
     VERSION = '1.1'
@@ -258,8 +258,8 @@ class Node(base.Resource):
     }
 
 
-@base.register
-class ClusterAttribute(base.Resource):
+@objects.register
+class ClusterAttribute(objects.Resource):
     """The value of a JSON path in one node."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -270,8 +270,8 @@ class ClusterAttribute(base.Resource):
     }
 
 
-@base.register
-class NodePreview(base.Resource):
+@objects.register
+class NodePreview(objects.Resource):
     """The spec that an existing cloud resource would have as a node."""
 
     VERSION_MAP = {'1.7': '1.0'}
@@ -283,8 +283,8 @@ class NodePreview(base.Resource):
     }
 
 
-@base.register
-class Action(base.Resource):
+@objects.register
+class Action(objects.Resource):
     """A task of an engine. Times are in seconds since the epoch."""
 
     VERSION = '1.1'
@@ -314,8 +314,8 @@ class Action(base.Resource):
     }
 
 
-@base.register
-class Receiver(base.Resource):
+@objects.register
+class Receiver(objects.Resource):
     """An entry point through which external systems start cluster actions."""
 
     fields = {
@@ -332,8 +332,8 @@ class Receiver(base.Resource):
     }
 
 
-@base.register
-class Event(base.Resource):
+@objects.register
+class Event(objects.Resource):
     """A record of something that happened to a cluster or a node."""
 
     fields = {
@@ -353,8 +353,8 @@ class Event(base.Resource):
     }
 
 
-@base.register
-class Accepted(base.Resource):
+@objects.register
+class Accepted(objects.Resource):
     """The response to a request that an action carries out later."""
 
     fields = {
@@ -364,8 +364,8 @@ class Accepted(base.Resource):
     }
 
 
-@base.register
-class Service(base.Resource):
+@objects.register
+class Service(objects.Resource):
     """An engine process."""
 
     VERSION_MAP = {'1.7': '1.0'}
@@ -383,8 +383,8 @@ class Service(base.Resource):
     }
 
 
-@base.register
-class BuildInfo(base.Resource):
+@objects.register
+class BuildInfo(objects.Resource):
     """The builds of the API and of the engine."""
 
     fields = {

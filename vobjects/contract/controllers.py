@@ -28,10 +28,11 @@ from typing import Any, TypeAlias
 from vobjects.contract import documents, shapes
 from vobjects.contract.registry import UNDECLARED, Operation, Shape
 from vobjects.contract.walk import Schema
-from vobjects.microversions import dispatch, errors, facts, outcomes
-from vobjects.microversions.actions import Actions
+from vobjects.controllers import dispatch, method_spec, responses
+from vobjects.controllers.actions import Actions
+from vobjects.controllers.ranges import Ranges
+from vobjects.microversions import errors
 from vobjects.microversions.policy import Policy
-from vobjects.microversions.ranges import Ranges
 from vobjects.versions import Version
 
 #: HTTP method; path, in which ``{name}`` stands for a segment; and handler: a
@@ -93,7 +94,7 @@ def _served(
         function = dispatch.resolve(handler, version)
     except errors.NegotiationError:
         return None
-    declared = facts.facts_of(function)
+    declared = method_spec.facts_of(function)
     is_gone = declared.removed and version >= declared.removed.version
     is_closed = declared.experimental and not policy.experimental_header
     return None if is_gone or is_closed else function
@@ -106,13 +107,13 @@ def _shape(
     segments: Mapping[str, Schema],
     is_missing: bool,
 ) -> Shape:
-    declared = facts.facts_of(function)
+    declared = method_spec.facts_of(function)
     parameters = inspect.signature(function).parameters
-    status = facts.success(function, version)
+    status = method_spec.success(function, version)
     answer = _declared(declared.answers, version)
     failures = {
         *(declared.failures.at(version) or ()),
-        *outcomes.ALWAYS,
+        *responses.ALWAYS,
         HTTPStatus.BAD_REQUEST,
         policy.malformed_status,
         policy.unsupported_status,

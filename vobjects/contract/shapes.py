@@ -13,7 +13,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import base
+from vobjects import objects
 from vobjects.contract import walk
 from vobjects.contract.walk import Schema as Schema
 from vobjects.microversions import schema as versioned
@@ -27,14 +27,14 @@ _DROPPED = ('$schema', 'id', 'readonly')
 
 
 def resource(
-    cls: type[base.Resource], microversion: Version, *, early: bool = False
+    cls: type[objects.Resource], microversion: Version, *, early: bool = False
 ) -> Schema | None:
     """Return the schema of a resource at a microversion.
 
     A field is required unless it is nullable: fields that are not nullable are
     always set.
 
-    :param early: see :meth:`vobjects.base.Object.version_at`
+    :param early: see :meth:`vobjects.objects.Object.version_at`
     :returns: None if the microversion lacks the type
     """
     version = cls.version_at(microversion, early=early)
@@ -54,7 +54,7 @@ def resource(
 
 
 def part(
-    cls: type[base.Request],
+    cls: type[objects.Request],
     microversion: Version,
     names: Iterable[str],
     *,
@@ -63,7 +63,7 @@ def part(
     """Return the schema of a part of a request, such as its body.
 
     :param names: the fields of the part, at any version
-    :param early: see :meth:`vobjects.base.Object.version_at`
+    :param early: see :meth:`vobjects.objects.Object.version_at`
     :returns: None if the microversion lacks the type
     """
     version = cls.version_at(microversion, early=early)
@@ -73,7 +73,7 @@ def part(
 
 
 def query(
-    cls: type[base.Request],
+    cls: type[objects.Request],
     microversion: Version,
     names: Iterable[str],
     *,
@@ -119,7 +119,7 @@ def many(content: Schema | None) -> Schema | None:
     return None if content is None else {'type': 'array', 'items': content}
 
 
-def summary(cls: type[base.Object]) -> str:
+def summary(cls: type[objects.Object]) -> str:
     """Return the first line of a type's docstring, without its full stop."""
     text = (cls.__doc__ or cls.obj_name()).strip()
     return text.partition('\n')[0].rstrip('.')
@@ -181,7 +181,7 @@ def _shown_type(
     :returns: None for other field types
     """
     if isinstance(kind, ovo_fields.Object):
-        cls: Any = base.registered(kind._obj_name)
+        cls: Any = objects.registered(kind._obj_name)
         return resource(cls, microversion, early=early) or {}
     if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
         inner = kind._element_type

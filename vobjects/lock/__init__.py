@@ -25,12 +25,10 @@
     shipped.py      the locks of installed services
 
 :mod:`vobjects.testing.peers` emulates a peer of a locked version, and
-:mod:`vobjects.testing.laws` has the invariants that every type must keep.
+:mod:`vobjects.testing.invariants` has the invariants that every type must
+    keep.
 
 A running service loads this package only to look up a release.
 """
 
-from vobjects import _threading
-
-#: Imported for its side effect, before any oslo module selects eventlet.
-THREADING = _threading
+from vobjects import _threading  # noqa: F401 - before oslo.messaging

@@ -12,7 +12,7 @@ import datetime
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from vobjects.lock import advice, rules
+from vobjects.lock import rules, suggestions
 from vobjects.lock.changes import Change, between
 from vobjects.lock.model import (
     BY_HAND,
@@ -136,7 +136,7 @@ def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
         what,
         breaks,
         covered=_covered(last, breaks) if rule.scope == 'step' else '',
-        write=tuple(advice.lines(rule, last)),
+        write=tuple(suggestions.lines(rule, last)),
     )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import history
 from vobjects.lock.model import FieldShape, Kind, json_text
+from vobjects.objects import history
 
 _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
 

@@ -5,7 +5,7 @@ Values are tried until the field type accepts one, so that unknown types of
 other services are filled, too.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.exchange` loads it where only a service and
+:mod:`vobjects.testing.transfer` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 

@@ -14,7 +14,7 @@ import importlib.resources
 from vobjects import exceptions
 from vobjects.lock import parse
 from vobjects.lock.model import Lock, LockError
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 
 GROUP = 'vobjects.services'
 NAME = 'vobjects.lock'

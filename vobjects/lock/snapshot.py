@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vobjects import base  # isort: skip - chooses threads before oslo loads
+from vobjects import objects  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import exceptions, history
-from vobjects.lock import notation, registries, sending
+from vobjects import exceptions
+from vobjects.lock import notation, registries, service_quirks
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
     BY_HAND,
@@ -26,6 +26,7 @@ from vobjects.lock.model import (
     order,
     sorted_shapes,
 )
+from vobjects.objects import history
 from vobjects.versions import Version
 
 AnyClass = type[ovo_base.VersionedObject]
@@ -90,7 +91,7 @@ def of_classes(
 
 
 def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeShape]:
-    if not issubclass(cls, base.Object):
+    if not issubclass(cls, objects.Object):
         yield _newest(cls)
         return
     newest = Version.parse(cls.VERSION)
@@ -118,7 +119,7 @@ def _newest(cls: AnyClass) -> TypeShape:
     return _shape(cls, cls.VERSION, cls.fields, conversions=_by_hand(cls))
 
 
-def _at(cls: type[base.Object], version: Version) -> TypeShape:
+def _at(cls: type[objects.Object], version: Version) -> TypeShape:
     """Return one version of a type with declared history."""
     conversions: tuple[Conversion, ...] = tuple(
         sorted(_declared(cls._history, version), key=str)
@@ -163,9 +164,9 @@ def _shape(
 
 def _kind(cls: AnyClass) -> str:
     for parent, kind in (
-        (base.Request, 'request'),
-        (base.Resource, 'resource'),
-        (base.Object, 'object'),
+        (objects.Request, 'request'),
+        (objects.Resource, 'resource'),
+        (objects.Object, 'object'),
     ):
         if issubclass(cls, parent):
             return kind
@@ -176,14 +177,14 @@ def _kind(cls: AnyClass) -> str:
 _INHERITED = (
     ovo_base.VersionedObject.obj_make_compatible,
     ovo_base.ObjectListBase.obj_make_compatible,
-    base.Object.obj_make_compatible,
+    objects.Object.obj_make_compatible,
 )
 
 
 def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
     """Tell whether the class or a parent in its service converts by hand."""
-    method = sending.method_of(cls)
-    if method == sending.USUAL:
+    method = service_quirks.method_of(cls)
+    if method == service_quirks.USUAL:
         inherited: tuple[Any, ...] = _INHERITED
     else:
         # The base class that defines the method converts nothing.

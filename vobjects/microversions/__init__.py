@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""API microversions: negotiation, dispatch, validation and discovery.
+"""API microversions: negotiation, schemas, errors and discovery.
 
 Import the modules, not names from this package. In the order in which a
 request uses them::
@@ -10,7 +10,7 @@ request uses them::
         policy.limit(maximum=None) -> Maximum        within the policy
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     presets     NOVA SENLIN MAGNUM BARBICAN IRONIC; PRESETS by name
-    bodies      error bodies in the format of each preset's service
+    error_formats  error bodies in the format of each preset's service
     retirement  deprecation and sunset headers of old versions
         retire('1.0', '1.4', deprecated=, sunset=, successor=, help_url=)
     header      OpenStack-API-Version -> version
@@ -21,34 +21,13 @@ request uses them::
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
         sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
         turns an ApiError of the application into a response
-    dispatch    one method name, one function per range of versions
-        @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
-        resolve(handler, version) -> function        called by a router
-        is_supported(request, min_version, max_version) -> bool
-        version_of(request) -> Version
-        versioned_of(handler) -> Versioned or None   all functions of a name
-        check(policy, *handlers)        at start: unreachable or hidden
-    validation, outcomes, actions       decorators: schemas, statuses and
-                                        body actions of controller methods
-        @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
-        @response(202, '1.5')  @expected_errors((404, 409))
-        @removed('1.9', 'Use POST /v1/actions.')          responds 410
-        @experimental                   only for requests that opt in
-        @action('resize'); Actions(controller, ...)
-    facts       facts_of(method): all declarations; success(method, version)
-    versioned_request
-        class Request(VersionedRequest, webob.Request): req.version_request
-    version_request
-        APIVersionRequest('2.1'), APIVersionRequest(): a Version with the
-        constructor that OpenStack controllers use
-    body        load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
+    json_body   load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
-    asked       read(cls, request, raw) -> cls       a validated JSON body
     schema      JSON schemas of request types by version
         body_schema(cls, object_version, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None
         compiled_at(cls, microversion, names) -> Compiled
-    acceptance  fast validation, in about a microsecond
+    fast_validation  fast validation, in about a microsecond
         of(schema) -> accepts(value) -> bool         False: use jsonschema
     query       query strings
         pairs(query_string) -> [(name, value)]
@@ -58,10 +37,10 @@ request uses them::
         version_document(environ, policy, maximum, public_url='') -> dict
         Discovery(app, policy, public_url='')        WSGI: serves both
         paths(policy); base_url(environ)
-    usage       Prometheus metrics; the only module that needs their client
+    usage_metrics  Prometheus metrics; the only module that needs their client
         Usage(policy, max_agents=64)            Counting(app, usage)
         reads environ[policy.ROUTE] and environ[policy.REFUSED]
-    availability  version ranges of a feature, and the message about them
+    version_ranges  version ranges of a feature, and the message about them
         Span(first, gone); along(cls, has) -> spans; sentence(thing, spans,
         asked) -> "'config' needs API version 1.7 or later; ..."
     errors      ApiError(VobjectsError) and its subclasses

@@ -20,7 +20,7 @@
 A :class:`~vobjects.microversions.policy.Policy` may set other statuses for the
 negotiation errors. The body (:func:`document`) follows the API-SIG errors
 guideline. Next to ``errors`` it has the properties that the service's own
-clients read; see :mod:`vobjects.microversions.bodies`.
+clients read; see :mod:`vobjects.microversions.error_formats`.
 
 If another version has the missing feature, the error names it: in its detail,
 and in the properties ``available_from`` or ``removed_in`` of its item. If that
@@ -34,10 +34,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from vobjects import exceptions
-from vobjects.microversions import availability, bodies
-from vobjects.microversions.availability import Range as Range
-from vobjects.microversions.availability import Spans
+from vobjects.microversions import error_formats, version_ranges
 from vobjects.microversions.policy import Maximum, Policy
+from vobjects.microversions.version_ranges import Range as Range
+from vobjects.microversions.version_ranges import Spans
 from vobjects.versions import Version
 
 
@@ -72,11 +72,11 @@ class ApiError(exceptions.VobjectsError):
 
     def is_of(self, spans: Spans, asked: Version) -> None:
         """Record which versions have the feature that this one lacks."""
-        self.needs = availability.needed(spans, asked)
+        self.needs = version_ranges.needed(spans, asked)
         if self.needs:
             self.extra['available_from'] = str(self.needs)
         else:
-            self.removed = availability.removed(spans, asked)
+            self.removed = version_ranges.removed(spans, asked)
             if self.removed:
                 self.extra['removed_in'] = str(self.removed)
 
@@ -216,8 +216,8 @@ class NotServedEarly(NegotiationError):
         limits: tuple[Version, Version],
         reason: str,
     ) -> None:
-        spans = (availability.Span(needs),) if needs else ()
-        said = availability.sentence(name, spans, version)
+        spans = (version_ranges.Span(needs),) if needs else ()
+        said = version_ranges.sentence(name, spans, version)
         super().__init__(
             f'{said}, which accepts it only while every server has it:'
             f' {reason}.',
@@ -247,8 +247,8 @@ class MethodNotAtVersion(NegotiationError):
     ) -> None:
         self.version = version
         self.ranges = ranges
-        spans = availability.spans_of(ranges)
-        super().__init__(availability.sentence(name, spans, version) + '.')
+        spans = version_ranges.spans_of(ranges)
+        super().__init__(version_ranges.sentence(name, spans, version) + '.')
         self.is_of(spans, version)
 
     def status_under(self, policy: Policy) -> int:
@@ -389,4 +389,6 @@ def document(
     }
     if request_id:
         item['request_id'] = request_id
-    return policy.body(bodies.Problem(item, type_name, message or detail))
+    return policy.body(
+        error_formats.Problem(item, type_name, message or detail)
+    )

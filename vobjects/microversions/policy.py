@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from vobjects.microversions import bodies, retirement
+from vobjects.microversions import error_formats, retirement
 from vobjects.versions import NULL, Version
 
 #: Request and response header of the API-SIG specification.
@@ -96,7 +96,7 @@ class Policy:
         one documents them; Senlin's clients depend on it
     :ivar experimental_header: header that, with the value ``true``, lets a
         request call methods declared as
-        :func:`~vobjects.microversions.outcomes.experimental`; the response
+        :func:`~vobjects.controllers.responses.experimental`; the response
         repeats it; empty: these methods cannot be called
 
     Responses:
@@ -115,7 +115,7 @@ class Policy:
         404 in the documentation of most services, 400 in Senlin's server and
         its tempest plug-in, 406 in Magnum
     :ivar body: function that formats error bodies, see
-        :mod:`vobjects.microversions.bodies`
+        :mod:`vobjects.microversions.error_formats`
 
     Discovery:
 
@@ -147,7 +147,7 @@ class Policy:
     other_service_status: int = 0
     unsupported_status: int = 406
     method_missing_status: int = 404
-    body: bodies.Body = bodies.plain
+    body: error_formats.Body = error_formats.plain
     path: str = ''
     path_aliases: tuple[str, ...] = ()
     version_id: str = ''

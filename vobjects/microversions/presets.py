@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vobjects.microversions import bodies
+from vobjects.microversions import error_formats
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
 
@@ -31,7 +31,7 @@ NOVA = Policy(
     response_headers=(
         ('X-OpenStack-Nova-API-Version', '{version}{experimental}'),
     ),
-    body=bodies.nova,
+    body=error_formats.nova,
     path='v2.1',
     maximum_keys=('version', 'max_version'),
     media_type='application/vnd.openstack.compute+json;version=2.1',
@@ -49,7 +49,7 @@ SENLIN = Policy(
     'api_microversion.html',
     latest_any_case=True,
     accepts_early=True,
-    body=bodies.senlin,
+    body=error_formats.senlin,
     path_aliases=('v1.0',),
     version_id='1.0',
     versions_status=300,
@@ -79,7 +79,7 @@ MAGNUM = Policy(
     malformed_status=406,
     other_service_status=406,
     method_missing_status=406,
-    body=bodies.magnum,
+    body=error_formats.magnum,
 )
 
 #: Key manager: follows the specification through microversion-parse.
@@ -91,7 +91,7 @@ BARBICAN = Policy(
     'microversions.html',
     history_url='https://docs.openstack.org/barbican/latest/api/'
     'microversion_history.html',
-    body=bodies.barbican,
+    body=error_formats.barbican,
     versions_status=300,
     media_type='application/vnd.openstack.key-manager-v1+json',
     updated='2025-09-18T00:00:00Z',
@@ -114,7 +114,7 @@ IRONIC = Policy(
         ('X-OpenStack-Ironic-API-Maximum-Version', '{maximum}'),
     ),
     malformed_status=406,
-    body=bodies.ironic,
+    body=error_formats.ironic,
     maximum_keys=('version', 'max_version'),
 )
 

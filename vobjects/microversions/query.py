@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import body, errors, schema
+from vobjects.microversions import errors, json_body, schema
 from vobjects.versions import Version
 
 MAX_LENGTH = 8192
@@ -56,7 +56,7 @@ def pairs(query_string: str) -> list[tuple[str, str]]:
             ' percent-encoded UTF-8.'
         ) from None
     for text in (text for pair in found for text in pair):
-        if bad := body.unstorable(text):
+        if bad := json_body.unstorable(text):
             raise errors.MalformedQuery(
                 f'The query string has the character {bad}, which cannot be'
                 ' stored.'
@@ -81,7 +81,7 @@ def coerce_query(
     :param given: pairs as returned by :func:`pairs`, or ``items()`` of a
         multidict
     :param where: name of the part, for error messages
-    :param early: see :meth:`vobjects.base.Object.version_at`
+    :param early: see :meth:`vobjects.objects.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version

@@ -3,10 +3,10 @@
 
 The schema of a type follows from its fields at an object version. It is
 compiled once for each (type, object version, names). Valid input takes a fast
-path (:mod:`vobjects.microversions.acceptance`). For invalid input, the error
-gives the location and the expected value. If a field belongs to another API
-version, the error names that version: this is the mistake that users ask about
-most.
+path (:mod:`vobjects.microversions.fast_validation`). For invalid input, the
+error gives the location and the expected value. If a field belongs to another
+API version, the error names that version: this is the mistake that users ask
+about most.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields, history, phrases, suggestions
-from vobjects.microversions import acceptance, availability, errors
+from vobjects import exceptions, fields, phrases, suggestions
+from vobjects.microversions import errors, fast_validation, version_ranges
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
-    from vobjects import base
+    from vobjects import objects
 
 DIALECT = 'http://json-schema.org/draft-04/schema#'
 
 #: Maximum length of a message taken from another library.
 _LONGEST = 200
 
-RequestType: TypeAlias = 'type[base.Object]'
+RequestType: TypeAlias = 'type[objects.Object]'
 
 
 def body_schema(
@@ -82,7 +82,7 @@ def validate(
     :param values: the part, as JSON values
     :param where: name of the part, for error messages
     :param nulls: whether the part can contain null; a query cannot
-    :param early: see :meth:`vobjects.base.Object.version_at`
+    :param early: see :meth:`vobjects.objects.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
@@ -194,11 +194,11 @@ def _elsewhere(
         validator = compiled.validator.evolve(schema=shape)
         return bool(validator.is_valid(values[name]))
 
-    spans = availability.along(cls, accepts)
+    spans = version_ranges.along(cls, accepts)
     if not spans:
         return None
     shown = phrases.shown(fault.instance)
-    also = availability.sentence(shown, spans, microversion)
+    also = version_ranges.sentence(shown, spans, microversion)
     better = errors.ValidationError(refusal.path, f'{refusal.problem}; {also}')
     better.is_of(spans, microversion)
     return better
@@ -214,15 +214,15 @@ def _missing(
 ) -> errors.ValidationError:
     """Return the error for a required field that is missing."""
     hashable: Any = cls
-    spans = availability.along(
+    spans = version_ranges.along(
         cls,
         lambda version: (
             name not in _compiled(hashable, version, tuple(names)).required
         ),
     )
     problem = f'{name!r} is required'
-    until = availability.needed(spans, microversion)
-    since = availability.removed(spans, microversion)
+    until = version_ranges.needed(spans, microversion)
+    since = version_ranges.removed(spans, microversion)
     if until:
         problem += f' before API version {until}'
     elif since:
@@ -252,10 +252,10 @@ class Compiled:
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     validator: jsonschema.Draft4Validator
-    accepts: acceptance.Accepts
+    accepts: fast_validation.Accepts
     asked: Mapping[str, tuple[type, ...]]
     fields: Mapping[str, ovo_fields.Field[Any]]
-    owner: base.Object
+    owner: objects.Object
 
     def check_value(self, name: str, value: Any, where: str) -> None:
         """Reject values that only the field can check, such as dates.
@@ -287,7 +287,7 @@ def compiled_at(
     :param cls: the request type
     :param microversion: version of the request
     :param names: every field that the part had at any version
-    :param early: see :meth:`vobjects.base.Object.version_at`
+    :param early: see :meth:`vobjects.objects.Object.version_at`
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
@@ -323,8 +323,10 @@ def _compiled(
     return Compiled(
         properties,
         tuple(schema.get('required', ())),
-        jsonschema.Draft4Validator(schema, format_checker=acceptance.FORMATS),
-        acceptance.of(schema),
+        jsonschema.Draft4Validator(
+            schema, format_checker=fast_validation.FORMATS
+        ),
+        fast_validation.of(schema),
         {name: _left_to(known[name]) for name in properties},
         known,
         cls(),
@@ -377,7 +379,7 @@ def unknown(
     if name in names:
         spans = _spans(cls, name)
         shown = exceptions.cut(name)
-        problem = availability.sentence(shown, spans, microversion)
+        problem = version_ranges.sentence(shown, spans, microversion)
         problem += _other_name(cls, microversion, name)
         error = errors.ValidationError(path, problem)
         error.is_of(spans, microversion)
@@ -388,7 +390,7 @@ def unknown(
         phrases.unknown(name, known)
         if near is None or near in known
         else f'unknown; did you mean {near!r}? '
-        + availability.sentence(repr(near), _spans(cls, near), microversion)
+        + version_ranges.sentence(repr(near), _spans(cls, near), microversion)
     )
     return errors.ValidationError(
         path,
@@ -397,18 +399,17 @@ def unknown(
     )
 
 
-def _spans(cls: RequestType, name: str) -> availability.Spans:
+def _spans(cls: RequestType, name: str) -> version_ranges.Spans:
     """Return the API versions that have a field."""
-    return availability.along(
+    return version_ranges.along(
         cls, lambda version: name in cls.fields_at(version)
     )
 
 
 def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
     """Return a clause with the name that a renamed field has at a version."""
-    for newest, field in cls.fields.items():
-        called = {newest}
-        called |= {change.old_name for change in history.changes_of(field)}
+    for newest in cls.fields:
+        called = cls.names_of(newest)
         if name in called:
             object_version = cls.version_at(microversion) or str(NULL)
             for other in called & cls.fields_at(object_version).keys():

@@ -20,7 +20,7 @@ The plug-in reads ``fields = {...}`` in the body of every class derived from
 
 If a key or a part of the mapping is computed, the plug-in cannot read it.
 Every attribute of that class is then ``Any``; for subclasses of
-:class:`vobjects.base.Object` mypy reports an error as well.
+:class:`vobjects.objects.Object` mypy reports an error as well.
 
 This plug-in replaces ``oslo_versionedobjects.mypy``, which supports neither
 nested fields, enumerations, lists and constructors nor version histories.

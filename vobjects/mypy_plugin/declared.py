@@ -61,11 +61,11 @@ CONTAINERS = {
 #: Function that wraps a field -> name and position of the field's argument.
 WRAPPERS = {
     'vobjects.sensitive.sensitive': ('field', 0),
-    'vobjects.history.added': ('field', 1),
-    'vobjects.history.renamed': ('field', 2),
-    'vobjects.history.changed': ('new_field', 2),
+    'vobjects.objects.history.added': ('field', 1),
+    'vobjects.objects.history.renamed': ('field', 2),
+    'vobjects.objects.history.changed': ('new_field', 2),
 }
-REMOVED = 'vobjects.history.removed'
+REMOVED = 'vobjects.objects.history.removed'
 
 #: Key of the plug-in's data in ``TypeInfo.metadata``, which mypy caches.
 KEY = 'vobjects'

@@ -42,7 +42,7 @@ from vobjects.mypy_plugin.declared import (
 
 OVO = 'oslo_versionedobjects.base'
 ROOTS = frozenset({f'{OVO}.VersionedObject', f'{OVO}.VersionedObjectMixin'})
-OBJECT = 'vobjects.base.objects.Object'
+OBJECT = 'vobjects.objects.object.Object'
 
 #: Constructors that accept any field; the generated one replaces them.
 CONSTRUCTORS = frozenset(

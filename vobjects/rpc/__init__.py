@@ -10,14 +10,16 @@ In the order of a call::
                  the join barrier
     client       sends a request at a version that every live server supports
     server       receives it and answers in the caller's version
-    objects      the object types of the fleet protocol
-    keeper       serves the ledger to processes without a database
-    gate         limits the number of requests handled concurrently
-    dispatcher   routes messages to methods, through the gate
-    notices      "something changed", sent to every process at once
+    fleet_types  the object types of the fleet protocol
+    ledger_endpoint  serves the ledger to processes without a database
+    concurrency_limit  limits the number of requests handled concurrently
+    dispatcher   routes messages to methods, a limited number at a time
+    wakeups      "something changed", sent to every process at once
     worker       a server process, assembled from the modules above
-    caller       a client process, likewise
+    client_process  a client process, likewise
     transport    configures oslo.messaging
     conf         the options
     drivers/     the embedded driver, for one host without a broker
 """
+
+from vobjects import _threading  # noqa: F401 - before oslo.messaging

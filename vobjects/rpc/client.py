@@ -28,9 +28,9 @@ from typing import Any
 import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import base, exceptions, serializer
-from vobjects.manifest import Manifest, own
-from vobjects.rpc import bounded, fleet, objects, redelivery
+from vobjects import exceptions, objects
+from vobjects.objects.manifest import Manifest, own
+from vobjects.rpc import call_limits, fleet, fleet_types, late_ack, serializer
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
 from vobjects.versions import Version
@@ -85,12 +85,12 @@ class Client:
         self._refresh = refresh
         self._timeout = timeout
         self._deadline = deadline
-        self._limit = bounded.CallLimit(max_calls)
+        self._limit = call_limits.CallLimit(max_calls)
         self._own = own()
         # The embedded driver enforces timeouts itself and can address one
         # server.
-        self._on_rabbitmq = redelivery.on_rabbitmq(transport)
-        self._calls = bounded.BoundedCalls() if self._on_rabbitmq else None
+        self._on_rabbitmq = late_ack.on_rabbitmq(transport)
+        self._calls = call_limits.BoundedCalls() if self._on_rabbitmq else None
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
@@ -102,7 +102,7 @@ class Client:
     def call(
         self,
         context: Any,
-        request: base.Request,
+        request: objects.Request,
         shown: Manifest | None = None,
     ) -> Any:
         """Send a request to one server and return its response.
@@ -129,7 +129,7 @@ class Client:
     def _call(
         self,
         context: Any,
-        request: base.Request,
+        request: objects.Request,
         shown: Manifest | None,
         until: float,
     ) -> Any:
@@ -154,11 +154,11 @@ class Client:
             ) from error
 
     def ask(
-        self, request: base.Request, timeout: float, server: str = ''
+        self, request: objects.Request, timeout: float, server: str = ''
     ) -> Any:
         """Send a fleet protocol request without a view of the fleet.
 
-        The request is one of :mod:`vobjects.rpc.objects`. The reader's
+        The request is one of :mod:`vobjects.rpc.fleet_types`. The reader's
         versions are not known yet, so it is sent in version 1.0.
 
         :param timeout: timeout of the call, in seconds
@@ -175,7 +175,7 @@ class Client:
     def _send(
         self,
         context: Any,
-        request: base.Request,
+        request: objects.Request,
         view: fleet.View,
         shown: Manifest | None,
         call: str,
@@ -262,7 +262,7 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 
 def _remembers(cap: Manifest) -> bool:
     """Return whether every live server records completed calls."""
-    return objects.Answered.obj_name() in cap
+    return fleet_types.Answered.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)

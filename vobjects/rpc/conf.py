@@ -11,7 +11,7 @@ from oslo_config import cfg
 from vobjects import exceptions
 from vobjects.lock import shipped
 from vobjects.lock.model import LockError
-from vobjects.manifest import Manifest, minimum, stood_in
+from vobjects.objects.manifest import Manifest, minimum, stood_in
 
 FLEET_OPTS = [
     cfg.FloatOpt(

@@ -13,7 +13,7 @@ from typing import Any
 
 import oslo_messaging
 
-from vobjects.rpc.gate import Gate
+from vobjects.rpc.concurrency_limit import Gate
 
 _Route = tuple[str | None, str, str]
 

@@ -13,9 +13,9 @@ import dataclasses
 import functools
 from typing import Any, Literal
 
-from vobjects import base
-from vobjects.manifest import Manifest, minimum
+from vobjects import objects
 from vobjects.microversions.policy import Maximum
+from vobjects.objects.manifest import Manifest, minimum
 from vobjects.versions import NULL, Version
 
 #: Heartbeats that a process sends per period.
@@ -151,7 +151,7 @@ class View:
         """Return the limits on microversions, lowest first."""
         cap = self.cap(topic)
         found = []
-        for cls in base.registered_types():
+        for cls in objects.registered_types():
             name = cls.obj_name()
             allowed = cap.version(name)
             for microversion, needs in cls.VERSION_MAP.items():

@@ -27,8 +27,8 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions
-from vobjects.manifest import Manifest
-from vobjects.rpc import objects
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     LEASE_PERIODS,
@@ -327,34 +327,36 @@ class RemoteLedger:
 
         The view contains the ledger's time if all engines can report it.
         """
-        view = self._view(objects.report_of(member))
+        view = self._view(fleet_types.report_of(member))
         return dataclasses.replace(view, now=self._now(view))
 
     def leave(self, member_id: str) -> None:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        self._ask(objects.FleetLeave(id=member_id))
+        self._ask(fleet_types.FleetLeave(id=member_id))
 
     def hold(self, topic: str) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(objects.FleetHold(topic=topic))
+        return self._view(fleet_types.FleetHold(topic=topic))
 
     def finalize(self) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(objects.FleetFinalize())
+        return self._view(fleet_types.FleetFinalize())
 
     def get(self) -> View:
         """Return the ledger without reporting a heartbeat."""
-        return self._view(objects.FleetGet())
+        return self._view(fleet_types.FleetGet())
 
     def _now(self, view: View) -> float | None:
-        if objects.FleetTime.obj_name() not in view.cap(self._client.topic):
+        if fleet_types.FleetTime.obj_name() not in view.cap(
+            self._client.topic
+        ):
             return None
         began = time.monotonic()
         if began - self._clock_read > CLOCK_EVERY:
             self._clock_read = began
             try:
                 told = self._client.ask(
-                    objects.FleetClock(), self._timeout / (1 + NAMED_TRIES)
+                    fleet_types.FleetClock(), self._timeout / (1 + NAMED_TRIES)
                 ).now
             except (
                 oslo_messaging.MessagingException,
@@ -370,7 +372,7 @@ class RemoteLedger:
         return self._clock + time.monotonic()
 
     def _view(self, request: Any) -> View:
-        view = objects.view_of(self._ask(request))
+        view = fleet_types.view_of(self._ask(request))
         self._known = tuple(
             member.id
             for member in view.servers(self._client.topic)

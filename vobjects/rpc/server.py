@@ -30,11 +30,11 @@ from typing import Any, Protocol, TypeVar
 import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import base, exceptions, serializer
-from vobjects.codec import unread
-from vobjects.codec.compiled import compiled
-from vobjects.manifest import Manifest, minimum, own
-from vobjects.rpc import objects
+from vobjects import exceptions, objects
+from vobjects.objects.codec import lazy_list
+from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.manifest import Manifest, minimum, own
+from vobjects.rpc import fleet_types, serializer
 
 LOG = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ Handler = Callable[[Any, Any], Any]
 
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
-Recall = Callable[[str], 'objects.Answered | None']
+Recall = Callable[[str], 'fleet_types.Answered | None']
 
 _current: contextvars.ContextVar[str] = contextvars.ContextVar(
     'vobjects_call', default=''
@@ -82,7 +82,7 @@ def handling(call: str) -> Iterator[None]:
 Method = TypeVar('Method', bound=Callable[..., Any])
 
 
-def handles(request_type: type[base.Request]) -> Callable[[Method], Method]:
+def handles(request_type: type[objects.Request]) -> Callable[[Method], Method]:
     """Mark a method ``(self, context, request)`` as a type's handler.
 
     :param request_type: type of the requests to handle
@@ -260,7 +260,7 @@ class Endpoint:
             request, rebuilt, self._speaks if self._emulates else None
         )
         handler = None
-        if isinstance(asked, base.Request):
+        if isinstance(asked, objects.Request):
             handler = self._handlers.get(asked.obj_name())
         if handler is None:
             raise ovo_exception.UnsupportedObjectError(
@@ -317,21 +317,23 @@ def _settled(answer: Any) -> Any:
 
     A list of changes that names every field would be half of the message.
     """
-    if isinstance(answer, unread.UnreadObjects):
-        objects = unread.made_objects(answer)
+    if isinstance(answer, lazy_list.UnreadObjects):
+        items = lazy_list.made_objects(answer)
     else:
-        objects = answer if isinstance(answer, list) else [answer]
-    for one in objects:
-        if isinstance(one, base.Object):
-            one.obj_reset_changes(recursive=compiled(type(one)).holds_objects)
+        items = answer if isinstance(answer, list) else [answer]
+    for item in items:
+        if isinstance(item, objects.Object):
+            item.obj_reset_changes(
+                recursive=compiled(type(item)).holds_objects
+            )
     return answer
 
 
 def emulated(manifest: Manifest) -> Manifest:
     """Return the manifest of a process that emulates an older release.
 
-    It also contains the types in :data:`vobjects.rpc.objects.ALWAYS`, because
-    every release has them.
+    It also contains the types in :data:`vobjects.rpc.fleet_types.ALWAYS`,
+    because every release has them.
 
     :raises vobjects.exceptions.VobjectsError: the manifest names a version
         newer than this build, or an unknown type
@@ -345,7 +347,7 @@ def emulated(manifest: Manifest) -> Manifest:
                 f'the manifest asks for {name} {version}, but this build has'
                 f' {"it at " + str(known) if known else "no such type"}'
             )
-    always = {cls.obj_name(): cls.VERSION for cls in objects.ALWAYS}
+    always = {cls.obj_name(): cls.VERSION for cls in fleet_types.ALWAYS}
     return Manifest({**manifest, **always})
 
 

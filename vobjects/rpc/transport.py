@@ -15,7 +15,7 @@ from oslo_messaging import opts
 from oslo_utils import importutils
 
 from vobjects import exceptions, sensitive
-from vobjects.rpc import notices, redelivery
+from vobjects.rpc import late_ack, wakeups
 from vobjects.rpc.dispatcher import Dispatcher
 
 LOG = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ ERROR_MODULES = (
     'vobjects.rpc.drivers.errors',
 )
 
-_RABBIT = redelivery.OPTIONS
+_RABBIT = late_ack.OPTIONS
 
 _RABBIT_SCHEMES = {'rabbit', 'kombu'}
 
@@ -148,7 +148,7 @@ def connect_once(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
     hosts = oslo_messaging.TransportURL.parse(conf).hosts
     try:
         # Drivers raise the errors of their client libraries.
-        notices.connect(transport, topic, retry=max(len(hosts) - 1, 0))
+        wakeups.connect(transport, topic, retry=max(len(hosts) - 1, 0))
     except Exception as error:
         raise exceptions.OutOfReach(
             f'the message bus {_shown(conf, None)} cannot be used:'
@@ -235,11 +235,11 @@ def build_server(
         ``start``, ``stop`` and ``wait``
     """
     missing_after = 0.0
-    if redelivery.on_rabbitmq(transport):
+    if late_ack.on_rabbitmq(transport):
         name = SHARED_NAME
         rabbit = transport.conf.oslo_messaging_rabbit
         missing_after = rabbit.kombu_missing_consumer_retry_timeout
-    return redelivery.Server(
+    return late_ack.Server(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         Dispatcher(endpoints, places),

@@ -13,12 +13,12 @@ from typing import Any
 
 from oslo_config import cfg
 
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import notices, server, transport
+from vobjects.rpc import server, transport, wakeups
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.keeper import Keeper
 from vobjects.rpc.ledger import Ledger
+from vobjects.rpc.ledger_endpoint import Keeper
 from vobjects.rpc.membership import Membership
 
 
@@ -72,8 +72,8 @@ class Worker:
         self._transport = transport.open_transport(
             conf, exchange, error_modules
         )
-        self._notices = notices.Sender(self._transport, (topic, *told))
-        self._workers = notices.Sender(self._transport, (topic,))
+        self._notices = wakeups.Sender(self._transport, (topic, *told))
+        self._workers = wakeups.Sender(self._transport, (topic,))
         me = Member(
             id=str(uuid.uuid4()),
             binary=binary,
@@ -101,8 +101,8 @@ class Worker:
             recall=recall,
             is_over=self.membership.is_over,
         )
-        receiver = notices.Receiver(
-            {notices.FLEET: self.membership.hear, **(listeners or {})}
+        receiver = wakeups.Receiver(
+            {wakeups.FLEET: self.membership.hear, **(listeners or {})}
         )
         self._server = transport.build_server(
             self._transport,
@@ -119,11 +119,11 @@ class Worker:
 
     def announce_fleet(self) -> None:
         """Notify every process that the ledger changed."""
-        self._notices.send(notices.FLEET)
+        self._notices.send(wakeups.FLEET)
 
     def announce_work(self) -> None:
         """Notify every worker that new work is available."""
-        self._workers.send(notices.WORK)
+        self._workers.send(wakeups.WORK)
 
     def start(self) -> None:
         """Report to the ledger, pass the join barrier, and consume.

@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
 from oslo_versionedobjects import base as ovo_base
 
 #: The value of a field that is not set.

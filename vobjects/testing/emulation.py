@@ -8,10 +8,10 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from vobjects import manifest
 from vobjects.lock import parse, sources
 from vobjects.lock.model import Lock
 from vobjects.lock.shipped import spoken
+from vobjects.objects import manifest
 from vobjects.rpc import server
 from vobjects.testing.peers import Peer
 
@@ -24,7 +24,8 @@ def emulate(
 
     It sends the versions of that release, rejects newer ones as that release
     would, and reports the release's manifest to the fleet. This affects the
-    whole process, for data that passes through :mod:`vobjects.serializer` and
+    whole process, for data that passes through :mod:`vobjects.rpc.serializer`
+    and
     :mod:`vobjects.rpc`. Behaviour other than the wire format remains that of
     this build.
 

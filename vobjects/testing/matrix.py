@@ -16,11 +16,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from vobjects import base, exceptions, manifest, serializer
+from vobjects import exceptions, objects
 from vobjects.lock import registries, samples, shipped
 from vobjects.lock.model import Lock
-from vobjects.manifest import Manifest
-from vobjects.rpc import fleet
+from vobjects.objects import manifest
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import fleet, serializer
 from vobjects.testing.peers import Peer
 from vobjects.versions import Version
 
@@ -100,7 +101,7 @@ class _Column:
         for cls in self._types():
             if cls.version_at(microversion) is None:
                 continue
-            kind = requests if issubclass(cls, base.Request) else answers
+            kind = requests if issubclass(cls, objects.Request) else answers
             kind.append(cls.obj_name())
             try:
                 if kind is requests:
@@ -122,11 +123,11 @@ class _Column:
             tuple(losses),
         )
 
-    def _types(self) -> list[type[base.Object]]:
+    def _types(self) -> list[type[objects.Object]]:
         return [
             cls
-            for cls in base.registered_types()
-            if issubclass(cls, (base.Request, base.Resource))
+            for cls in objects.registered_types()
+            if issubclass(cls, (objects.Request, objects.Resource))
             and cls.obj_name() in self._peer.lock.types
         ]
 
@@ -147,7 +148,7 @@ class _Column:
 
     def _ask(
         self,
-        cls: type[base.Object],
+        cls: type[objects.Object],
         microversion: Version,
         spoken: Manifest,
     ) -> None:
@@ -160,7 +161,7 @@ class _Column:
         self._peer.read(wire)
 
     def _answer(
-        self, cls: type[base.Object], microversion: Version
+        self, cls: type[objects.Object], microversion: Version
     ) -> list[str]:
         made: Any = samples.fill(
             self._peer.class_of(cls.obj_name()), 'full', self._peer.find
@@ -168,7 +169,7 @@ class _Column:
         wire = json.loads(json.dumps(made.obj_to_primitive()))
         read = serializer.from_wire(wire)
         shows = manifest.at_microversion(microversion)
-        plain = base.plain(read, {**manifest.own(), **shows})
+        plain = objects.plain(read, {**manifest.own(), **shows})
         expected = cls.fields_at(cls.version_at(microversion) or '1.0')
         unknown = sorted(plain.keys() - expected.keys())
         if unknown:

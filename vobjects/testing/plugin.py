@@ -97,7 +97,7 @@ def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
     # Imported here: pytest loads the plugin in every project.
     from vobjects import exceptions
     from vobjects.lock import golden, parse, sources
-    from vobjects.testing import laws
+    from vobjects.testing import invariants
 
     path = pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
     examples = int(config.getini('vobjects_laws_examples'))
@@ -107,7 +107,7 @@ def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
     except exceptions.VobjectsError as error:
         raise pytest.UsageError(f'vobjects_laws: {error}') from None
 
-    for case in laws.cases(lock):
+    for case in invariants.cases(lock):
         yield str(case), _Laws(case, examples)
     for release in lock.releases:
         spoken = lock.at(release).manifest()
@@ -122,10 +122,10 @@ class _Laws:
         self._case, self._examples = case, examples
 
     def __call__(self) -> tuple[int, int]:
-        from vobjects.testing import laws
+        from vobjects.testing import invariants
 
         case = self._case
-        assert isinstance(case, laws.Case)
+        assert isinstance(case, invariants.Case)
         case.check(self._examples)
         declared = case.changes
         return len(declared & case.fired), len(declared)
@@ -138,8 +138,8 @@ class _Golden:
         self._written, self._spoken = written, spoken
 
     def __call__(self) -> tuple[int, int]:
-        from vobjects.testing import laws
+        from vobjects.testing import invariants
 
         for primitive in self._written:
-            laws.golden(primitive, self._spoken)
+            invariants.golden(primitive, self._spoken)
         return 0, 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from vobjects import base, fields
+from vobjects import fields, objects
 
 #: Values that survive JSON unchanged.
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -73,7 +73,7 @@ def _dicts(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def _objects(kind: Any) -> st.SearchStrategy[Any]:
-    return st.deferred(lambda: instances(base.registered(kind._obj_name)))
+    return st.deferred(lambda: instances(objects.registered(kind._obj_name)))
 
 
 def _always(
@@ -126,8 +126,8 @@ def of_type(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def instances(
-    cls: type[base.Object], given: Collection[str] | None = None
-) -> st.SearchStrategy[base.Object]:
+    cls: type[objects.Object], given: Collection[str] | None = None
+) -> st.SearchStrategy[objects.Object]:
     """Return a strategy for instances of a type.
 
     :param cls: the type

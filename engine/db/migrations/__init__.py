@@ -9,7 +9,7 @@ revision of the database::
                            keep working
     contract  contract/    drops and tightens what only those engines
                            used, after the last of them has stopped
-                           (engine.db.phases)
+                           (engine.db.schema_phase)
 """
 
 from __future__ import annotations

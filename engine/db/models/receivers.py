@@ -45,7 +45,7 @@ class Receiver(Owned, Base):
 class ReceiverCredential(Base):
     """The credential by which a receiver acts for its owner.
 
-    See :mod:`engine.delegations`. It has no foreign key: the row stays until
+    See :mod:`engine.trusts`. It has no foreign key: the row stays until
     the credential has been revoked.
     """
 

@@ -22,7 +22,7 @@ from openstack import exceptions as sdk_exceptions
 from openstack.config import cloud_region
 from oslo_config import cfg
 
-from engine.providers.openstack import asking, conf
+from engine.providers.openstack import conf, sdk_errors
 from vobjects import exceptions
 
 #: Status codes after which a request is repeated.
@@ -116,7 +116,7 @@ class Cloud:
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        with asking.explained('authenticate'):
+        with sdk_errors.explained('authenticate'):
             session: Any = self.region.get_session()
             session.auth.get_access(session)
 
@@ -130,7 +130,7 @@ class Cloud:
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        with asking.explained('list the regions'):
+        with sdk_errors.explained('list the regions'):
             session: Any = self.region.get_session()
             access = session.auth.get_access(session)
             return sorted(

@@ -20,7 +20,7 @@ from oslo_utils import uuidutils
 
 from engine.db import database
 from engine.db import lifecycle as table
-from engine.providers import kept_events, lifecycle
+from engine.providers import event_store, lifecycle
 from engine.providers.openstack import conf as openstack_conf
 from vobjects import exceptions
 from vobjects.rpc import transport
@@ -36,7 +36,7 @@ PAUSE = 1.0
 _PREFIX = 'compute.'
 
 
-class Notifications(kept_events.KeptEvents):
+class Notifications(event_store.KeptEvents):
     """Nova's events; see :class:`engine.providers.lifecycle.Events`.
 
     :param conf: the configuration; ``[provider_openstack]`` sets

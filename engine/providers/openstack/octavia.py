@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Octavia's load balancers; see :mod:`engine.providers.balancing`.
+"""Octavia's load balancers; see :mod:`engine.providers.load_balancing`.
 
 The description of a load balancer holds the key that it was created for.
 Octavia runs one change of a load balancer at a time, and rejects other changes
@@ -16,8 +16,8 @@ from typing import Any
 
 import openstack.exceptions
 
-from engine.providers import balancing, base
-from engine.providers.openstack import asking
+from engine.providers import base, load_balancing
+from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
 
 LOG = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class LoadBalancers:
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
-    def check(self, spec: balancing.Spec) -> None:
+    def check(self, spec: load_balancing.Spec) -> None:
         """Check that the cloud can create a load balancer."""
         self._subnet(spec.pool['subnet'])
         self._vip(spec.vip)
@@ -76,15 +76,15 @@ class LoadBalancers:
             ('flavors', spec.flavor_id),
         ):
             if name:
-                with asking.explained(f'find {name} of the {path}'):
+                with sdk_errors.explained(f'find {name} of the {path}'):
                     self._get(f'{path}/{name}')
 
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
-    ) -> balancing.Balancer:
+    ) -> load_balancing.Balancer:
         """Return a load balancer that was not created by this service."""
         what = f'find the load balancer {name_or_id}'
-        with asking.explained(what):
+        with sdk_errors.explained(what):
             found = self._found(name_or_id)
             pool = self._get(f'pools/{pool_id}')['pool']
         if {'id': found['id']} not in pool['loadbalancers']:
@@ -98,21 +98,23 @@ class LoadBalancers:
         return _balancer(found, pool_id, pool['healthmonitor_id'])
 
     def create(
-        self, key: str, spec: balancing.Spec, *, timeout: float
-    ) -> balancing.Balancer:
+        self, key: str, spec: load_balancing.Spec, *, timeout: float
+    ) -> load_balancing.Balancer:
         """Create the load balancer for ``key``, or its missing parts."""
         work = Work.begun(f'create the load balancer {spec.name}', timeout)
-        with asking.explained(work.what):
+        with sdk_errors.explained(work.what):
             there = self._list('loadbalancers', description=_mark(key))
             found = there[0] if there else self._add_balancer(key, spec)
         try:
-            with asking.explained(work.what):
+            with sdk_errors.explained(work.what):
                 return self._completed(found['id'], spec, work)
         except base.ProviderError:
             self._give_up(found['id'])
             raise
 
-    def delete(self, balancer: balancing.Balancer, *, timeout: float) -> None:
+    def delete(
+        self, balancer: load_balancing.Balancer, *, timeout: float
+    ) -> None:
         """Delete a load balancer with its parts, if it exists."""
         work = Work.begun(f'delete load balancer {balancer.id}', timeout)
         path = f'loadbalancers/{balancer.id}?cascade=true'
@@ -124,7 +126,7 @@ class LoadBalancers:
 
     def add_member(
         self,
-        balancer: balancing.Balancer,
+        balancer: load_balancing.Balancer,
         server_id: str,
         *,
         port: int,
@@ -137,7 +139,7 @@ class LoadBalancers:
         found = self._subnet(subnet)
         server, address = self._address(server_id, found, subnet)
         path = f'pools/{balancer.pool_id}/members'
-        with asking.explained(what):
+        with sdk_errors.explained(what):
             for member in self._get(path)['members']:
                 if (member['address'], member['protocol_port']) == (
                     address,
@@ -155,7 +157,11 @@ class LoadBalancers:
         return str(answer.json()['member']['id'])
 
     def remove_member(
-        self, balancer: balancing.Balancer, member_id: str, *, timeout: float
+        self,
+        balancer: load_balancing.Balancer,
+        member_id: str,
+        *,
+        timeout: float,
     ) -> None:
         """Remove a member from the pool, if it exists."""
         what = f'remove member {member_id} of load balancer {balancer.id}'
@@ -169,7 +175,9 @@ class LoadBalancers:
 
     # Creation
 
-    def _add_balancer(self, key: str, spec: balancing.Spec) -> dict[str, Any]:
+    def _add_balancer(
+        self, key: str, spec: load_balancing.Spec
+    ) -> dict[str, Any]:
         values = {
             'name': spec.name,
             'description': _mark(key),
@@ -183,8 +191,8 @@ class LoadBalancers:
         return self._post('loadbalancers', 'loadbalancer', values)
 
     def _completed(
-        self, id_: str, spec: balancing.Spec, work: Work
-    ) -> balancing.Balancer:
+        self, id_: str, spec: load_balancing.Spec, work: Work
+    ) -> load_balancing.Balancer:
         """Create the missing parts of a load balancer, and return it."""
         found = self._until_ready(id_, work)
         if not found['listeners']:
@@ -214,7 +222,7 @@ class LoadBalancers:
     def _give_up(self, id_: str) -> None:
         """Delete a load balancer whose creation failed."""
         try:
-            with asking.explained(f'delete load balancer {id_}'):
+            with sdk_errors.explained(f'delete load balancer {id_}'):
                 self._ask('DELETE', f'loadbalancers/{id_}?cascade=true')
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
@@ -226,7 +234,7 @@ class LoadBalancers:
         if vip.get('subnet'):
             found['vip_subnet_id'] = self._subnet(vip['subnet']).id
         elif vip.get('network'):
-            with asking.explained(f'find the network {vip["network"]}'):
+            with sdk_errors.explained(f'find the network {vip["network"]}'):
                 found['vip_network_id'] = self._cloud.network.find_network(
                     vip['network'], ignore_missing=False
                 ).id
@@ -235,7 +243,7 @@ class LoadBalancers:
         return found
 
     def _subnet(self, name_or_id: str) -> Any:
-        with asking.explained(f'find the subnet {name_or_id}'):
+        with sdk_errors.explained(f'find the subnet {name_or_id}'):
             return self._cloud.network.find_subnet(
                 name_or_id, ignore_missing=False
             )
@@ -245,9 +253,9 @@ class LoadBalancers:
     ) -> tuple[dict[str, Any], str]:
         """Return a server, and its address in a subnet."""
         what = f'show server {server_id}'
-        with asking.explained(what, base.ServerNotFound):
+        with sdk_errors.explained(what, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)
-            answer = asking.checked(
+            answer = sdk_errors.checked(
                 self._cloud.compute.get(f'/servers/{server_id}')
             )
         server: dict[str, Any] = answer.json()['server']
@@ -275,7 +283,7 @@ class LoadBalancers:
     # Requests to Octavia
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        return asking.checked(
+        return sdk_errors.checked(
             self._cloud.load_balancer.request(
                 f'{_ROOT}/{path}', method, json=body
             )
@@ -286,7 +294,7 @@ class LoadBalancers:
         return found
 
     def _list(self, kind: str, **wanted: str) -> list[dict[str, Any]]:
-        answer = asking.checked(
+        answer = sdk_errors.checked(
             self._cloud.load_balancer.get(f'{_ROOT}/{kind}', params=wanted)
         )
         found: list[dict[str, Any]] = answer.json()[kind]
@@ -306,7 +314,7 @@ class LoadBalancers:
         """Send a request until no other change conflicts with it."""
 
         def attempt() -> Any:
-            with asking.explained(work.what):
+            with sdk_errors.explained(work.what):
                 try:
                     return self._ask(method, path, body)
                 except openstack.exceptions.ConflictException:
@@ -318,7 +326,7 @@ class LoadBalancers:
         """Return a load balancer once no change of it is in progress."""
 
         def look() -> dict[str, Any] | None:
-            with asking.explained(work.what):
+            with sdk_errors.explained(work.what):
                 found: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
                     'loadbalancer'
                 ]
@@ -334,7 +342,7 @@ class LoadBalancers:
 
     def _until_gone(self, id_: str, work: Work) -> None:
         def look() -> bool | None:
-            with asking.explained(work.what):
+            with sdk_errors.explained(work.what):
                 found = self._get(f'loadbalancers/{id_}')['loadbalancer']
             status = found['provisioning_status']
             if status == 'ERROR':
@@ -346,7 +354,7 @@ class LoadBalancers:
         self._until(look, work)
 
     def _until(self, look: Any, work: Work) -> Any:
-        return asking.until(
+        return sdk_errors.until(
             look,
             work.what,
             timeout=work.left(),
@@ -358,7 +366,7 @@ def _mark(key: str) -> str:
     return f'vobjects {key}'
 
 
-def _listener(balancer_id: str, spec: balancing.Spec) -> dict[str, Any]:
+def _listener(balancer_id: str, spec: load_balancing.Spec) -> dict[str, Any]:
     vip = spec.vip
     values = {
         'name': spec.name,
@@ -372,7 +380,7 @@ def _listener(balancer_id: str, spec: balancing.Spec) -> dict[str, Any]:
     return values
 
 
-def _pool(listener_id: str, spec: balancing.Spec) -> dict[str, Any]:
+def _pool(listener_id: str, spec: load_balancing.Spec) -> dict[str, Any]:
     pool = spec.pool
     persistence = {
         key: value
@@ -393,9 +401,9 @@ def _pool(listener_id: str, spec: balancing.Spec) -> dict[str, Any]:
 
 def _balancer(
     found: Mapping[str, Any], pool_id: str, monitor_id: str | None
-) -> balancing.Balancer:
+) -> load_balancing.Balancer:
     listeners = found['listeners']
-    return balancing.Balancer(
+    return load_balancing.Balancer(
         id=found['id'],
         pool_id=pool_id,
         listener_id=listeners[0]['id'] if listeners else None,

@@ -7,14 +7,9 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from engine.providers import balancing, base, docker, lifecycle, placing
-from engine.providers.openstack import (
-    connection,
-    octavia,
-    placement,
-    servers,
-    stacks,
-)
+from engine.providers import base, docker, lifecycle, load_balancing, locations
+from engine.providers.openstack import connection, octavia, servers, stacks
+from engine.providers.openstack.locations import Hosts, Places, ServerGroups
 
 
 class OpenStackProvider:
@@ -40,14 +35,10 @@ class OpenStackProvider:
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
         self.containers: base.Containers = docker.Containers(conf)
-        self.server_groups: placing.ServerGroups | None = (
-            placement.ServerGroups(cloud)
-        )
-        self.places: placing.Places | None = placement.Places(cloud)
-        self.hosts: placing.Hosts | None = placement.Hosts(
-            cloud, self._account
-        )
-        self.load_balancers: balancing.LoadBalancers | None = (
+        self.server_groups: locations.ServerGroups | None = ServerGroups(cloud)
+        self.places: locations.Places | None = Places(cloud)
+        self.hosts: locations.Hosts | None = Hosts(cloud, self._account)
+        self.load_balancers: load_balancing.LoadBalancers | None = (
             octavia.LoadBalancers(cloud)
         )
         self.lifecycle = events

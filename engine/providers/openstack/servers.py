@@ -14,8 +14,8 @@ from typing import Any
 
 from engine.providers import base
 from engine.providers.openstack import (
-    asking,
     ports,
+    sdk_errors,
     server_details,
     server_requests,
 )
@@ -53,7 +53,7 @@ class Servers:
         server_id = found.id if found else None
         try:
             if server_id is None:
-                with asking.explained(what):
+                with sdk_errors.explained(what):
                     server_id = self._begin(key, name, properties)
             return self._wait(server_id, 'ACTIVE', what)
         except base.ProviderError:
@@ -62,8 +62,8 @@ class Servers:
 
     def find(self, key: str) -> base.Server | None:
         """Return the server that was created for ``key``, if any."""
-        with asking.explained(f'look for the server of node {key}'):
-            answer = asking.checked(
+        with sdk_errors.explained(f'look for the server of node {key}'):
+            answer = sdk_errors.checked(
                 self._cloud.compute.get(
                     '/servers/detail',
                     params={'tags': server_requests.tag(key)},
@@ -94,7 +94,7 @@ class Servers:
     ) -> base.Server:
         """Update a server, beginning with changes that restart it."""
         server = self._get(server_id)
-        with asking.explained(
+        with sdk_errors.explained(
             f'update server {server_id}', base.ServerNotFound
         ):
             if new.get('image'):
@@ -106,7 +106,7 @@ class Servers:
             self._set_flavor(server, new['flavor'])
             if name != server['name']:
                 sent = {'server': {'name': name}}
-                asking.checked(
+                sdk_errors.checked(
                     self._cloud.compute.put(f'/servers/{server_id}', json=sent)
                 )
             self._set_metadata(
@@ -121,7 +121,7 @@ class Servers:
         """Set keys of a server's metadata, and delete those that are None."""
         server = self._get(server_id)
         new = {k: v for k, v in metadata.items() if v is not None}
-        with asking.explained(
+        with sdk_errors.explained(
             f'change the metadata of server {server_id}', base.ServerNotFound
         ):
             self._set_metadata(server, metadata, new)
@@ -136,16 +136,16 @@ class Servers:
         """Delete a server, if it exists."""
         what = f'delete server {server_id}'
         try:
-            with asking.explained(what, base.ServerNotFound):
+            with sdk_errors.explained(what, base.ServerNotFound):
                 if force:
                     self._act(server_id, 'forceDelete', None)
                 else:
-                    asking.checked(
+                    sdk_errors.checked(
                         self._cloud.compute.delete(f'/servers/{server_id}')
                     )
         except base.ServerNotFound:
             return
-        asking.until(
+        sdk_errors.until(
             lambda: self._is_gone(server_id) or None,
             what,
             timeout=self._timeout() if timeout is None else timeout,
@@ -162,8 +162,8 @@ class Servers:
         if found is None:
             return
         sent = {'server': {'description': _LEFT}}
-        with asking.explained(f'leave server {found.id}'):
-            asking.checked(
+        with sdk_errors.explained(f'leave server {found.id}'):
+            sdk_errors.checked(
                 self._cloud.compute.put(
                     f'/servers/{found.id}', json=sent, microversion=SHOWING
                 )
@@ -214,12 +214,12 @@ class Servers:
     def snapshot(self, server_id: str, name: str) -> str:
         """Create an image of a server, and return the image's ID."""
         what = f'make an image of server {server_id}'
-        with asking.explained(what, base.ServerNotFound):
+        with sdk_errors.explained(what, base.ServerNotFound):
             answer = self._act(server_id, 'createImage', {'name': name})
             image_id = str(answer.json()['image_id'])
 
         def is_there() -> bool | None:
-            with asking.explained(what):
+            with sdk_errors.explained(what):
                 status = self._cloud.image.get_image(image_id).status
             if status in ('killed', 'deleted'):
                 raise base.ProviderError(
@@ -227,7 +227,7 @@ class Servers:
                 )
             return status == 'active' or None
 
-        asking.until(
+        sdk_errors.until(
             is_there,
             what,
             timeout=self._timeout(),
@@ -247,7 +247,7 @@ class Servers:
             sent['os:scheduler_hints'] = properties['scheduler_hints']
         volumes = server.get('block_device_mapping_v2') or ()
         has_types = any(volume.get('volume_type') for volume in volumes)
-        answer = asking.checked(
+        answer = sdk_errors.checked(
             self._cloud.compute.post(
                 '/servers',
                 json=sent,
@@ -284,7 +284,7 @@ class Servers:
 
     def _migrate(self, server_id: str) -> base.Server:
         what = f'migrate server {server_id}'
-        with asking.explained(what, base.ServerNotFound):
+        with sdk_errors.explained(what, base.ServerNotFound):
             if self._get(server_id)['status'] != 'VERIFY_RESIZE':
                 self._act(server_id, 'migrate', None)
             return self._confirm(server_id, what)
@@ -306,15 +306,15 @@ class Servers:
         wanted = server_requests.texts(new)
         for key in old:
             if key not in wanted and key in there:
-                asking.checked(self._cloud.compute.delete(f'{path}/{key}'))
+                sdk_errors.checked(self._cloud.compute.delete(f'{path}/{key}'))
         if any(there.get(key) != text for key, text in wanted.items()):
-            asking.checked(
+            sdk_errors.checked(
                 self._cloud.compute.post(path, json={'metadata': wanted})
             )
 
     def _rebuild(self, server_id: str, image: str) -> base.Server:
         what = f'rebuild server {server_id}'
-        with asking.explained(what, base.ServerNotFound):
+        with sdk_errors.explained(what, base.ServerNotFound):
             content = {
                 'imageRef': server_requests.image_id(self._cloud, image)
             }
@@ -332,7 +332,7 @@ class Servers:
         server = self._get(server_id)
         # An engine that died may have done this already.
         is_done = operation.is_lasting and server['status'] == operation.status
-        with asking.explained(what, base.ServerNotFound):
+        with sdk_errors.explained(what, base.ServerNotFound):
             if not is_done:
                 content = operation.content(parameters)
                 self._act(server_id, operation.action, content)
@@ -341,7 +341,7 @@ class Servers:
     # Requests to Nova
 
     def _act(self, server_id: str, action: str, content: Any) -> Any:
-        return asking.checked(
+        return sdk_errors.checked(
             self._cloud.compute.post(
                 f'/servers/{server_id}/action',
                 json={action: content},
@@ -351,8 +351,8 @@ class Servers:
 
     def _get(self, server_id: str) -> dict[str, Any]:
         what = f'show server {server_id}'
-        with asking.explained(what, base.ServerNotFound):
-            answer = asking.checked(
+        with sdk_errors.explained(what, base.ServerNotFound):
+            answer = sdk_errors.checked(
                 self._cloud.compute.get(
                     f'/servers/{server_id}', microversion=SHOWING
                 )
@@ -397,7 +397,7 @@ class Servers:
                 )
             return None
 
-        return asking.until(
+        return sdk_errors.until(
             look,
             what,
             timeout=self._timeout(),

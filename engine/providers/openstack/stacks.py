@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.providers import base
-from engine.providers.openstack import asking
+from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
 
 #: Property of a profile -> Heat's name for it.
@@ -57,8 +57,8 @@ class Stacks:
         found = self.find(key)
         if found is None:
             sent = {'stack_name': name, **_sent(properties)}
-            with asking.explained(what):
-                answer = asking.checked(
+            with sdk_errors.explained(what):
+                answer = sdk_errors.checked(
                     self._cloud.orchestration.post('/stacks', json=sent)
                 )
                 stack_id = answer.json()['stack']['id']
@@ -68,8 +68,8 @@ class Stacks:
 
     def find(self, key: str) -> base.Stack | None:
         """Return the stack that was created for ``key``, if any."""
-        with asking.explained(f'look for the stack of node {key}'):
-            answer = asking.checked(
+        with sdk_errors.explained(f'look for the stack of node {key}'):
+            answer = sdk_errors.checked(
                 self._cloud.orchestration.get(
                     '/stacks', params={'tags': f'cluster_node_id={key}'}
                 )
@@ -91,8 +91,8 @@ class Stacks:
         # Heat runs one operation at a time; an engine that died may have
         # started another one.
         stack = self._settled(stack_id, what, timeout)
-        with asking.explained(what, base.StackNotFound):
-            asking.checked(
+        with sdk_errors.explained(what, base.StackNotFound):
+            sdk_errors.checked(
                 self._cloud.orchestration.put(
                     _path(stack), json=_sent(properties)
                 )
@@ -105,8 +105,10 @@ class Stacks:
         what = f'delete stack {stack_id}'
         try:
             stack = self._get(stack_id)
-            with asking.explained(what, base.StackNotFound):
-                asking.checked(self._cloud.orchestration.delete(_path(stack)))
+            with sdk_errors.explained(what, base.StackNotFound):
+                sdk_errors.checked(
+                    self._cloud.orchestration.delete(_path(stack))
+                )
             self._pause()
             gone = self._settled(stack_id, what, self._timeout({}))
         except base.StackNotFound:
@@ -120,8 +122,8 @@ class Stacks:
         """Run Heat's check of a stack's resources."""
         what = f'check stack {stack_id}'
         stack = self._settled(stack_id, what, self._timeout({}))
-        with asking.explained(what, base.StackNotFound):
-            asking.checked(
+        with sdk_errors.explained(what, base.StackNotFound):
+            sdk_errors.checked(
                 self._cloud.orchestration.post(
                     f'{_path(stack)}/actions', json={'check': None}
                 )
@@ -132,17 +134,19 @@ class Stacks:
     def abandon(self, stack_id: str) -> None:
         """Delete a stack, but keep its resources."""
         what = f'abandon stack {stack_id}'
-        with asking.explained(what, base.StackNotFound):
+        with sdk_errors.explained(what, base.StackNotFound):
             path = _path(self._get(stack_id))
-            asking.checked(self._cloud.orchestration.delete(f'{path}/abandon'))
+            sdk_errors.checked(
+                self._cloud.orchestration.delete(f'{path}/abandon')
+            )
 
     def described(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
         what = f'describe stack {stack_id}'
-        with asking.explained(what, base.StackNotFound):
+        with sdk_errors.explained(what, base.StackNotFound):
             parts = {
-                part: asking.checked(
+                part: sdk_errors.checked(
                     self._cloud.orchestration.get(f'{_path(stack)}/{part}')
                 ).json()
                 for part in ('template', 'environment', 'files')
@@ -156,8 +160,8 @@ class Stacks:
 
     def _get(self, stack_id: str) -> dict[str, Any]:
         what = f'show stack {stack_id}'
-        with asking.explained(what, base.StackNotFound):
-            answer = asking.checked(
+        with sdk_errors.explained(what, base.StackNotFound):
+            answer = sdk_errors.checked(
                 self._cloud.orchestration.get(f'/stacks/{stack_id}')
             )
             stack: dict[str, Any] = answer.json()['stack']
@@ -175,7 +179,7 @@ class Stacks:
             is_busy = stack['stack_status'].endswith('_IN_PROGRESS')
             return None if is_busy else stack
 
-        return asking.until(
+        return sdk_errors.until(
             look,
             what,
             timeout=timeout,

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-import vobjects.base  # noqa: F401 - has oslo.service choose threads
+import vobjects.objects  # noqa: F401 - has oslo.service choose threads
 from api import app, serving, wsgi
 from api import conf as api_conf
 from tests.unit.api import memory

@@ -16,7 +16,7 @@ import sys
 import unittest
 import warnings
 
-from vobjects.codec import methods, properties
+from vobjects.objects.codec import field_properties, ovo_methods
 
 from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
 
@@ -29,10 +29,10 @@ def compile_everything() -> None:
 
     def make(cls: type[ovo_base.VersionedObject]) -> None:
         made_by_ovo(cls)
-        properties.install(cls)
+        field_properties.install(cls)
 
     ovo_base._make_class_properties = make
-    methods.install(ovo_base.VersionedObject, replace=True)
+    ovo_methods.install(ovo_base.VersionedObject, replace=True)
 
 
 def main() -> int:

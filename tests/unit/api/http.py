@@ -16,7 +16,7 @@ from wsgiref import util, validate
 
 from api.contract import contract
 from vobjects.testing import api_sig
-from vobjects.testing.promises import Promises
+from vobjects.testing.contract_checks import Promises
 
 #: What the requests have in the header Host.
 HOST = 'api.example.org'

@@ -11,7 +11,7 @@ import functools
 import uuid
 from typing import Any
 
-from vobjects import base, exceptions, manifest, serializer, versions
+from vobjects import exceptions, objects, versions
 from vobjects.clustering import errors, resources
 from vobjects.clustering import types as clustering_types
 from vobjects.clustering.context import RequestContext
@@ -27,6 +27,8 @@ from vobjects.clustering.requests import (
 )
 from vobjects.microversions.policy import Maximum
 from vobjects.microversions.presets import SENLIN
+from vobjects.objects import manifest
+from vobjects.rpc import serializer
 
 #: Importing it registered the types of the service.
 TYPES = clustering_types
@@ -87,7 +89,7 @@ class Engine:
     def call(
         self,
         context: RequestContext,
-        request: base.Request,
+        request: objects.Request,
         shown: manifest.Manifest | None = None,
     ) -> Any:
         """See ``vobjects.rpc.client.Client.call``."""

@@ -12,7 +12,7 @@ from oslo_middleware import cors
 
 from api import app, cross_origin
 from tests.unit.api import conftest, http, memory
-from tests.unit.api.test_basic import PASSWORD, configured, sent, users
+from tests.unit.api.test_basic_auth import PASSWORD, configured, sent, users
 
 __all__ = ('users',)
 

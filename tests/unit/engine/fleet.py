@@ -20,17 +20,17 @@ from sqlalchemy import orm
 from engine import reaper, scheduler, service
 from engine.actions import runtime
 from engine.db import clock, database, models, services
-from engine.delegations import base as delegations
 from engine.events import recorder
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
-from engine.providers import simulated
+from engine.providers.simulated.provider import SimulatedProvider
 from engine.queues import base as queues
-from vobjects import base
+from engine.trusts import base as delegations
+from vobjects import objects
 from vobjects.clustering import topics, types
 from vobjects.clustering.context import RequestContext
-from vobjects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, own
 from vobjects.rpc import fleet, server
 
 SPEC = {
@@ -90,7 +90,7 @@ class FragileServers:
         return operation
 
 
-class Cloud(simulated.SimulatedProvider):
+class Cloud(SimulatedProvider):
     """The simulated cloud, its servers :class:`FragileServers`."""
 
     def __init__(
@@ -185,7 +185,7 @@ class Engine:
         self.scheduler.hear()
 
     def ask(
-        self, request: base.Request, context: RequestContext | None = None
+        self, request: objects.Request, context: RequestContext | None = None
     ) -> Any:
         """Do what the RPC server does with a request."""
         context = context or caller()

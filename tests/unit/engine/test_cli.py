@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine import cli, service
-from engine.db import database, migrations, phases
+from engine.db import database, migrations, schema_phase
 from tests.unit.engine.db import chains, history
 from vobjects import exceptions
 from vobjects.cli import main
@@ -64,7 +64,7 @@ def test_db_sync_and_version(
     ('words', 'code'),
     [
         ('db version', 1),
-        ('db check', phases.State.EXPAND.value),
+        ('db check', schema_phase.State.EXPAND.value),
         ('db contract', 1),
         ('db purge --older-than=1d', 1),
         ('queue show q', 1),
@@ -141,8 +141,10 @@ def test_db_check_expand_and_contract(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argument = f'--config-file={config}'
-    assert cli.db(['check', argument]) == phases.State.EXPAND.value
-    with pytest.raises(phases.NotExpandedError, match='vobjects db expand'):
+    assert cli.db(['check', argument]) == schema_phase.State.EXPAND.value
+    with pytest.raises(
+        schema_phase.NotExpandedError, match='vobjects db expand'
+    ):
         cli.db(['contract', argument])
     assert cli.db(['expand', argument]) == 0
     assert cli.db(['check', argument]) == 0
@@ -158,7 +160,9 @@ def test_db_check_expand_and_contract(
 
 def test_db_purge(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     purge = ['purge', f'--config-file={config}', '--older-than=1d']
-    with pytest.raises(phases.NotExpandedError, match='vobjects db expand'):
+    with pytest.raises(
+        schema_phase.NotExpandedError, match='vobjects db expand'
+    ):
         cli.db(purge)
     assert cli.db(['sync', f'--config-file={config}']) == 0
     target = database.Database(cli.configuration([config]))
@@ -216,17 +220,17 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
         for line in engine.stdout:
             if 'serves' in line:
                 break
-        with pytest.raises(phases.OlderEnginesError, match=r'0\.0\.9'):
-            phases.contract(target, conf, newer)
+        with pytest.raises(schema_phase.OlderEnginesError, match=r'0\.0\.9'):
+            schema_phase.contract(target, conf, newer)
         engine.send_signal(signal.SIGTERM)
         rest = engine.stdout.read()
     assert engine.returncode == 0, rest
     assert 'Traceback' not in rest
-    phases.contract(target, conf, newer)
+    schema_phase.contract(target, conf, newer)
     target.close()
     # Seen from the release that the next one contracted the database after.
     assert cli.db(['check', '--config-file', config]) == (
-        phases.State.TOO_NEW.value
+        schema_phase.State.TOO_NEW.value
     )
     with pytest.raises(service.SchemaError, match='newer release'):
         cli.main(['--config-file', config])

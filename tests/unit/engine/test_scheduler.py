@@ -11,7 +11,7 @@ from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects import exceptions
 from vobjects.clustering.requests import clusters, nodes
-from vobjects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, own
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:

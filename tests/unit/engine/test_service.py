@@ -18,9 +18,9 @@ from engine.db import database
 from engine.db import services as services_db
 from tests.unit.engine import fleet
 from tests.unit.engine.conftest import configuration
-from vobjects import manifest
 from vobjects.clustering import errors, topics
 from vobjects.clustering.requests import clusters, profiles, services
+from vobjects.objects import manifest
 from vobjects.rpc import client, transport
 
 

@@ -11,8 +11,8 @@ from oslo_config import cfg, generator
 
 from api import conf as api_conf
 from engine import conf as engine_conf
-from engine.delegations import conf as delegations_conf
 from engine.providers.openstack import conf as openstack_conf
+from engine.trusts import conf as delegations_conf
 from vobjects.cli import settings
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.drivers import embedded

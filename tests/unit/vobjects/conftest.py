@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import manifest
+from vobjects.objects import manifest
 
 
 @pytest.fixture

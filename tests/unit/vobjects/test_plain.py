@@ -6,14 +6,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from vobjects import base, fields
-from vobjects.history import added
+from vobjects import fields, objects
+from vobjects.objects.history import added
 
 NEWEST = {'PlainLeaf': '1.1', 'PlainTree': '1.0'}
 
 
-@base.register
-class PlainLeaf(base.Resource):
+@objects.register
+class PlainLeaf(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
     fields = {
@@ -22,8 +22,8 @@ class PlainLeaf(base.Resource):
     }
 
 
-@base.register
-class PlainTree(base.Resource):
+@objects.register
+class PlainTree(objects.Resource):
     fields = {
         'leaf': fields.ObjectField('PlainLeaf', nullable=True),
         'row': fields.ListOfObjectsField('PlainLeaf'),
@@ -59,21 +59,21 @@ def expected(leaf: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_plain_has_no_envelopes_at_any_depth() -> None:
-    said = base.plain(tree(), NEWEST)
+    said = objects.plain(tree(), NEWEST)
     assert said == expected({'name': 'a', 'tag': 't'})
     assert json.loads(json.dumps(said)) == said
 
 
 def test_plain_shows_what_the_manifest_shows() -> None:
-    said = base.plain(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
+    said = objects.plain(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
     assert said == expected({'name': 'a'})
 
 
 def test_plain_leaves_the_object_as_it_is() -> None:
     one = tree()
-    base.plain(one, NEWEST)['row'].clear()
-    assert base.plain(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
+    objects.plain(one, NEWEST)['row'].clear()
+    assert objects.plain(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
 
 
 def test_plain_of_what_is_not_set_or_null_says_so() -> None:
-    assert base.plain(PlainTree(leaf=None), NEWEST) == {'leaf': None}
+    assert objects.plain(PlainTree(leaf=None), NEWEST) == {'leaf': None}

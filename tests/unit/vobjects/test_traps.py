@@ -18,8 +18,9 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fixture
 
-from vobjects import base, exceptions, fields, manifest
-from vobjects.history import added, removed
+from vobjects import exceptions, fields, objects
+from vobjects.objects import manifest
+from vobjects.objects.history import added, removed
 from vobjects.testing import comparing, strategies
 
 Types = types.SimpleNamespace
@@ -111,16 +112,16 @@ def theirs(registry: None) -> Types:
 def ours(registry: None) -> Types:
     """The same, declared."""
 
-    @base.register
-    class Delete(base.Object):
+    @objects.register
+    class Delete(objects.Object):
         VERSION = '1.1'
         fields = {
             'identity': fields.StringField(),
             'force': added('1.1', fields.BooleanField(default=False)),
         }
 
-    @base.register
-    class Leaf(base.Object):
+    @objects.register
+    class Leaf(objects.Object):
         VERSION = '1.2'
         fields = {
             'name': fields.StringField(),
@@ -128,13 +129,13 @@ def ours(registry: None) -> Types:
             'tag': added('1.2', fields.StringField(nullable=True)),
         }
 
-    @base.register
+    @objects.register
     class LeafPlus(Leaf):
         VERSION = '1.3'
         fields = {'weight': added('1.3', fields.IntegerField(default=0))}
 
-    @base.register
-    class Tree(base.Object):
+    @objects.register
+    class Tree(objects.Object):
         fields = {
             'any': fields.ObjectField('Leaf', subclasses=True, nullable=True),
             'map': fields.Field(
@@ -142,8 +143,8 @@ def ours(registry: None) -> Types:
             ),
         }
 
-    @base.register
-    class Deep(base.Object):
+    @objects.register
+    class Deep(objects.Object):
         fields = {
             'rows': fields.Field(
                 fields.List(
@@ -152,14 +153,14 @@ def ours(registry: None) -> Types:
             )
         }
 
-    @base.register
-    class Gap(base.ObjectListBase, base.Object):
+    @objects.register
+    class Gap(objects.ObjectListBase, objects.Object):
         VERSION = '1.5'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
         child_versions = {'1.0': '1.0', '1.3': '1.1', '1.5': '1.2'}
 
-    @base.register
-    class Bare(base.ObjectListBase, base.Object):
+    @objects.register
+    class Bare(objects.ObjectListBase, objects.Object):
         VERSION = '1.1'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
 
@@ -201,8 +202,8 @@ def test_g21_ours_cannot_forget(ours: Types) -> None:
 def test_g21_ours_takes_no_new_field_under_an_old_label(
     registry: None,
 ) -> None:
-    @base.register
-    class Forgot(base.Resource):
+    @objects.register
+    class Forgot(objects.Resource):
         VERSION = '1.1'
         VERSION_MAP = {'1.4': '1.1'}
         fields = {
@@ -280,8 +281,8 @@ def test_g25_ours_refuses_unknown_fields(ours: Types) -> None:
 
 
 def test_g25_ours_keeps_them_aside_for_a_reader(registry: None) -> None:
-    @base.register
-    class Delete(base.Resource):
+    @objects.register
+    class Delete(objects.Resource):
         fields = {'identity': fields.StringField()}
 
     read = Delete.obj_from_primitive(UNKNOWN)
@@ -428,8 +429,8 @@ def test_g31_theirs_takes_any_time_for_any_other(registry: None) -> None:
 
 
 def test_g31_ours_compares_times(registry: None) -> None:
-    @base.register
-    class Event(base.Object):
+    @objects.register
+    class Event(objects.Object):
         fields = {'at': fields.DateTimeField()}
 
     at = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)

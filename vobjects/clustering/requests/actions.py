@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
-from vobjects.history import added
+from vobjects.objects.history import added
 
 
-@base.register
+@objects.register
 class ActionListRequest(common.ListRequest):
     """List actions."""
 
@@ -32,15 +32,15 @@ class ActionListRequest(common.ListRequest):
     }
 
 
-@base.register
-class ActionGetRequest(base.Request):
+@objects.register
+class ActionGetRequest(objects.Request):
     """Show an action."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ActionUpdateRequest(base.Request):
+@objects.register
+class ActionUpdateRequest(objects.Request):
     """Cancel an action and the actions that it depends on."""
 
     VERSION_MAP = {'1.12': '1.0'}

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
-from vobjects.history import added
+from vobjects.objects.history import added
 
 
-@base.register
+@objects.register
 class ClusterListRequest(common.ListRequest):
     """List clusters."""
 
@@ -22,8 +22,8 @@ class ClusterListRequest(common.ListRequest):
     }
 
 
-@base.register
-class ClusterCreateRequest(base.Request):
+@objects.register
+class ClusterCreateRequest(objects.Request):
     """Create a cluster of ``desired_capacity`` nodes."""
 
     VERSION = '1.1'
@@ -44,15 +44,15 @@ class ClusterCreateRequest(base.Request):
     }
 
 
-@base.register
-class ClusterGetRequest(base.Request):
+@objects.register
+class ClusterGetRequest(objects.Request):
     """Show a cluster."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ClusterUpdateRequest(base.Request):
+@objects.register
+class ClusterUpdateRequest(objects.Request):
     """Update a cluster; omitted fields keep their values."""
 
     VERSION = '1.2'
@@ -72,8 +72,8 @@ class ClusterUpdateRequest(base.Request):
     }
 
 
-@base.register
-class ClusterDeleteRequest(base.Request):
+@objects.register
+class ClusterDeleteRequest(objects.Request):
     """Delete a cluster and its nodes."""
 
     VERSION = '1.1'
@@ -86,8 +86,8 @@ class ClusterDeleteRequest(base.Request):
     }
 
 
-@base.register
-class ClusterResizeRequest(base.Request):
+@objects.register
+class ClusterResizeRequest(objects.Request):
     """Change the size of a cluster or its limits."""
 
     fields = {
@@ -103,8 +103,8 @@ class ClusterResizeRequest(base.Request):
     }
 
 
-@base.register
-class ClusterScaleInRequest(base.Request):
+@objects.register
+class ClusterScaleInRequest(objects.Request):
     """Remove nodes from a cluster, by default one.
 
     Rejected while another action works on the cluster. Older engines reject it
@@ -123,8 +123,8 @@ class ClusterScaleInRequest(base.Request):
     }
 
 
-@base.register
-class ClusterScaleOutRequest(base.Request):
+@objects.register
+class ClusterScaleOutRequest(objects.Request):
     """Add nodes to a cluster, by default one.
 
     Rejected while another action works on the cluster. Older engines reject it
@@ -143,8 +143,8 @@ class ClusterScaleOutRequest(base.Request):
     }
 
 
-@base.register
-class ClusterAddNodesRequest(base.Request):
+@objects.register
+class ClusterAddNodesRequest(objects.Request):
     """Add existing nodes that belong to no cluster."""
 
     fields = {
@@ -153,8 +153,8 @@ class ClusterAddNodesRequest(base.Request):
     }
 
 
-@base.register
-class ClusterDelNodesRequest(base.Request):
+@objects.register
+class ClusterDelNodesRequest(objects.Request):
     """Remove nodes from a cluster, and optionally delete them."""
 
     VERSION = '1.1'
@@ -170,8 +170,8 @@ class ClusterDelNodesRequest(base.Request):
     }
 
 
-@base.register
-class ClusterReplaceNodesRequest(base.Request):
+@objects.register
+class ClusterReplaceNodesRequest(objects.Request):
     """Replace members of a cluster with nodes that belong to no cluster.
 
     ``nodes`` maps each member to its replacement.
@@ -185,8 +185,8 @@ class ClusterReplaceNodesRequest(base.Request):
     }
 
 
-@base.register
-class ClusterCheckRequest(base.Request):
+@objects.register
+class ClusterCheckRequest(objects.Request):
     """Check the health of a cluster's nodes.
 
     The parameter ``delete_check_action`` deletes the records of earlier
@@ -199,8 +199,8 @@ class ClusterCheckRequest(base.Request):
     }
 
 
-@base.register
-class ClusterRecoverRequest(base.Request):
+@objects.register
+class ClusterRecoverRequest(objects.Request):
     """Recover the unhealthy nodes of a cluster."""
 
     VERSION = '1.2'
@@ -222,8 +222,8 @@ class ClusterRecoverRequest(base.Request):
     }
 
 
-@base.register
-class ClusterOperationRequest(base.Request):
+@objects.register
+class ClusterOperationRequest(objects.Request):
     """Run an operation of the profile type on some or all nodes.
 
     The keys of ``filters`` are those in
@@ -241,8 +241,8 @@ class ClusterOperationRequest(base.Request):
     }
 
 
-@base.register
-class ClusterCollectRequest(base.Request):
+@objects.register
+class ClusterCollectRequest(objects.Request):
     """Collect one attribute of each node, selected by a JSON path."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -253,8 +253,8 @@ class ClusterCollectRequest(base.Request):
     }
 
 
-@base.register
-class ClusterCompleteLifecycleRequest(base.Request):
+@objects.register
+class ClusterCompleteLifecycleRequest(objects.Request):
     """Complete the lifecycle hook of a node that is being removed.
 
     The token is the ID of the action that removes the node.

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 
 
-class ListRequest(base.Request):
+class ListRequest(objects.Request):
     """Base of all list requests: pagination and project scope.
 
     The field names are those of Senlin's API reference. Each subclass adds

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
 
 
-@base.register
+@objects.register
 class EventListRequest(common.ListRequest):
     """List events; a level is given by name or number."""
 
@@ -34,8 +34,8 @@ class EventListRequest(common.ListRequest):
     }
 
 
-@base.register
-class EventGetRequest(base.Request):
+@objects.register
+class EventGetRequest(objects.Request):
     """Show an event."""
 
     fields = {'identity': fields.StringField()}

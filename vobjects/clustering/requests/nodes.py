@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
-from vobjects.history import added
+from vobjects.objects.history import added
 
 
-@base.register
+@objects.register
 class NodeListRequest(common.ListRequest):
     """List nodes."""
 
@@ -23,8 +23,8 @@ class NodeListRequest(common.ListRequest):
     }
 
 
-@base.register
-class NodeCreateRequest(base.Request):
+@objects.register
+class NodeCreateRequest(objects.Request):
     """Create a node, optionally in a cluster."""
 
     fields = {
@@ -36,8 +36,8 @@ class NodeCreateRequest(base.Request):
     }
 
 
-@base.register
-class NodeGetRequest(base.Request):
+@objects.register
+class NodeGetRequest(objects.Request):
     """Show a node, optionally with details from the cloud."""
 
     fields = {
@@ -48,8 +48,8 @@ class NodeGetRequest(base.Request):
     }
 
 
-@base.register
-class NodeUpdateRequest(base.Request):
+@objects.register
+class NodeUpdateRequest(objects.Request):
     """Update a node; omitted fields keep their values."""
 
     VERSION = '1.1'
@@ -66,8 +66,8 @@ class NodeUpdateRequest(base.Request):
     }
 
 
-@base.register
-class NodeDeleteRequest(base.Request):
+@objects.register
+class NodeDeleteRequest(objects.Request):
     """Delete a node."""
 
     VERSION = '1.1'
@@ -80,8 +80,8 @@ class NodeDeleteRequest(base.Request):
     }
 
 
-@base.register
-class NodeCheckRequest(base.Request):
+@objects.register
+class NodeCheckRequest(objects.Request):
     """Check the health of a node."""
 
     fields = {
@@ -90,8 +90,8 @@ class NodeCheckRequest(base.Request):
     }
 
 
-@base.register
-class NodeRecoverRequest(base.Request):
+@objects.register
+class NodeRecoverRequest(objects.Request):
     """Recover a node.
 
     For the operation RECREATE, ``delete_timeout`` is the time in seconds
@@ -120,8 +120,8 @@ class NodeRecoverRequest(base.Request):
     }
 
 
-@base.register
-class NodeOperationRequest(base.Request):
+@objects.register
+class NodeOperationRequest(objects.Request):
     """Run an operation of the profile type on a node."""
 
     VERSION_MAP = {'1.4': '1.0'}
@@ -133,7 +133,7 @@ class NodeOperationRequest(base.Request):
     }
 
 
-class _Adoption(base.Request):
+class _Adoption(objects.Request):
     """Base of the adoption requests: the resource and its profile type."""
 
     fields = {
@@ -144,14 +144,14 @@ class _Adoption(base.Request):
     }
 
 
-@base.register
+@objects.register
 class NodeAdoptPreviewRequest(_Adoption):
     """Show the spec that an existing cloud resource would have as a node."""
 
     VERSION_MAP = {'1.7': '1.0'}
 
 
-@base.register
+@objects.register
 class NodeAdoptRequest(_Adoption):
     """Create a node from an existing cloud resource."""
 
@@ -164,8 +164,8 @@ class NodeAdoptRequest(_Adoption):
     }
 
 
-@base.register
-class NodeJoinRequest(base.Request):
+@objects.register
+class NodeJoinRequest(objects.Request):
     """Add a node to a cluster; sent by an action on that cluster."""
 
     fields = {
@@ -174,8 +174,8 @@ class NodeJoinRequest(base.Request):
     }
 
 
-@base.register
-class NodeLeaveRequest(base.Request):
+@objects.register
+class NodeLeaveRequest(objects.Request):
     """Remove a node from its cluster; sent by an action on that cluster."""
 
     fields = {'identity': fields.StringField()}

@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
 
 
-@base.register
-class PolicyTypeListRequest(base.Request):
+@objects.register
+class PolicyTypeListRequest(objects.Request):
     """List the policy types that an engine supports."""
 
 
-@base.register
-class PolicyTypeGetRequest(base.Request):
+@objects.register
+class PolicyTypeGetRequest(objects.Request):
     """Show a policy type and the schema of its spec."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
+@objects.register
 class PolicyListRequest(common.ListRequest):
     """List policies."""
 
@@ -31,8 +31,8 @@ class PolicyListRequest(common.ListRequest):
     }
 
 
-@base.register
-class PolicyCreateRequest(base.Request):
+@objects.register
+class PolicyCreateRequest(objects.Request):
     """Create a policy."""
 
     fields = {
@@ -41,8 +41,8 @@ class PolicyCreateRequest(base.Request):
     }
 
 
-@base.register
-class PolicyValidateRequest(base.Request):
+@objects.register
+class PolicyValidateRequest(objects.Request):
     """Validate a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -50,15 +50,15 @@ class PolicyValidateRequest(base.Request):
     fields = {'spec': fields.JsonField()}
 
 
-@base.register
-class PolicyGetRequest(base.Request):
+@objects.register
+class PolicyGetRequest(objects.Request):
     """Show a policy."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class PolicyUpdateRequest(base.Request):
+@objects.register
+class PolicyUpdateRequest(objects.Request):
     """Rename a policy."""
 
     fields = {
@@ -67,15 +67,15 @@ class PolicyUpdateRequest(base.Request):
     }
 
 
-@base.register
-class PolicyDeleteRequest(base.Request):
+@objects.register
+class PolicyDeleteRequest(objects.Request):
     """Delete a policy that is not attached to a cluster."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ClusterPolicyListRequest(base.Request):
+@objects.register
+class ClusterPolicyListRequest(objects.Request):
     """List the policies attached to a cluster."""
 
     fields = {
@@ -89,8 +89,8 @@ class ClusterPolicyListRequest(base.Request):
     }
 
 
-@base.register
-class ClusterPolicyGetRequest(base.Request):
+@objects.register
+class ClusterPolicyGetRequest(objects.Request):
     """Show a policy attached to a cluster."""
 
     fields = {
@@ -99,8 +99,8 @@ class ClusterPolicyGetRequest(base.Request):
     }
 
 
-@base.register
-class ClusterAttachPolicyRequest(base.Request):
+@objects.register
+class ClusterAttachPolicyRequest(objects.Request):
     """Attach a policy to a cluster."""
 
     fields = {
@@ -110,8 +110,8 @@ class ClusterAttachPolicyRequest(base.Request):
     }
 
 
-@base.register
-class ClusterDetachPolicyRequest(base.Request):
+@objects.register
+class ClusterDetachPolicyRequest(objects.Request):
     """Detach a policy from a cluster."""
 
     fields = {
@@ -120,8 +120,8 @@ class ClusterDetachPolicyRequest(base.Request):
     }
 
 
-@base.register
-class ClusterUpdatePolicyRequest(base.Request):
+@objects.register
+class ClusterUpdatePolicyRequest(objects.Request):
     """Enable or disable a policy attached to a cluster."""
 
     fields = {

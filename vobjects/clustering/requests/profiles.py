@@ -3,25 +3,25 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
 
 
-@base.register
-class ProfileTypeListRequest(base.Request):
+@objects.register
+class ProfileTypeListRequest(objects.Request):
     """List the profile types that an engine supports."""
 
 
-@base.register
-class ProfileTypeGetRequest(base.Request):
+@objects.register
+class ProfileTypeGetRequest(objects.Request):
     """Show a profile type and the schema of its spec."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ProfileTypeOpsRequest(base.Request):
+@objects.register
+class ProfileTypeOpsRequest(objects.Request):
     """List the operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
@@ -29,7 +29,7 @@ class ProfileTypeOpsRequest(base.Request):
     fields = {'identity': fields.StringField()}
 
 
-@base.register
+@objects.register
 class ProfileListRequest(common.ListRequest):
     """List profiles."""
 
@@ -40,8 +40,8 @@ class ProfileListRequest(common.ListRequest):
     }
 
 
-@base.register
-class ProfileCreateRequest(base.Request):
+@objects.register
+class ProfileCreateRequest(objects.Request):
     """Create a profile."""
 
     fields = {
@@ -51,8 +51,8 @@ class ProfileCreateRequest(base.Request):
     }
 
 
-@base.register
-class ProfileValidateRequest(base.Request):
+@objects.register
+class ProfileValidateRequest(objects.Request):
     """Validate a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
@@ -60,15 +60,15 @@ class ProfileValidateRequest(base.Request):
     fields = {'spec': fields.JsonField()}
 
 
-@base.register
-class ProfileGetRequest(base.Request):
+@objects.register
+class ProfileGetRequest(objects.Request):
     """Show a profile."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ProfileUpdateRequest(base.Request):
+@objects.register
+class ProfileUpdateRequest(objects.Request):
     """Update a profile; omitted fields keep their values."""
 
     fields = {
@@ -78,8 +78,8 @@ class ProfileUpdateRequest(base.Request):
     }
 
 
-@base.register
-class ProfileDeleteRequest(base.Request):
+@objects.register
+class ProfileDeleteRequest(objects.Request):
     """Delete a profile that no cluster or node uses."""
 
     fields = {'identity': fields.StringField()}

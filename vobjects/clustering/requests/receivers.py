@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from vobjects import base, fields
+from vobjects import fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
-from vobjects.history import added
+from vobjects.objects.history import added
 
 
-@base.register
+@objects.register
 class ReceiverListRequest(common.ListRequest):
     """List receivers."""
 
@@ -31,8 +31,8 @@ class ReceiverListRequest(common.ListRequest):
     }
 
 
-@base.register
-class ReceiverCreateRequest(base.Request):
+@objects.register
+class ReceiverCreateRequest(objects.Request):
     """Create a receiver, through which external systems start actions.
 
     The receiver acts with the permissions of its creator; ``actor`` is
@@ -52,15 +52,15 @@ class ReceiverCreateRequest(base.Request):
     }
 
 
-@base.register
-class ReceiverGetRequest(base.Request):
+@objects.register
+class ReceiverGetRequest(objects.Request):
     """Show a receiver."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ReceiverUpdateRequest(base.Request):
+@objects.register
+class ReceiverUpdateRequest(objects.Request):
     """Update a receiver; omitted fields keep their values."""
 
     VERSION_MAP = {'1.7': '1.0'}
@@ -76,22 +76,22 @@ class ReceiverUpdateRequest(base.Request):
     }
 
 
-@base.register
-class ReceiverDeleteRequest(base.Request):
+@objects.register
+class ReceiverDeleteRequest(objects.Request):
     """Delete a receiver."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class ReceiverNotifyRequest(base.Request):
+@objects.register
+class ReceiverNotifyRequest(objects.Request):
     """Make a receiver fetch its messages."""
 
     fields = {'identity': fields.StringField()}
 
 
-@base.register
-class WebhookTriggerRequest(base.Request):
+@objects.register
+class WebhookTriggerRequest(objects.Request):
     """Start the action of a receiver.
 
     Every key of ``params`` must be a parameter of the action. ``body`` may be

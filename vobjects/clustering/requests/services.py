@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from vobjects import base
+from vobjects import objects
 
 
-@base.register
-class ServiceListRequest(base.Request):
+@objects.register
+class ServiceListRequest(objects.Request):
     """List the engine processes."""
 
     VERSION_MAP = {'1.7': '1.0'}
     EARLY_VERSION_MAP = {'1.0': '1.0'}
 
 
-@base.register
-class BuildInfoRequest(base.Request):
+@objects.register
+class BuildInfoRequest(objects.Request):
     """Show the build of the service."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.place import Place
 from vobjects.lock.report import machines, people
+from vobjects.lock.source_location import Place
 
 #: Returns the location of a finding in the source; None: unknown.
 Placed = Callable[[Finding], Place | None]

@@ -9,9 +9,9 @@ from typing import Any
 from xml.sax import saxutils
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.place import Place
 from vobjects.lock.report import people
 from vobjects.lock.rules import ORDERS, RULES
+from vobjects.lock.source_location import Place
 
 _SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 

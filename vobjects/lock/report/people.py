@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.place import Place
 from vobjects.lock.rules import ORDERS
+from vobjects.lock.source_location import Place
 
 
 def text(result: Result, placed: Callable[[Finding], Place | None]) -> str:

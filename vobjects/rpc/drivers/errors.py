@@ -29,7 +29,7 @@ class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
     This is a kind of timeout because the consequence is the same: the call may
     have been performed. Code that handles timeouts handles it, too. A broker
     redelivers the call to another server instead, see
-    :mod:`vobjects.rpc.redelivery`. MessageDeliveryFailure would mean that the
+    :mod:`vobjects.rpc.late_ack`. MessageDeliveryFailure would mean that the
     caller can safely repeat the call.
     """
 

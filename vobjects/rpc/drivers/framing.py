@@ -9,8 +9,8 @@
     payload             JSON in UTF-8, or empty
 
 Other drivers encode values with ``oslo_serialization.jsonutils``, and this
-module gives the same result: :mod:`vobjects.codec.text` is a faster encoder,
-and jsonutils encodes the values that it rejects.
+module gives the same result: :mod:`vobjects.objects.codec.json_text` is a
+faster encoder, and jsonutils encodes the values that it rejects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from oslo_serialization import jsonutils
 
-from vobjects.codec import text
+from vobjects.objects.codec import json_text
 from vobjects.rpc.drivers import errors
 
 HEADER = struct.Struct('>IBQ')
@@ -72,7 +72,7 @@ def encode(value: Any) -> bytes:
     :raises TypeError: a key of a dict is neither text nor a number
     """
     try:
-        return text.dumps(value)
+        return json_text.dumps(value)
     except TypeError:
         return _encoder.encode(value).encode()
 
@@ -83,7 +83,7 @@ def decode(payload: bytes) -> Any:
     :raises vobjects.rpc.drivers.errors.MalformedFrame: it is not JSON
     """
     try:
-        return text.loads(payload)
+        return json_text.loads(payload)
     except ValueError as error:
         raise errors.MalformedFrame(f'no JSON: {error}') from None
 

@@ -19,7 +19,7 @@ from typing import Any
 
 # First: it has oslo.service choose threads before anything is imported that
 # would choose eventlet.
-import vobjects.base  # noqa: F401  # isort: skip
+import vobjects.objects  # noqa: F401  # isort: skip
 import oslo_messaging
 from oslo_config import cfg
 

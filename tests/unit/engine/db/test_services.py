@@ -9,7 +9,7 @@ import pytest
 
 from engine.db import database, models, services
 from tests.unit.engine import fleet as bench
-from vobjects.manifest import Manifest
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet
 
 MEMBER = fleet.Member(

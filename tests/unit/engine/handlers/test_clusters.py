@@ -18,7 +18,7 @@ from vobjects.clustering.requests import (
     profiles,
     receivers,
 )
-from vobjects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, own
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from engine.db import models
 from engine.db import simulation as tables
 from engine.policies import base
-from engine.providers import balancing
+from engine.providers import load_balancing
 from tests.unit.engine import asks, fleet
 from tests.unit.engine.policies.attaching import (
     attach,
@@ -138,7 +138,7 @@ def test_node_that_cannot_be_a_member_is_a_warning(
     found = world.rows(models.ClusterPolicy)[0].data
     data = found['LoadBalancingPolicy']['data']
     balancers.delete(
-        balancing.Balancer(data['loadbalancer'], data['pool']), timeout=60
+        load_balancing.Balancer(data['loadbalancer'], data['pool']), timeout=60
     )
     action = scale(engine, clusters.ClusterScaleOutRequest)
     assert action.status == 'FAILED'
@@ -185,7 +185,7 @@ def test_load_balancer_that_is_there_stays(world: fleet.World) -> None:
     engine = world.engine()
     balancers = engine.run.provider.load_balancers
     assert balancers is not None
-    spec = balancing.Spec('mine', SPEC['vip'], SPEC['pool'])
+    spec = load_balancing.Spec('mine', SPEC['vip'], SPEC['pool'])
     there = balancers.create('key', spec, timeout=60)
     asks.cluster(engine, 2)
     pool = {**SPEC['pool'], 'id': there.pool_id}

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.providers import base, simulated
+from engine.providers import base
+from engine.providers.simulated import provider
 from tests.unit.engine import fleet
 
 
 def test_provider_is_loaded_by_its_name(world: fleet.World) -> None:
     found = base.load(world.conf, world.database)
-    assert isinstance(found, simulated.SimulatedProvider)
+    assert isinstance(found, provider.SimulatedProvider)
 
 
 def test_name_that_nobody_has_is_told_with_those_there_are(

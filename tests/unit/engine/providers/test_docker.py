@@ -14,7 +14,7 @@ import pytest
 from oslo_config import cfg
 
 from engine import conf as engine_conf
-from engine import outgoing
+from engine import http_client
 from engine.providers import base, docker
 from tests import certificates, limits, raw_server
 from tests.cloud import docker as fake
@@ -54,7 +54,7 @@ def test_host_in_a_forbidden_network_is_not_spoken_to(
         with pytest.raises(base.ProviderError, match='forbidden network'):
             containers.create(url, 'key', 'web', {'image': 'nginx'})
     assert daemon.containers == {}
-    with pytest.raises(outgoing.ConfigError, match='nonsense'):
+    with pytest.raises(http_client.ConfigError, match='nonsense'):
         configured('nonsense')
 
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from vobjects import manifest
 from vobjects.cli import fleet, main
+from vobjects.objects import manifest
 
 
 def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):

@@ -19,13 +19,13 @@ from vobjects.lock import parse
 from vobjects.lock.model import LockError
 
 FIRST = """\
-from vobjects import base, fields
-from vobjects.history import added
+import vobjects
+from vobjects import added, fields
 
 
 def register_all():
-    @base.register
-    class Order(base.Object):
+    @vobjects.register
+    class Order(vobjects.Object):
         VERSION = '1.0'
         fields = {
             'item': fields.StringField(),
@@ -257,13 +257,14 @@ def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 COMMITS = """\
-from vobjects import base, fields
-from vobjects.history import added, removed, renamed
+import vobjects
+from vobjects import fields
+from vobjects.objects.history import added, removed, renamed
 
 
 def register_all():
-    @base.register
-    class Order(base.Object):
+    @vobjects.register
+    class Order(vobjects.Object):
         VERSION = '1.3'  # é
         fields = {
             'item': fields.StringField(),
@@ -273,8 +274,8 @@ def register_all():
             'note': added('1.3', fields.StringField(default='1.3')),
         }
 
-    @base.register
-    class Shown(base.Request):
+    @vobjects.register
+    class Shown(vobjects.Request):
         VERSION = '1.2'
         VERSION_MAP = {'1.4': '1.1', '1.5': '1.2'}
         fields = {
@@ -282,8 +283,8 @@ def register_all():
             'b': added('1.2', fields.StringField(nullable=True)),
         }
 
-    @base.register
-    class Bill(base.Request):
+    @vobjects.register
+    class Bill(vobjects.Request):
         VERSION = '1.2'
         VERSION_MAP = {'1.4': '1.2'}
         fields = {
@@ -291,8 +292,8 @@ def register_all():
             'b': added('1.2', fields.StringField(nullable=True)),
         }
 
-    @base.register
-    class Twice(base.Object):
+    @vobjects.register
+    class Twice(vobjects.Object):
         VERSION = '1.2'
         fields = {
             'a': renamed(

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fixture as ovo_fixture
 
-from vobjects import base, exceptions, manifest
+from vobjects import exceptions, objects
 from vobjects.clustering import history, resources, types
-from vobjects.rpc import objects as fleet_objects
+from vobjects.objects import manifest
+from vobjects.rpc import fleet_types as fleet_objects
 from vobjects.testing import strategies
 from vobjects.versions import Version
 
@@ -123,7 +124,7 @@ FINGERPRINTS: dict[str, str] = {
 OURS = sorted(
     (
         cls
-        for cls in base.registered_types()
+        for cls in objects.registered_types()
         if cls.__module__.startswith(('vobjects.clustering', 'vobjects.rpc'))
     ),
     key=lambda cls: cls.__name__,
@@ -216,7 +217,7 @@ def test_what_changes_between_microversions_is_what_the_seed_says() -> None:
 
 @pytest.mark.parametrize('cls', fleet_objects.ALWAYS)
 def test_what_the_fleet_says_of_itself_stays_at_1_0(
-    cls: type[base.Object],
+    cls: type[objects.Object],
 ) -> None:
     assert cls.VERSION == '1.0'
 
@@ -228,7 +229,7 @@ def test_what_the_fleet_says_of_itself_stays_at_1_0(
 )
 @given(data=st.data())
 def test_every_type_survives_every_older_version(
-    cls: type[base.Object], data: st.DataObject
+    cls: type[objects.Object], data: st.DataObject
 ) -> None:
     obj = data.draw(strategies.instances(cls))
     own = dict(manifest.own())
@@ -252,7 +253,7 @@ def test_every_type_survives_every_older_version(
         again = cls.obj_from_primitive(primitive)
         assert again.VERSION == cls.VERSION
         shown = {**own, cls.obj_name(): target}
-        said, repeated = base.plain(obj, shown), base.plain(again, shown)
+        said, repeated = objects.plain(obj, shown), objects.plain(again, shown)
         assert said == {name: repeated[name] for name in said}
 
 
@@ -261,7 +262,9 @@ def test_a_profile_type_up_to_1_4_has_its_version_in_its_name() -> None:
         name='os.nova.server', version='1.0', support_status={}
     )
     shown = {
-        text: base.plain(item, manifest.at_microversion(Version.parse(text)))
+        text: objects.plain(
+            item, manifest.at_microversion(Version.parse(text))
+        )
         for text in ('1.4', '1.5')
     }
     assert shown == {

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from vobjects.base import Request, Resource, register  # isort: skip - first
+from vobjects.objects import Request, Resource, register  # isort: skip - first
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import fields
 from vobjects.contract import documents, shapes
 from vobjects.contract.registry import Contract, Operation, Shape
-from vobjects.history import added, removed
 from vobjects.microversions.policy import Policy
+from vobjects.objects.history import added, removed
 from vobjects.versions import Version
 
 POLICY = Policy(

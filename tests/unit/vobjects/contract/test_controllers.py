@@ -11,15 +11,15 @@ import pytest
 from tests.unit.vobjects.contract import samples
 from vobjects.contract import changes, controllers, history, openapi, shapes
 from vobjects.contract.registry import Contract
-from vobjects.microversions.actions import Actions, action
-from vobjects.microversions.dispatch import api_version
-from vobjects.microversions.outcomes import (
+from vobjects.controllers.actions import Actions, action
+from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.responses import (
     expected_errors,
     experimental,
     removed,
     response,
 )
-from vobjects.microversions.validation import (
+from vobjects.controllers.validation import (
     query_schema,
     response_body_schema,
     schema,

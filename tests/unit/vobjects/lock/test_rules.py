@@ -19,10 +19,10 @@ from tests.unit.vobjects.lock.types import (
     ours,
     plain,
 )
-from vobjects import base, fields
-from vobjects.history import added, changed, removed, renamed
+from vobjects import fields, objects
 from vobjects.lock import check, rules, snapshot
 from vobjects.lock.model import Acceptance
+from vobjects.objects.history import added, changed, removed, renamed
 
 pytestmark = pytest.mark.usefixtures('registry')
 
@@ -73,9 +73,9 @@ def old(**given: Any) -> Callable[[], Any]:
 
 EDITS: dict[str, Edit] = {
     'FIELD_NO_ADD': Edit(
-        thing(parent=base.Request, y=fields.StringField()),
+        thing(parent=objects.Request, y=fields.StringField()),
         thing(
-            parent=base.Request,
+            parent=objects.Request,
             y=fields.StringField(),
             x=fields.BooleanField(default=False),
         ),
@@ -139,15 +139,19 @@ EDITS: dict[str, Edit] = {
         'Thing',
     ),
     'MICROVERSION_NO_MOVE': Edit(
-        thing(version='1.1', parent=base.Request, version_map={'1.8': '1.1'}),
-        thing(version='1.1', parent=base.Request, version_map={'1.9': '1.1'}),
+        thing(
+            version='1.1', parent=objects.Request, version_map={'1.8': '1.1'}
+        ),
+        thing(
+            version='1.1', parent=objects.Request, version_map={'1.9': '1.1'}
+        ),
         'backward forward',
         "VERSION_MAP = {..., '1.8': '1.1', ...}",
         'Thing',
     ),
     'KIND_NO_CHANGE': Edit(
-        thing(parent=base.Request),
-        thing(parent=base.Resource),
+        thing(parent=objects.Request),
+        thing(parent=objects.Resource),
         'backward forward',
         'leave it as it was',
         'Thing',

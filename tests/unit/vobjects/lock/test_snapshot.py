@@ -10,11 +10,11 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fixture
 
 from tests.unit.vobjects.lock.types import ours, plain
-from vobjects import base, fields
-from vobjects.history import added, changed, removed, renamed
+from vobjects import fields, objects
 from vobjects.lock import parse, snapshot, text
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import Lock, LockError, TypeShape
+from vobjects.objects.history import added, changed, removed, renamed
 
 
 def remote(self: Any, context: Any, name: str = 'x', *more: Any) -> None:
@@ -51,7 +51,7 @@ def test_fingerprint_is_the_one_of_the_original(body: dict[str, Any]) -> None:
 
 
 def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
-    imports = ['vobjects.clustering.types', 'vobjects.rpc.objects']
+    imports = ['vobjects.clustering.types', 'vobjects.rpc.fleet_types']
     snapshot.load(imports)
     lock = snapshot.snapshot(imports)
     classes = {cls.obj_name(): [cls] for cls in snapshot.classes_of(imports)}
@@ -65,7 +65,7 @@ def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
 def test_type_of_ours_says_what_it_was_at_each_version() -> None:
     cls = ours(
         version='1.4',
-        parent=base.Request,
+        parent=objects.Request,
         version_map={'1.2': '1.1', '1.9': '1.4'},
         a=added('1.1', fields.StringField(default='x'), on_drop='ignore'),
         c=renamed('1.2', 'b', fields.ObjectField('Other', subclasses=True)),

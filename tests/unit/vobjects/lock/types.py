@@ -8,7 +8,7 @@ from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import base
+from vobjects import objects
 from vobjects.lock import check, edit, snapshot
 from vobjects.lock.model import Lock
 
@@ -17,11 +17,11 @@ TODAY = datetime.date(2026, 11, 21)
 
 def ours(
     version: str = '1.0',
-    parent: type[base.Object] = base.Object,
+    parent: type[objects.Object] = objects.Object,
     version_map: dict[str, str] | None = None,
     body: dict[str, Any] | None = None,
     **fields: Any,
-) -> type[base.Object]:
+) -> type[objects.Object]:
     """Return a registered type of ours that is called Thing."""
     made = type(
         'Thing',
@@ -34,7 +34,7 @@ def ours(
             **(body or {}),
         },
     )
-    return base.register(made)
+    return objects.register(made)
 
 
 def plain(

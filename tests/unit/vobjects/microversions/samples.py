@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from vobjects.base import Request, register  # isort: skip - goes first
+from vobjects.objects import Request, register  # isort: skip - goes first
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import fields
-from vobjects.history import added, changed, removed, renamed
 from vobjects.microversions import errors
+from vobjects.objects.history import added, changed, removed, renamed
 
 
 def outcome(function, *arguments):

@@ -8,9 +8,10 @@ import dataclasses
 import pytest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import facts, middleware, presets
-from vobjects.microversions.dispatch import api_version
-from vobjects.microversions.outcomes import experimental, response
+from vobjects.controllers import method_spec
+from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.responses import experimental, response
+from vobjects.microversions import middleware, presets
 
 HEADER = 'X-OpenStack-Clustering-API-Experimental'
 POLICY = dataclasses.replace(presets.SENLIN, experimental_header=HEADER)
@@ -85,8 +86,8 @@ def test_service_without_such_a_header_does_not_offer_them():
 def test_tools_can_see_it():
     old, new = (candidate.function for candidate in shrink.candidates)
 
-    assert not facts.facts_of(old).experimental
-    assert facts.facts_of(new).experimental
+    assert not method_spec.facts_of(old).experimental
+    assert method_spec.facts_of(new).experimental
 
 
 def test_policy_refuses_what_is_no_header():

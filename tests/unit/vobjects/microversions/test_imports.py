@@ -19,18 +19,20 @@ FORBIDDEN = {
 }
 
 #: It counts for Prometheus; see test_usage.
-COUNTS = 'vobjects.microversions.usage'
+COUNTS = 'vobjects.microversions.usage_metrics'
 
 # One interpreter for all: what none of them has loaded, no one of them loads.
 CODE = f"""
 import importlib, pkgutil, sys
-import vobjects.microversions as core
-import vobjects.versions
-names = [core.__name__]
-names += [
-    found.name
-    for found in pkgutil.walk_packages(core.__path__, core.__name__ + '.')
-]
+import vobjects.controllers, vobjects.microversions, vobjects.versions
+names = []
+for package in (vobjects.controllers, vobjects.microversions):
+    name = package.__name__
+    names.append(name)
+    names += [
+        module.name
+        for module in pkgutil.walk_packages(package.__path__, name + '.')
+    ]
 names.remove({COUNTS!r})
 for name in names:
     importlib.import_module(name)

@@ -17,15 +17,15 @@ from openstack import exceptions as sdk_exceptions
 from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.microversions import matrix, samples
+from vobjects.controllers import request_parsing
+from vobjects.controllers.dispatch import api_version, resolve
 from vobjects.microversions import (
-    asked,
     discovery,
     errors,
     middleware,
     policy,
     presets,
 )
-from vobjects.microversions.dispatch import api_version, resolve
 from vobjects.testing import api_sig
 from vobjects.versions import Version
 
@@ -53,7 +53,7 @@ def application(environ, start_response):
         answer = resolve(young, Version(1, version.minor))(request)
     elif request.path_info == '/early':
         body = b'{"config": {}}'
-        asked.read(samples.SampleEarlyRequest, request, body)
+        request_parsing.read(samples.SampleEarlyRequest, request, body)
         answer = webob.Response('accepted')
     elif request.path_info == '/refused':
         raise errors.ValidationError('body.name', 'is required')

@@ -12,10 +12,17 @@ import pytest
 from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import base, exceptions, fields, serializer
-from vobjects.history import added
-from vobjects.manifest import Manifest, own
-from vobjects.rpc import fleet, membership, objects, server, transport
+from vobjects import exceptions, fields, objects
+from vobjects.objects.history import added
+from vobjects.objects.manifest import Manifest, own
+from vobjects.rpc import (
+    fleet,
+    fleet_types,
+    membership,
+    serializer,
+    server,
+    transport,
+)
 from vobjects.rpc.client import Client
 from vobjects.rpc.drivers import errors as driver_errors
 
@@ -23,8 +30,8 @@ TOPIC = 'workers'
 OLD = {'WorkRequest': '1.0', 'Answer': '1.0', 'Deep': '1.0'}
 
 
-@base.register
-class Deep(base.Resource):
+@objects.register
+class Deep(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
     fields = {
@@ -33,8 +40,8 @@ class Deep(base.Resource):
     }
 
 
-@base.register
-class Answer(base.Resource):
+@objects.register
+class Answer(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
     fields = {
@@ -44,8 +51,8 @@ class Answer(base.Resource):
     }
 
 
-@base.register
-class WorkRequest(base.Request):
+@objects.register
+class WorkRequest(objects.Request):
     VERSION = '1.1'
     VERSION_MAP = {'1.8': '1.1'}
     fields = {
@@ -54,8 +61,8 @@ class WorkRequest(base.Request):
     }
 
 
-@base.register
-class NobodyHandlesThis(base.Request):
+@objects.register
+class NobodyHandlesThis(objects.Request):
     fields = {'name': fields.StringField()}
 
 
@@ -323,10 +330,10 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
     kept: list[fleet.Member] = []
 
     class Keeper:
-        @server.handles(objects.FleetReport)
+        @server.handles(fleet_types.FleetReport)
         def report(self, context: Any, request: Any) -> Any:
-            kept.append(objects.member_of(request))
-            return objects.resource_of(fleet.View(7, tuple(kept)))
+            kept.append(fleet_types.member_of(request))
+            return fleet_types.resource_of(fleet.View(7, tuple(kept)))
 
     endpoint = server.Endpoint([Keeper()], speaks=own())
     running = transport.build_server(

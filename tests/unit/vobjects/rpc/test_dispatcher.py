@@ -12,7 +12,7 @@ import oslo_messaging
 import pytest
 from oslo_config import cfg
 
-from vobjects.rpc import gate, transport
+from vobjects.rpc import concurrency_limit, transport
 
 TOPIC = 'workers'
 PATIENCE = 60
@@ -31,7 +31,7 @@ class Worker:
         return f'{context["user"]} {name}'
 
     def slow(self, context: Any) -> str:
-        with gate.waiting():
+        with concurrency_limit.waiting():
             self.asked.release()
             assert self.cloud_answers.wait(PATIENCE)
         return 'slow'
@@ -76,7 +76,7 @@ class Bus:
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
     """A server that handles one message at a time, and has all the time."""
-    monkeypatch.setattr(gate, 'PATIENCE', PATIENCE)
+    monkeypatch.setattr(concurrency_limit, 'PATIENCE', PATIENCE)
     bus = Bus(1)
     yield bus
     bus.close()

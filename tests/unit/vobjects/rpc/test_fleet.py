@@ -7,10 +7,10 @@ import dataclasses
 
 import pytest
 
-from vobjects import base, fields
-from vobjects.history import added
-from vobjects.manifest import Manifest, own
+from vobjects import fields, objects
 from vobjects.microversions.policy import Maximum
+from vobjects.objects.history import added
+from vobjects.objects.manifest import Manifest, own
 from vobjects.rpc.fleet import Member, View
 from vobjects.versions import Version
 
@@ -20,14 +20,14 @@ NEWEST = Version(1, 14)
 
 @pytest.fixture
 def types(registry: None) -> None:
-    @base.register
-    class DeleteRequest(base.Request):
+    @objects.register
+    class DeleteRequest(objects.Request):
         VERSION = '1.1'
         VERSION_MAP = {'1.8': '1.1'}
         fields = {'force': added('1.1', fields.BooleanField(default=False))}
 
-    @base.register
-    class Item(base.Resource):
+    @objects.register
+    class Item(objects.Resource):
         VERSION = '1.1'
         VERSION_MAP = {'1.10': '1.1'}
         fields = {'tainted': added('1.1', fields.BooleanField(default=False))}

@@ -14,8 +14,8 @@ import oslo_messaging
 import pytest
 
 from vobjects import exceptions
-from vobjects.manifest import Manifest
-from vobjects.rpc import objects
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import Member, View
 from vobjects.rpc.membership import Membership, RemoteLedger
 
@@ -292,7 +292,7 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
                 )
                 for n, state in (('a', 'up'), ('b', 'up'), ('c', 'joining'))
             ]
-            return objects.resource_of(View(7, tuple(up)))
+            return fleet_types.resource_of(View(7, tuple(up)))
 
     remote = RemoteLedger(Engines(), timeout=6)
     with pytest.raises(exceptions.NoLivePeer):
@@ -361,10 +361,10 @@ def test_remote_ledger_asks_for_the_time_where_engines_tell_it(
 
         def ask(self, request: Any, timeout: float, server: str = '') -> Any:
             asked.append(request.obj_name())
-            if isinstance(request, objects.FleetClock):
-                return objects.FleetTime(now=5e9)
+            if isinstance(request, fleet_types.FleetClock):
+                return fleet_types.FleetTime(now=5e9)
             engine = Member('a', 'w', 'h', 'workers', '1', speaks, 'up')
-            return objects.resource_of(View(7, (engine,)))
+            return fleet_types.resource_of(View(7, (engine,)))
 
     remote = RemoteLedger(Engines(), timeout=6)
     me = Member('me', 'api', 'h', 'api', '1', NEW)

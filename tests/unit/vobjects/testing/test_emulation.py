@@ -11,12 +11,14 @@ from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
 from tests.releases import stopped_at
-from vobjects import exceptions, manifest, serializer
+from vobjects import exceptions
 from vobjects.clustering.requests.clusters import ClusterDeleteRequest
 from vobjects.clustering.requests.services import ServiceListRequest
 from vobjects.clustering.resources import Node
 from vobjects.lock.model import LockError
+from vobjects.objects import manifest
 from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc import serializer
 from vobjects.testing import emulate
 from vobjects.versions import Version
 

@@ -15,7 +15,7 @@ from vobjects.cli import main
 from vobjects.clustering import history, types
 from vobjects.lock import parse, shipped
 from vobjects.lock.model import Lock
-from vobjects.testing import matrix, page
+from vobjects.testing import matrix, matrix_page
 from vobjects.testing.matrix import Cell
 from vobjects.versions import Version
 
@@ -115,7 +115,7 @@ def test_page_says_what_the_cells_say() -> None:
         Cell('0.1.0', Version(1, 0), 'served', 3, 2, (), ('Node.<b>',)),
         Cell('0.1.0', Version(1, 1), 'refused', notes=('too & old',)),
     ]
-    written = page.page('T', cells)
+    written = matrix_page.page('T', cells)
     assert '<td class="served">served: 3 requests, 2 answers<ul>' in written
     assert 'leave out Node.&lt;b&gt;' in written
     assert '<td class="refused">refused<ul><li>too &amp; old</li>' in written

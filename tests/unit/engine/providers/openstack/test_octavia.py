@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from engine.providers import balancing, base
+from engine.providers import base, load_balancing
 from tests import cloud as fake
 
 pytestmark = fake.QUIET
 
-SPEC = balancing.Spec(
+SPEC = load_balancing.Spec(
     name='web',
     vip={
         'subnet': 'private-subnet',
@@ -46,13 +46,15 @@ LONG = 120
 
 
 @pytest.fixture
-def balancers(provider: base.Provider) -> balancing.LoadBalancers:
+def balancers(provider: base.Provider) -> load_balancing.LoadBalancers:
     assert provider.load_balancers is not None
     return provider.load_balancers
 
 
 @pytest.fixture
-def balancer(balancers: balancing.LoadBalancers) -> balancing.Balancer:
+def balancer(
+    balancers: load_balancing.LoadBalancers,
+) -> load_balancing.Balancer:
     return balancers.create('key', SPEC, timeout=LONG)
 
 
@@ -62,7 +64,7 @@ def of_kind(cloud: fake.Cloud, kind: str) -> fake.Json:
 
 
 def test_balancer_has_all_that_the_spec_says(
-    balancer: balancing.Balancer, cloud: fake.Cloud
+    balancer: load_balancing.Balancer, cloud: fake.Cloud
 ) -> None:
     found = of_kind(cloud, 'loadbalancers')
     assert (found['id'], found['vip_address']) == (balancer.id, '192.0.2.9')
@@ -81,8 +83,8 @@ def test_balancer_has_all_that_the_spec_says(
 
 
 def test_balancer_that_is_there_gets_what_it_lacks(
-    balancers: balancing.LoadBalancers,
-    balancer: balancing.Balancer,
+    balancers: load_balancing.LoadBalancers,
+    balancer: load_balancing.Balancer,
     cloud: fake.Cloud,
 ) -> None:
     cloud.balancing['healthmonitors'].clear()
@@ -93,7 +95,7 @@ def test_balancer_that_is_there_gets_what_it_lacks(
 
 
 def test_balancer_of_somebody_else_is_found(
-    balancers: balancing.LoadBalancers, balancer: balancing.Balancer
+    balancers: load_balancing.LoadBalancers, balancer: load_balancing.Balancer
 ) -> None:
     for name_or_id in ('web', balancer.id):
         found = balancers.get(
@@ -121,7 +123,7 @@ def test_balancer_of_somebody_else_is_found(
     ],
 )
 def test_what_could_not_be_made_is_refused(
-    balancers: balancing.LoadBalancers, changes: Any, message: str
+    balancers: load_balancing.LoadBalancers, changes: Any, message: str
 ) -> None:
     spec = dataclasses.replace(SPEC, **changes)
     if not message:
@@ -133,8 +135,8 @@ def test_what_could_not_be_made_is_refused(
 
 def test_members_come_and_go_one_after_the_other(
     provider: base.Provider,
-    balancers: balancing.LoadBalancers,
-    balancer: balancing.Balancer,
+    balancers: load_balancing.LoadBalancers,
+    balancer: load_balancing.Balancer,
     cloud: fake.Cloud,
 ) -> None:
     properties = {'flavor': '1', 'networks': [{'network': 'private'}]}
@@ -175,8 +177,8 @@ def test_members_come_and_go_one_after_the_other(
 
 def test_server_outside_the_subnet_is_no_member(
     provider: base.Provider,
-    balancers: balancing.LoadBalancers,
-    balancer: balancing.Balancer,
+    balancers: load_balancing.LoadBalancers,
+    balancer: load_balancing.Balancer,
 ) -> None:
     properties = {'flavor': '1', 'networks': [{'network': 'public'}]}
     server = provider.servers.create('other', 'web', properties)
@@ -187,8 +189,8 @@ def test_server_outside_the_subnet_is_no_member(
 
 
 def test_deletion_takes_everything(
-    balancers: balancing.LoadBalancers,
-    balancer: balancing.Balancer,
+    balancers: load_balancing.LoadBalancers,
+    balancer: load_balancing.Balancer,
     cloud: fake.Cloud,
 ) -> None:
     balancers.delete(balancer, timeout=LONG)
@@ -197,7 +199,7 @@ def test_deletion_takes_everything(
 
 
 def test_balancer_that_fails_is_removed_and_told(
-    balancers: balancing.LoadBalancers, cloud: fake.Cloud
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
 ) -> None:
     cloud.ends_in_error = True
     with pytest.raises(base.ProviderError, match='is in ERROR'):
@@ -206,7 +208,7 @@ def test_balancer_that_fails_is_removed_and_told(
 
 
 def test_balancer_that_is_never_ready_is_given_up(
-    balancers: balancing.LoadBalancers, cloud: fake.Cloud
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
 ) -> None:
     cloud.steps = 1_000_000
     with pytest.raises(base.ProviderError, match='not within'):

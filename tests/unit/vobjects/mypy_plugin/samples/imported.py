@@ -7,11 +7,11 @@ from typing import reveal_type
 
 from samples import ours
 
-from vobjects import base, fields
+from vobjects import fields, objects
 
 
-@base.register
-class Group(base.Resource):
+@objects.register
+class Group(objects.Resource):
     fields = {
         'first': fields.ObjectField('Node'),
         'all': fields.ListOfObjectsField('Node', nullable=True),
@@ -19,7 +19,7 @@ class Group(base.Resource):
     }
 
 
-@base.register
+@objects.register
 class Special(ours.Node):
     VERSION = '1.2'
 

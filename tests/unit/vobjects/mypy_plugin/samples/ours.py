@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, reveal_type
 
-from vobjects import base, fields
-from vobjects.history import added, changed, removed, renamed
+from vobjects import fields, objects
+from vobjects.objects.history import added, changed, removed, renamed
 
 _TIMES: dict[str, fields.Field[Any]] = {
     'created_at': fields.DateTimeField(nullable=True),
@@ -14,13 +14,13 @@ _TIMES: dict[str, fields.Field[Any]] = {
 _NOTE = fields.StringField(nullable=True)
 
 
-class Owned(base.Resource):
+class Owned(objects.Resource):
     """Not registered; others inherit from it."""
 
     fields = {'project': fields.StringField()}
 
 
-@base.register
+@objects.register
 class Node(Owned):
     VERSION = '1.2'
     VERSION_MAP = {'1.3': '1.2'}
@@ -51,20 +51,20 @@ class Node(Owned):
     }
 
 
-@base.register
-class Cluster(base.Resource):
+@objects.register
+class Cluster(objects.Resource):
     fields = {
         'nodes': fields.ListOfObjectsField('Node'),
         'parent': fields.ObjectField('Cluster', nullable=True),
     }
 
 
-@base.register
-class Nodes(base.ObjectListBase, base.Resource):
+@objects.register
+class Nodes(objects.ObjectListBase, objects.Resource):
     fields = {'objects': fields.ListOfObjectsField('Node')}
 
 
-@base.register
+@objects.register
 class Other(Node):
     VERSION = '1.2'
 
@@ -74,8 +74,8 @@ class Other(Node):
     }
 
 
-@base.register
-class Copied(base.Request):
+@objects.register
+class Copied(objects.Request):
     fields = dict(Cluster.fields, extra=fields.FloatField())
 
 
@@ -113,7 +113,7 @@ def read(node: Node, nodes: Nodes, other: Other, copied: Copied) -> None:
     use(node.cluster.nodes)  # reports: union-attr
 
 
-def write(node: Node, anything: base.Object) -> None:
+def write(node: Node, anything: objects.Object) -> None:
     node.name = 'n'
     node.size = None
     node.name = None  # reports: assignment

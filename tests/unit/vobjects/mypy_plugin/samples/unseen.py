@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from typing import Any, reveal_type
 
-from vobjects import base, fields
+from vobjects import fields, objects
 
 
 def common() -> dict[str, fields.Field[Any]]:
     return {'limit': fields.IntegerField()}
 
 
-@base.register
-class List(base.Request):
+@objects.register
+class List(objects.Request):
     fields = {
         'name': fields.StringField(),
         **common(),  # reports: vobjects-fields
     }
 
 
-@base.register
-class Computed(base.Request):
+@objects.register
+class Computed(objects.Request):
     fields = {  # reports: vobjects-fields
         name: fields.StringField() for name in ('one', 'two')
     }

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run an action, one stage at a time.
+
+A stage is a function that receives a :class:`Work`. It ends within a
+transaction of :meth:`Work.write`, in one of these ways:
+
+* ``wait`` for children, then continue with another stage
+* ``pause``, then continue with another stage after a time
+* ``succeed``
+* ``fail``
+* an exception, which fails the action unless it is one of :data:`PASSING`
+
+Until that transaction is committed, any engine may run the stage again from
+its beginning. No thread waits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from sqlalchemy import orm
+
+from engine.actions import log_context, queue, runtime
+from engine.db import actions, database, dependencies, locks, models
+from engine.providers import base as providers
+from vobjects import exceptions, objects
+from vobjects.clustering import errors
+
+LOG = logging.getLogger(__name__)
+
+Result = TypeVar('Result')
+
+#: Errors whose message is written for users.
+EXPLAINED = (
+    errors.ClusteringError,
+    providers.ProviderError,
+    exceptions.ConversionError,
+)
+
+#: Errors that are not the action's fault: it is run again.
+PASSING = (exceptions.FleetError, exceptions.OutOfReach)
+
+Stage = Callable[['Work'], None]
+
+#: Sets the target's status after an action ended for the given reason.
+Abandon = Callable[[orm.Session, models.Action, str], None]
+
+
+def given(request: Any, field: str) -> Any:
+    """Return the value of a request's field; None if it is not set."""
+    return getattr(request, field) if request.obj_attr_is_set(field) else None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of action.
+
+    :ivar stages: stages by name; the first to run is ``start``
+    :ivar wants: returns the needed locks for an action and its request
+    :ivar abandon: sets the target's status when the action ends without having
+        done its work
+    """
+
+    stages: Mapping[str, Stage]
+    wants: Callable[[models.Action, objects.Request], list[locks.Want]]
+    abandon: Abandon
+
+
+class Work:
+    """The right and the means to run the next stage of an action.
+
+    :param action: the row as it was when it was claimed
+    :param request: the request in the action's inputs
+    """
+
+    def __init__(
+        self,
+        run: runtime.Runtime,
+        kind: Kind,
+        claim: actions.Claim,
+        action: models.Action,
+        request: Any,
+    ) -> None:
+        self.run = run
+        self.kind = kind
+        self.claim = claim
+        self.action = action
+        self.request = request
+        #: Whether the cluster has policies; None if it has not been read. It
+        #: cannot change while the cluster is locked.
+        self.has_policies: bool | None = None
+        self._settled = False
+        self._woken = False
+        #: The time of the current transaction.
+        self._now: datetime.datetime | None = None
+
+    def perform(self) -> None:
+        """Run the next stage, and log any exception."""
+        log_context.enter(self.action)
+        LOG.debug('Stage %s', self.action.stage)
+        try:
+            self._perform()
+        except actions.ClaimLostError:
+            LOG.info('The action was taken away')
+        except Exception as error:  # noqa: BLE001 - it is logged
+            # The search for claims without a worker gives it back.
+            what = f'Could not end {self.action.action} {self.action.id}'
+            database.report(LOG, error, what)
+
+    def _perform(self) -> None:
+        try:
+            self.kind.stages[self.action.stage](self)
+            if not self._settled:
+                raise RuntimeError(
+                    f'stage {self.action.stage} of {self.action.action} did'
+                    ' not end'
+                )
+        except (actions.ClaimLostError, *PASSING):
+            raise
+        except EXPLAINED as error:
+            self._abandon(str(error))
+        except Exception as error:
+            LOG.exception('The action failed')
+            self._abandon(f'internal error: {type(error).__name__}')
+
+    # Within a stage
+
+    def write(self, body: Callable[[orm.Session], Result]) -> Result:
+        """Run ``body(session)`` in a transaction, if the claim is still valid.
+
+        No engine can take over the action before the transaction ends.
+
+        :param body: may run twice, so it must have no effect outside of the
+            database
+        :raises engine.db.actions.ClaimLostError: another worker owns the
+            action
+        """
+
+        def attempt(session: orm.Session) -> Result:
+            self._settled = self._woken = False
+            self._now = actions.hold(session, self.claim)
+            return body(session)
+
+        result = self.run.database.write(attempt)
+        if self._woken:
+            self.run.wake()
+        return result
+
+    @property
+    def cloud(self) -> providers.Provider:
+        """The cloud, with the permissions of the action's user.
+
+        Don't use it within a transaction: it may call the identity service.
+
+        :raises engine.providers.base.ProviderError: the permissions cannot be
+            used
+        """
+        return self.run.cloud_of(self.action.user, self.action.project)
+
+    def child(
+        self, kind: str, target_id: str, request: objects.Request
+    ) -> models.Action:
+        """Return a new child action to wait for."""
+        return queue.derived(self.run, self.action, kind, target_id, request)
+
+    def wait(
+        self,
+        session: orm.Session,
+        children: Iterable[models.Action],
+        then: str,
+    ) -> None:
+        """Continue with stage ``then`` when the children have ended.
+
+        :param children: from :meth:`child`; at least one
+        """
+        batch = list(children)
+        data = {**self.action.data, 'children': [c.id for c in batch]}
+        actions.wait_for(session, self.claim, batch, then, data)
+        self._settled = self._woken = True
+
+    def pause(
+        self,
+        session: orm.Session,
+        then: str,
+        *,
+        status: str = 'READY',
+        seconds: float = 0.0,
+        **values: Any,
+    ) -> None:
+        """Continue with stage ``then`` after a time, in any engine.
+
+        :param status: the status of the action meanwhile
+        :param seconds: the time to wait
+        :param values: other columns to set
+        """
+        actions.pause(
+            session, self.claim, then, status=status, seconds=seconds, **values
+        )
+        self._settled, self._woken = True, not seconds
+
+    def extend(
+        self, session: orm.Session, seconds: float
+    ) -> datetime.datetime | None:
+        """Extend the action's deadline beyond its timeout.
+
+        :param seconds: the additional time
+        :returns: the deadline, also for new children
+        """
+        started = self.action.start_time
+        if started is not None:
+            self.action.deadline = actions.later(
+                datetime.datetime.fromtimestamp(started, datetime.UTC),
+                self.action.timeout + seconds,
+            )
+            actions.update(
+                session, self.claim.condition(), deadline=self.action.deadline
+            )
+        return self.action.deadline
+
+    def failures(self, session: orm.Session) -> list[str]:
+        """Return the failure reasons of the children of the last wait."""
+        batch = set(self.action.data.get('children', ()))
+        if not batch:
+            return []
+        return [
+            f'{child.action} of {child.target}: {child.status_reason}'
+            for child in dependencies.children(session, self.action.id)
+            if child.id in batch and child.status != 'SUCCEEDED'
+        ]
+
+    def succeed(
+        self,
+        session: orm.Session,
+        reason: str,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """End the action with status SUCCEEDED."""
+        self._end(session, 'SUCCEEDED', reason, outputs)
+
+    def fail(self, session: orm.Session, reason: str) -> None:
+        """End the action with status FAILED; the caller sets the target's."""
+        self._end(session, 'FAILED', reason)
+
+    def _end(
+        self,
+        session: orm.Session,
+        status: str,
+        reason: str,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        assert self._now is not None
+        ended, self._woken = actions.end(
+            session,
+            self.action,
+            self.claim.condition(),
+            status,
+            reason,
+            self._now,
+            outputs,
+        )
+        if not ended:
+            raise actions.ClaimLostError(self.action.id)
+        self.run.events.ended(session, self.action, status, reason, self._now)
+        self.run.metrics.ended(session, self.action, status)
+        self._settled = True
+
+    # Failure
+
+    def _abandon(self, reason: str) -> None:
+        def body(session: orm.Session) -> None:
+            self.kind.abandon(session, self.action, reason)
+            self.fail(session, reason)
+
+        self.write(body)

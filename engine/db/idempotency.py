@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded responses of calls that changed something.
+
+The record is written in the transaction of the change. When an engine dies
+before the client receives its response, the engine that handles the retry
+finds both the change and the record, or neither. If two engines run the same
+call at the same time, the primary key makes one transaction fail.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import clock, models, statements
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import fleet_types, serializer
+
+#: Seconds to keep a record: longer than any client waits for a response, and
+#: longer than a broker keeps a message that was read.
+KEPT = 600
+
+
+def record(
+    session: orm.Session, call: str, answer: Any, spoken: Manifest | None
+) -> None:
+    """Record the response of a call, as part of the transaction.
+
+    :param answer: a resource, a list of them, or None
+    :param spoken: the object versions that every engine reads; None: the
+        versions of this release
+    :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
+    """
+    answered = fleet_types.Answered(content=serializer.to_wire(answer, spoken))
+    # An engine that does not support the type never reads this table.
+    readers = spoken if spoken and answered.obj_name() in spoken else None
+    statements.insert(
+        session,
+        [models.Call(id=call, answered=serializer.to_wire(answered, readers))],
+    )
+
+
+def recall(session: orm.Session, call: str) -> fleet_types.Answered | None:
+    """Return the recorded response of a call, or None if there is none."""
+    found = session.get(models.Call, call)
+    if found is None:
+        return None
+    answered: fleet_types.Answered = serializer.from_wire(found.answered)
+    return answered
+
+
+def forget(session: orm.Session, kept: float = KEPT) -> None:
+    """Delete records that are older than ``kept`` seconds."""
+    past = clock.now(session) - datetime.timedelta(seconds=kept)
+    session.execute(
+        sqlalchemy.delete(models.Call).where(models.Call.created_at < past)
+    )

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's placement of servers; see :mod:`engine.providers.locations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.providers import base, locations
+from engine.providers.openstack import sdk_errors
+from engine.providers.openstack.connection import Cloud
+
+#: Microversion of Nova in which a server group has a single policy.
+GROUPS = '2.64'
+
+_HYPERVISOR = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
+
+
+class ServerGroups:
+    """Server groups; see :class:`engine.providers.locations.ServerGroups`."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def find(self, name_or_id: str) -> locations.ServerGroup | None:
+        """Return a group; None if it does not exist."""
+        with sdk_errors.explained(f'look for the server group {name_or_id}'):
+            answer = sdk_errors.checked(
+                self._cloud.compute.get(
+                    '/os-server-groups', microversion=GROUPS
+                )
+            )
+        for group in answer.json()['server_groups']:
+            if name_or_id in (group['id'], group['name']):
+                return _group(group)
+        return None
+
+    def create(self, name: str, policy: str) -> locations.ServerGroup:
+        """Create a group, or return the one with that name and policy."""
+        found = self.find(name)
+        if found is None:
+            sent = {'server_group': {'name': name, 'policy': policy}}
+            with sdk_errors.explained(f'create the server group {name}'):
+                answer = sdk_errors.checked(
+                    self._cloud.compute.post(
+                        '/os-server-groups', json=sent, microversion=GROUPS
+                    )
+                )
+            found = _group(answer.json()['server_group'])
+        if found.policy != policy:
+            raise base.ProviderError(
+                f'there is a server group {name} of policy {found.policy}'
+            )
+        return found
+
+    def delete(self, group_id: str) -> None:
+        """Delete a group, if it exists."""
+        try:
+            with sdk_errors.explained(f'delete the server group {group_id}'):
+                sdk_errors.checked(
+                    self._cloud.compute.delete(f'/os-server-groups/{group_id}')
+                )
+        except base.NotFound:
+            return
+
+
+class Places:
+    """Zones and regions; see :class:`engine.providers.locations.Places`."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def zones(self) -> list[str]:
+        """Return the names of the available zones."""
+        with sdk_errors.explained('list the availability zones'):
+            answer = sdk_errors.checked(
+                self._cloud.compute.get('/os-availability-zone')
+            )
+        return [
+            zone['zoneName']
+            for zone in answer.json()['availabilityZoneInfo']
+            if zone['zoneState']['available']
+        ]
+
+    def regions(self) -> list[str]:
+        """Return the names of the regions."""
+        return self._cloud.regions()
+
+
+class Hosts:
+    """Hypervisors; see :class:`engine.providers.locations.Hosts`.
+
+    Nova shows hypervisors only to administrators.
+
+    :param cloud: the cloud that has the servers
+    :param account: the same cloud, accessed by the account of the service
+    """
+
+    def __init__(self, cloud: Cloud, account: Cloud) -> None:
+        self._cloud = cloud
+        self._account = account
+
+    def trouble(self, server_id: str) -> str:
+        """Return why a server's hypervisor fails; empty if it is up."""
+        what = f'show server {server_id}'
+        with sdk_errors.explained(what, base.ServerNotFound):
+            name = _hypervisor(self._cloud, server_id)
+        if not name and self._account is not self._cloud:
+            # Here, 404 does not mean that the server was deleted.
+            with sdk_errors.explained(what):
+                name = _hypervisor(self._account, server_id)
+        if not name:
+            raise base.ProviderError(
+                f'the cloud does not say what server {server_id} runs on'
+            )
+        with sdk_errors.explained(f'show the hypervisor {name}'):
+            answer = sdk_errors.checked(
+                self._account.compute.get('/os-hypervisors')
+            )
+        for hypervisor in answer.json()['hypervisors']:
+            if hypervisor['hypervisor_hostname'] == name:
+                return _trouble(hypervisor)
+        return f'its hypervisor {name} is gone'
+
+
+def _hypervisor(cloud: Cloud, server_id: str) -> str | None:
+    answer = sdk_errors.checked(cloud.compute.get(f'/servers/{server_id}'))
+    name: str | None = answer.json()['server'].get(_HYPERVISOR)
+    return name
+
+
+def _trouble(hypervisor: dict[str, Any]) -> str:
+    name = hypervisor['hypervisor_hostname']
+    if hypervisor.get('state') == 'down':
+        return f'its hypervisor {name} is down'
+    if hypervisor.get('status') == 'disabled':
+        return f'its hypervisor {name} is disabled'
+    return ''
+
+
+def _group(group: dict[str, Any]) -> locations.ServerGroup:
+    return locations.ServerGroup(group['id'], group['name'], group['policy'])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert errors of the cloud, and wait with a timeout."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import keystoneauth1.exceptions
+import openstack.exceptions
+import requests
+
+from engine.providers import base
+from vobjects import exceptions
+from vobjects.rpc import concurrency_limit
+
+LOG = logging.getLogger(__name__)
+
+T = TypeVar('T')
+
+#: Maximum length of a cloud's message that users see.
+LONGEST = 500
+
+
+@contextlib.contextmanager
+def explained(
+    what: str, missing: type[base.NotFound] = base.NotFound
+) -> Iterator[None]:
+    """Convert the errors of a block to ProviderError.
+
+    :param what: the operation for messages, such as 'create the server of node
+        ...'
+    :param missing: the exception for status code 404
+    :raises engine.providers.base.ProviderError: with the cloud's status code
+        and message, but without its URLs
+    """
+    try:
+        with concurrency_limit.waiting():
+            yield
+    except openstack.exceptions.HttpException as error:
+        LOG.info('Could not %s: %s', what, error)
+        kind = missing if error.status_code == 404 else base.ProviderError
+        raise kind(
+            f'could not {what}: {_status(error)}: {_message(error)}'
+        ) from None
+    except keystoneauth1.exceptions.HttpError as error:
+        LOG.info('Could not %s: %s', what, error)
+        kind = missing if error.http_status == 404 else base.ProviderError
+        raise kind(
+            f'could not {what}: {error.http_status}: {error.message}'
+        ) from None
+    except (
+        keystoneauth1.exceptions.ClientException,
+        requests.RequestException,
+    ) as error:
+        LOG.warning('Could not %s: %s', what, error)
+        raise base.ProviderError(
+            f'could not {what}: the cloud does not answer'
+            f' ({type(error).__name__})'
+        ) from None
+    except openstack.exceptions.SDKException as error:
+        LOG.info('Could not %s: %s', what, error)
+        raise base.ProviderError(
+            f'could not {what}: {exceptions.cut(str(error))}'
+        ) from None
+
+
+def checked(response: Any) -> Any:
+    """Return a response, unless it is an error.
+
+    :raises openstack.exceptions.HttpException: the response is an error
+    """
+    openstack.exceptions.raise_from_response(response)
+    return response
+
+
+def until(
+    look: Callable[[], T | None],
+    what: str,
+    *,
+    timeout: float,
+    interval: float,
+) -> T:
+    """Call a function until it returns a value other than None.
+
+    :param what: the awaited event, for the message
+    :param timeout: seconds to wait
+    :param interval: seconds between two calls
+    :raises engine.providers.base.ProviderError: the time is up
+    """
+    end = time.monotonic() + timeout
+    while True:
+        late = time.monotonic() >= end
+        found = look()
+        if found is not None:
+            return found
+        if late:
+            raise base.ProviderError(f'{what}: not within {timeout:g} seconds')
+        with concurrency_limit.waiting():
+            time.sleep(min(interval, max(end - time.monotonic(), 0)))
+
+
+def _status(error: openstack.exceptions.HttpException) -> str:
+    return 'no status' if error.status_code is None else str(error.status_code)
+
+
+def _message(error: openstack.exceptions.HttpException) -> str:
+    """Return a cloud's message, without the URL of the request."""
+    return str(error.details or error.message or '')[:LONGEST]

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated cloud, whose objects are rows of tables.
+
+::
+
+    provider         the provider, and its servers
+    state            delays, random failures and shared state
+    stacks           stacks
+    containers       containers
+    rows             shared code of stacks and containers
+    locations        server groups, zones, hosts
+    load_balancing   load balancers
+    events           server events
+"""

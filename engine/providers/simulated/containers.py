@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Containers of the simulated cloud, on hosts of any name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.db import simulation as tables
+from engine.providers import base
+from engine.providers.simulated import rows, state
+
+TRANSITIONS: rows.Transitions = {
+    'restart': (None, 'running'),
+    'pause': ('running', 'paused'),
+    'unpause': ('paused', 'running'),
+}
+
+
+class Containers:
+    """The containers; see :class:`engine.providers.base.Containers`."""
+
+    def __init__(self, cloud: state.Simulation) -> None:
+        self._rows = rows.Rows(
+            cloud,
+            tables.Container,
+            'container',
+            base.ContainerNotFound,
+        )
+
+    def create(
+        self, host: str, key: str, name: str, properties: Mapping[str, Any]
+    ) -> base.Container:
+        """Run a container, or return the existing container of ``key``."""
+        return self._rows.create(
+            key, name, 'running', {**properties, 'host': host}, _container
+        )
+
+    def find(self, host: str, key: str) -> base.Container | None:
+        """Return the container that was created for ``key``, if any."""
+        return self._rows.find(key, _container)
+
+    def get(self, host: str, container_id: str) -> base.Container:
+        """Return a container."""
+        return self._rows.get(container_id, _container)
+
+    def rename(
+        self, host: str, container_id: str, name: str
+    ) -> base.Container:
+        """Rename a container."""
+        return self._rows.change(container_id, 'rename', _container, name=name)
+
+    def delete(self, host: str, container_id: str) -> None:
+        """Stop and delete a container, if it exists."""
+        self._rows.delete(container_id)
+
+    def operate(
+        self,
+        host: str,
+        container_id: str,
+        operation: str,
+        parameters: Mapping[str, Any],
+    ) -> base.Container:
+        """Run an operation on a container."""
+        return self._rows.operate(
+            container_id, operation, TRANSITIONS, _container
+        )
+
+
+def _container(row: tables.Container) -> base.Container:
+    return base.Container(
+        row.id,
+        row.name,
+        row.status,
+        {
+            'id': row.id,
+            'name': row.name,
+            'status': row.status,
+            'created': row.created_at.isoformat(),
+            'image': row.properties.get('image'),
+            'command': row.properties.get('command'),
+            'host': row.properties.get('host'),
+        },
+    )

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load balancers of the simulated cloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
+
+from engine.db import models, statements
+from engine.db import simulation as tables
+from engine.providers import base, load_balancing
+from engine.providers.simulated import state
+
+BALANCER = 'load_balancer'
+MEMBER = 'member'
+
+
+class LoadBalancers:
+    """Implement :class:`engine.providers.load_balancing.LoadBalancers`.
+
+    A change is complete when its method returns. It fails if ``latency`` is
+    longer than ``timeout``.
+    """
+
+    def __init__(self, cloud: state.Simulation) -> None:
+        self._cloud = cloud
+
+    def check(self, spec: load_balancing.Spec) -> None:
+        """Check that the cloud can create a load balancer."""
+        options = self._cloud.options
+        subnets = [f'{name}-subnet' for name in options.networks]
+        for what, name, known in (
+            ('subnet', spec.pool.get('subnet'), subnets),
+            ('subnet', spec.vip.get('subnet'), subnets),
+            ('network', spec.vip.get('network'), options.networks),
+            ('availability zone', spec.availability_zone, options.zones),
+            ('flavor', spec.flavor_id, options.load_balancer_flavors),
+        ):
+            if name and name not in known:
+                raise base.ProviderError(f'there is no {what} {name}')
+
+    def get(
+        self, name_or_id: str, pool_id: str, monitor_id: str | None
+    ) -> load_balancing.Balancer:
+        """Return a load balancer that was not created by this service."""
+        part = tables.Part
+        with self._cloud.database.reader() as session:
+            rows = session.scalars(
+                sqlalchemy.select(part).where(part.kind == BALANCER)
+            ).all()
+        for row in rows:
+            if name_or_id in (row.id, row.data['name']):
+                found = _shown(row)
+                break
+        else:
+            raise base.ProviderError(f'there is no load balancer {name_or_id}')
+        if found.pool_id != pool_id:
+            raise base.ProviderError(
+                f'load balancer {name_or_id} has no pool {pool_id}'
+            )
+        if monitor_id is not None and found.monitor_id != monitor_id:
+            raise base.ProviderError(
+                f'pool {pool_id} has no health monitor {monitor_id}'
+            )
+        return found
+
+    def create(
+        self, key: str, spec: load_balancing.Spec, *, timeout: float
+    ) -> load_balancing.Balancer:
+        """Create the load balancer for ``key``, or return the existing one."""
+        self.check(spec)
+        self._work(key, 'create', f'the load balancer {spec.name}', timeout)
+
+        def insert(session: orm.Session) -> load_balancing.Balancer:
+            found = self._of(session, key)
+            if found is None:
+                found = tables.Part(
+                    kind=BALANCER, name=key, data=self._data(key, spec)
+                )
+                session.add(found)
+                session.flush()
+            return _shown(found)
+
+        try:
+            return self._cloud.database.write(insert)
+        except oslo_db_exception.DBDuplicateEntry:
+            # Another engine, which took over the action, was faster.
+            return self._cloud.database.write(insert)
+
+    def delete(
+        self, balancer: load_balancing.Balancer, *, timeout: float
+    ) -> None:
+        """Delete a load balancer with its parts, if it exists."""
+        what = f'the load balancer {balancer.id}'
+        self._work(balancer.id, 'delete', what, timeout)
+        part = tables.Part
+
+        def remove(session: orm.Session) -> None:
+            for condition in (
+                (part.kind == MEMBER) & (part.owner == balancer.pool_id),
+                (part.kind == BALANCER) & (part.id == balancer.id),
+            ):
+                statements.change(
+                    session, sqlalchemy.delete(part).where(condition)
+                )
+
+        self._cloud.database.write(remove)
+
+    def add_member(
+        self,
+        balancer: load_balancing.Balancer,
+        server_id: str,
+        *,
+        port: int,
+        subnet: str,
+        timeout: float,
+    ) -> str:
+        """Add a server to the pool, and return the ID of the member."""
+        what = f'the member of server {server_id}'
+        self._work(server_id, 'add', what, timeout)
+
+        def insert(session: orm.Session) -> str:
+            self._check_there(session, balancer)
+            if session.get(models.SimulatedServer, server_id) is None:
+                raise base.ServerNotFound(f'there is no server {server_id}')
+            found = session.scalar(
+                sqlalchemy.select(tables.Part).where(
+                    tables.Part.kind == MEMBER,
+                    tables.Part.owner == balancer.pool_id,
+                    tables.Part.name == server_id,
+                )
+            )
+            if found is None:
+                found = tables.Part(
+                    kind=MEMBER,
+                    owner=balancer.pool_id,
+                    name=server_id,
+                    data={'protocol_port': port, 'subnet': subnet},
+                )
+                session.add(found)
+                session.flush()
+            return found.id
+
+        try:
+            return self._cloud.database.write(insert)
+        except oslo_db_exception.DBDuplicateEntry:
+            return self._cloud.database.write(insert)
+
+    def remove_member(
+        self,
+        balancer: load_balancing.Balancer,
+        member_id: str,
+        *,
+        timeout: float,
+    ) -> None:
+        """Remove a member from the pool, if it exists."""
+        what = f'the member {member_id}'
+        self._work(member_id, 'remove', what, timeout)
+        self._cloud.database.write(
+            lambda session: statements.change(
+                session,
+                sqlalchemy.delete(tables.Part).where(
+                    tables.Part.kind == MEMBER, tables.Part.id == member_id
+                ),
+            )
+        )
+
+    def _work(
+        self, key: str, operation: str, what: str, timeout: float
+    ) -> None:
+        if self._cloud.options.latency > timeout:
+            raise base.ProviderError(
+                f'{what} was not in order within {timeout:g} seconds'
+            )
+        self._cloud.work(key, operation, what)
+
+    def _of(self, session: orm.Session, key: str) -> tables.Part | None:
+        return session.scalar(
+            sqlalchemy.select(tables.Part).where(
+                tables.Part.kind == BALANCER, tables.Part.name == key
+            )
+        )
+
+    def _check_there(
+        self, session: orm.Session, balancer: load_balancing.Balancer
+    ) -> None:
+        # Lock the row, so that no member is added during a deletion.
+        row = session.get(tables.Part, balancer.id, with_for_update=True)
+        if row is None or row.data['pool_id'] != balancer.pool_id:
+            raise base.ProviderError(
+                f'the pool {balancer.pool_id} of load balancer'
+                f' {balancer.id} is gone'
+            )
+
+    def _data(self, key: str, spec: load_balancing.Spec) -> dict[str, Any]:
+        number = int(self._cloud.chance(key, 'address') * 2**16)
+        address = spec.vip.get('address')
+        return {
+            'name': spec.name,
+            'vip': dict(spec.vip),
+            'pool': dict(spec.pool),
+            'monitor': None if spec.monitor is None else dict(spec.monitor),
+            'availability_zone': spec.availability_zone,
+            'flavor_id': spec.flavor_id,
+            'pool_id': models.new_id(),
+            'listener_id': models.new_id(),
+            'monitor_id': None if spec.monitor is None else models.new_id(),
+            'vip_address': address or f'10.0.{number // 256}.{number % 256}',
+        }
+
+
+def _shown(row: tables.Part) -> load_balancing.Balancer:
+    return load_balancing.Balancer(
+        id=row.id,
+        pool_id=row.data['pool_id'],
+        listener_id=row.data['listener_id'],
+        monitor_id=row.data['monitor_id'],
+        vip_address=row.data['vip_address'],
+    )

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared code for the simulated stacks and containers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import sqlalchemy
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
+
+from engine.db import clock
+from engine.db import simulation as tables
+from engine.providers import base
+from engine.providers.simulated import state
+
+T = TypeVar('T')
+
+#: Operation -> the required status (None: any), and the new status.
+Transitions = Mapping[str, tuple[str | None, str]]
+
+
+class Rows:
+    """The rows of one table.
+
+    :param word: the users' word for a row, such as ``stack``
+    :param missing: the exception for a missing row
+    """
+
+    def __init__(
+        self,
+        cloud: state.Simulation,
+        model: type[tables.Object],
+        word: str,
+        missing: type[base.NotFound],
+    ) -> None:
+        self._cloud = cloud
+        self._database = cloud.database
+        self._model: type[Any] = model
+        self._word = word
+        self._missing = missing
+
+    def create(
+        self,
+        key: str,
+        name: str,
+        status: str,
+        properties: Mapping[str, Any],
+        seen: Callable[[Any], T],
+    ) -> T:
+        """Add a row, or return the existing row of ``key``.
+
+        :param seen: converts the row while its session is open
+        """
+        self._work(key, 'create')
+
+        def insert(session: orm.Session) -> T:
+            row = self._model(
+                node_id=key,
+                name=name,
+                status=status,
+                properties=dict(properties),
+            )
+            session.add(row)
+            session.flush()
+            return seen(row)
+
+        try:
+            return self.find(key, seen) or self._database.write(insert)
+        except oslo_db_exception.DBDuplicateEntry:
+            # Another engine, which took over the node, was faster.
+            found = self.find(key, seen)
+            if found is None:
+                raise base.ProviderError(
+                    f'the {self._word} of {key} vanished while it was created'
+                ) from None
+            return found
+
+    def find(self, key: str, seen: Callable[[Any], T]) -> T | None:
+        """Return the row that was created for ``key``, if any."""
+        with self._database.reader() as session:
+            row = session.scalar(
+                sqlalchemy.select(self._model).where(
+                    self._model.node_id == key
+                )
+            )
+            return None if row is None else seen(row)
+
+    def get(self, id_: str, seen: Callable[[Any], T]) -> T:
+        """Return a row.
+
+        :raises engine.providers.base.NotFound: the row does not exist
+        """
+        with self._database.reader() as session:
+            return seen(self._existing(session, id_))
+
+    def change(
+        self,
+        id_: str,
+        operation: str,
+        seen: Callable[[Any], T],
+        **values: Any,
+    ) -> T:
+        """Simulate an operation, and set columns.
+
+        :raises engine.providers.base.NotFound: the row does not exist
+        """
+        self._work(self.get(id_, _key), operation)
+
+        def change(session: orm.Session) -> T:
+            row = self._existing(session, id_)
+            for name, value in values.items():
+                setattr(row, name, value)
+            row.updated_at = clock.utcnow()
+            session.flush()
+            return seen(row)
+
+        return self._database.write(change)
+
+    def operate(
+        self,
+        id_: str,
+        operation: str,
+        transitions: Transitions,
+        seen: Callable[[Any], T],
+    ) -> T:
+        """Simulate an operation that may change the status.
+
+        :raises engine.providers.base.ProviderError: the current status does
+            not allow it
+        """
+        if operation not in transitions:
+            return self.change(id_, operation, seen)
+        before, after = transitions[operation]
+        status = self.get(id_, _status)
+        # An engine that died may have done this already.
+        if before is not None and status not in (before, after):
+            raise base.ProviderError(
+                f'cannot {operation} {self._word} {id_} while it is {status}'
+            )
+        return self.change(id_, operation, seen, status=after)
+
+    def delete(self, id_: str) -> None:
+        """Delete a row, if it exists."""
+        try:
+            key = self.get(id_, _key)
+        except base.NotFound:
+            return
+        self._work(key, 'delete')
+        self._database.write(
+            lambda session: session.execute(
+                sqlalchemy.delete(self._model).where(self._model.id == id_)
+            )
+        )
+
+    def _existing(self, session: orm.Session, id_: str) -> Any:
+        row = session.get(self._model, id_, populate_existing=True)
+        if row is None:
+            raise self._missing(f'there is no {self._word} {id_}')
+        return row
+
+    def _work(self, key: str, operation: str) -> None:
+        what = f'the {self._word} of node {key}'
+        self._cloud.work(key, operation, what)
+
+
+def _key(row: tables.Object) -> str:
+    return row.node_id
+
+
+def _status(row: tables.Object) -> str:
+    return row.status

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delays, random numbers and shared state of the simulated cloud."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import time
+
+from oslo_config import cfg
+
+from engine.db import database
+from engine.providers import base
+from vobjects.rpc import concurrency_limit
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Simulation:
+    """One region of the simulated cloud.
+
+    :ivar region: the name of the region
+    """
+
+    options: cfg.ConfigOpts.GroupAttr
+    database: database.Database
+    region: str
+
+    def work(
+        self, key: str, operation: str, what: str, *, seconds: float = 0.0
+    ) -> None:
+        """Simulate the delay of an operation, and its random failure.
+
+        The seed, the key and the operation determine whether it fails.
+
+        :param what: the resource for messages, such as 'the server of node
+            ...'
+        :param seconds: the delay in addition to the latency
+        :raises engine.providers.base.ProviderError: the operation fails
+        """
+        with concurrency_limit.waiting():
+            time.sleep(self.options.latency + seconds)
+        if self.chance(key, operation) < self.options.failure_rate:
+            raise base.ProviderError(
+                f'the simulated cloud failed to {operation} {what}'
+            )
+
+    def chance(self, *words: str) -> float:
+        """Return a number from 0 to 1, derived from the words and the seed."""
+        text = '/'.join((str(self.options.seed), *words))
+        digest = hashlib.sha256(text.encode()).digest()
+        return int.from_bytes(digest[:8]) / 2**64

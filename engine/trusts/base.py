@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Credentials by which receivers act for their owners.
+
+If the owner authenticates with a Keystone token, a new receiver gets a trust
+of that owner. Each call of the receiver uses the trust, so that it succeeds
+only while the owner has the same permissions: it fails if the owner is
+disabled, deleted or has lost a role. Without tokens (``auth_strategy`` none or
+http_basic), receivers have no credentials.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from oslo_config import cfg
+from sqlalchemy import orm
+
+from engine.db import credentials, database, models
+from engine.db import trusts as project_trusts
+from engine.providers import base as providers
+from engine.trusts import conf as delegations_conf
+from engine.trusts import encryption, keystone, projects
+from engine.trusts.conf import GROUP
+from vobjects import exceptions
+from vobjects.clustering import errors
+from vobjects.clustering.context import RequestContext
+
+LOG = logging.getLogger(__name__)
+
+
+class Delegations:
+    """Create, check and revoke the credentials of receivers and projects.
+
+    :param conf: the configuration, with ``[receivers]``
+    :param target: the database
+    :raises engine.trusts.encryption.BadKey: there is an account, but no valid
+        encryption key
+    :raises engine.trusts.keystone.BadAccount: the account cannot act for
+        users
+    """
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database
+    ) -> None:
+        self._database = target
+        self._roles = conf[GROUP].trust_roles
+        self._trusts: keystone.Trusts | None = None
+        self._box: encryption.Box | None = None
+        self._projects: projects.Projects | None = None
+        if delegations_conf.has_account(conf):
+            self._trusts = keystone.Trusts(conf)
+            self._box = encryption.Box(conf[GROUP].encryption_keys)
+            self._projects = projects.Projects(
+                target, self._trusts, self._box, self._roles
+            )
+
+    @property
+    def are_made(self) -> bool:
+        """Whether ``[receivers]`` configures an account to act with."""
+        return self._trusts is not None
+
+    @contextlib.contextmanager
+    def granted(
+        self, context: RequestContext, receiver_id: str
+    ) -> Iterator[str | None]:
+        """Yield the encrypted credential for a new receiver.
+
+        Yields None if the owner has no token. If the block raises an
+        exception, the credential is revoked.
+
+        :raises vobjects.clustering.errors.Forbidden: the caller is not allowed
+            to delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond
+        """
+        if context.auth_token is None:
+            yield None
+            return
+        if self._trusts is None or self._box is None:
+            raise _no_account()
+        try:
+            trust = self._trusts.create(context, self._roles)
+        except (keystone.Refused, keystone.Silent) as error:
+            raise projects.refusal(error) from None
+        try:
+            yield self._box.seal(receiver_id, trust)
+        except BaseException:
+            with contextlib.suppress(keystone.Silent):
+                self._trusts.revoke(trust)
+            raise
+
+    def check(self, receiver_id: str) -> None:
+        """Check that a receiver's owner still has the delegated permissions.
+
+        :raises vobjects.clustering.errors.Forbidden: the owner was deleted or
+            has lost roles
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond, or the credential cannot be decrypted
+        """
+        if self._trusts is None or self._box is None:
+            return
+        with self._database.reader() as session:
+            sealed = credentials.get(session, receiver_id)
+        if sealed is None:
+            raise errors.Forbidden(
+                'The receiver has no credentials: it was made while callers'
+                ' had no tokens. Make it again.'
+            )
+        try:
+            self._trusts.use(self._box.open(receiver_id, sealed))
+        except keystone.Refused as error:
+            LOG.warning('Receiver %s is refused: %s', receiver_id, error)
+            raise errors.Forbidden(
+                'The receiver may not act for its owner any more.'
+            ) from None
+        except (keystone.Silent, encryption.Unreadable) as error:
+            raise _unavailable(error) from None
+
+    def admit(self, context: RequestContext) -> None:
+        """Check that engines can act in the caller's project later.
+
+        A caller without a token has nothing to delegate.
+
+        :raises vobjects.clustering.errors.Forbidden: the caller is not allowed
+            to delegate
+        :raises vobjects.clustering.errors.Unavailable: Keystone does not
+            respond
+        """
+        if context.auth_token is None:
+            return
+        if self._projects is None:
+            raise _no_account()
+        try:
+            self._projects.admit(context)
+        except (keystone.Refused, keystone.Silent) as error:
+            raise projects.refusal(error) from None
+
+    def of(
+        self, user: str | None, project: str | None
+    ) -> providers.Delegation | None:
+        """Return the right to act for a user in a project.
+
+        :returns: None if there is no account, so that users delegate nothing
+        :raises engine.providers.base.NotDelegated: this user has not delegated
+            any
+        """
+        if self._projects is None:
+            return None
+        return self._projects.of(user, project)
+
+    def revoke(self, receiver_id: str) -> None:
+        """Revoke the credential of a deleted receiver, if it has one.
+
+        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        """
+        if self._trusts is None or self._box is None:
+            return
+        with self._database.reader() as session:
+            sealed = credentials.get(session, receiver_id)
+        if sealed is None:
+            return
+        try:
+            self._trusts.revoke(self._box.open(receiver_id, sealed))
+        except encryption.Unreadable as error:
+            # Keep the row: the operator may add the missing key again.
+            LOG.error('Cannot revoke credential %s: %s', receiver_id, error)
+            return
+        self._database.write(
+            lambda session: credentials.forget(session, receiver_id)
+        )
+
+    def revoke_left(self) -> None:
+        """Revoke all unused credentials.
+
+        These are the credentials of deleted receivers, and of users who own no
+        resources.
+
+        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        """
+        if self._projects is not None:
+            self._projects.retire_unused()
+        ids: Sequence[str] = ['']
+        while ids:
+            with self._database.reader() as session:
+                ids = credentials.left(session, after=ids[-1])
+            for receiver_id in ids:
+                self.revoke(receiver_id)
+
+
+def renew(conf: cfg.ConfigOpts, target: database.Database) -> int:
+    """Encrypt all credentials with the first key.
+
+    :returns: the number of credentials
+    :raises engine.trusts.encryption.BadKey: there is no valid key
+    :raises engine.trusts.encryption.Unreadable: no key decrypts a credential;
+        the preceding batches are committed
+    """
+    opened = encryption.Box(conf[GROUP].encryption_keys)
+    return sum(
+        _renew(target, model, opened)
+        for model in (models.ReceiverCredential, project_trusts.ProjectTrust)
+    )
+
+
+def _renew(
+    target: database.Database, model: Any, opened: encryption.Box
+) -> int:
+    after, total = '', 0
+    while True:
+
+        def body(session: orm.Session, after: str = after) -> tuple[str, int]:
+            return credentials.renew(session, model, after, opened.renew)
+
+        after, number = target.write(body)
+        total += number
+        if number < credentials.BATCH:
+            return total
+
+
+def _no_account() -> errors.Unavailable:
+    LOG.error(
+        'Nothing can be done for users of Keystone: [%s] names no account to'
+        ' act with',
+        GROUP,
+    )
+    return errors.Unavailable(
+        'This service has no account to act for you with.'
+    )
+
+
+def _unavailable(error: exceptions.VobjectsError) -> errors.Unavailable:
+    LOG.error('Cannot act for the owner of a receiver: %s', error)
+    return errors.Unavailable(
+        'The identity service could not be asked about the owner of the'
+        ' receiver.'
+    )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trusts in Keystone: a user lets the service's account act for them.
+
+A trust covers one project and some roles. It has no secret: using it requires
+the password of the service's account, too. Keystone deletes the trust with the
+user or the project, and accepts it only while the user has those roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from keystoneauth1 import access, adapter, loading, plugin
+from keystoneauth1 import exceptions as keystone
+from oslo_config import cfg
+
+from engine.trusts.conf import GROUP
+from vobjects import exceptions
+from vobjects.clustering.context import RequestContext
+from vobjects.rpc import concurrency_limit
+
+#: Scopes that a token for a trust must not have.
+_NO_SCOPE = dict.fromkeys(
+    (
+        'project_id',
+        'project_name',
+        'project_domain_id',
+        'project_domain_name',
+        'domain_id',
+        'domain_name',
+        'system_scope',
+    )
+)
+
+
+class BadAccount(exceptions.VobjectsError):
+    """Raised when the account of ``[receivers]`` cannot act for users."""
+
+
+class Refused(exceptions.VobjectsError):
+    """Raised when Keystone rejects a request; the message has its reason."""
+
+
+class Silent(exceptions.VobjectsError):
+    """Raised when Keystone does not respond, or rejects the account."""
+
+
+class Trusts:
+    """Creates, uses and deletes trusts.
+
+    :param conf: the configuration, with ``[receivers]``; Keystone is not
+        called yet
+    :raises BadAccount: the account does not authenticate by name and password
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._conf = conf
+        try:
+            self._session = loading.load_session_from_conf_options(conf, GROUP)
+            self._account = self._plugin()
+            self._plugin(trust_id='none yet')
+        except (keystone.ClientException, TypeError) as error:
+            raise BadAccount(f'[{GROUP}]: {error}') from None
+        self._identity = adapter.Adapter(
+            self._session,
+            auth=self._account,
+            interface=cast(Any, plugin.AUTH_INTERFACE),
+            service_type='identity',
+            min_version='3',
+            max_version='3.latest',
+        )
+
+    @property
+    def url(self) -> str:
+        """The URL of Keystone."""
+        return str(self._account.auth_url)
+
+    @concurrency_limit.waiting()
+    def create(self, context: RequestContext, roles: Sequence[str]) -> str:
+        """Create a trust of the caller for the service's account.
+
+        :param context: the context of a request, with the caller's token
+        :param roles: the names of the roles to delegate; empty: all the
+            caller's roles
+        :returns: the ID of the trust
+        :raises Refused: the caller is not allowed to, or lacks these roles
+        :raises Silent: Keystone does not respond
+        """
+        wanted = roles or context.roles
+        ours = self._our_id()
+        try:
+            answer = self._identity.post(
+                '/OS-TRUST/trusts',
+                headers={'X-Auth-Token': context.auth_token},
+                authenticated=False,
+                json={
+                    'trust': {
+                        'trustor_user_id': context.user_id,
+                        'trustee_user_id': ours,
+                        'project_id': context.project_id,
+                        'impersonation': True,
+                        'roles': [{'name': role} for role in wanted],
+                    }
+                },
+            )
+        except keystone.HTTPClientError as error:
+            raise Refused(str(error)) from None
+        except keystone.ClientException as error:
+            raise Silent(str(error)) from None
+        return str(answer.json()['trust']['id'])
+
+    @concurrency_limit.waiting()
+    def use(self, trust: str) -> access.AccessInfo:
+        """Return a new token for a trust, with its details.
+
+        :raises Refused: the trust is no longer valid
+        :raises Silent: Keystone does not respond
+        """
+        try:
+            found: access.AccessInfo = self._plugin(trust_id=trust).get_access(
+                self._session
+            )
+        except keystone.HTTPClientError as error:
+            self._our_id()  # check whether the account's password is the cause
+            raise Refused(str(error)) from None
+        except keystone.ClientException as error:
+            raise Silent(str(error)) from None
+        return found
+
+    @concurrency_limit.waiting()
+    def revoke(self, trust: str) -> None:
+        """Delete a trust, ignoring one that no longer exists.
+
+        :raises Silent: Keystone does not respond
+        """
+        try:
+            self._session.delete(
+                f'{self._identity.get_endpoint()}/OS-TRUST/trusts/{trust}',
+                # Only the trustor may delete it; the token is the trustor's.
+                auth=self._plugin(trust_id=trust),
+            )
+        except keystone.HTTPClientError:
+            self._our_id()
+            # The account is valid, so the trust is no longer usable.
+        except keystone.ClientException as error:
+            raise Silent(str(error)) from None
+
+    def _our_id(self) -> str:
+        """Return the ID of the service's account.
+
+        :raises Silent: Keystone does not respond, or rejects the account
+        """
+        try:
+            return str(self._account.get_access(self._session).user_id)
+        except keystone.ClientException as error:
+            raise Silent(str(error)) from None
+
+    def _plugin(self, trust_id: str | None = None) -> Any:
+        scope = {**_NO_SCOPE, 'trust_id': trust_id} if trust_id else {}
+        found = loading.load_auth_from_conf_options(self._conf, GROUP, **scope)
+        assert found is not None  # see has_account()
+        return found

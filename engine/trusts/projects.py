@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Act in a cloud for users in their projects.
+
+A request for work that an engine does later carries the user's token. On the
+first such request, the service creates a trust of that user for that project.
+Engines use the trust to get tokens, as long as they have work to do there.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keystoneauth1 import access
+from keystoneauth1.identity import base as identity
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
+
+from engine.db import clock, database, models
+from engine.db import trusts as table
+from engine.providers import base as providers
+from engine.trusts import encryption, keystone
+from vobjects.clustering import errors
+from vobjects.clustering.context import RequestContext
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds to keep an unused trust. A user who creates and deletes clusters all
+#: day does not need a new trust each time, and a new request has the time to
+#: be stored.
+KEPT_FOR = 3600.0
+
+
+class Projects:
+    """Creates and uses the trusts of users for their projects.
+
+    :param roles: the roles that users delegate; empty: all their roles
+    """
+
+    def __init__(
+        self,
+        target: database.Database,
+        made: keystone.Trusts,
+        opened: encryption.Box,
+        roles: Sequence[str],
+    ) -> None:
+        self._database = target
+        self._trusts = made
+        self._box = opened
+        self._roles = roles
+
+    def admit(self, context: RequestContext) -> None:
+        """Check that engines can do later what the caller requests.
+
+        :param context: the context of the request, with the caller's token
+        :raises engine.trusts.keystone.Refused: the caller is not allowed to
+            delegate
+        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        """
+        with self._database.reader() as session:
+            known = table.get(session, context.user_id, context.project_id)
+            now = clock.now(session)
+        if known is not None and self._will_do(known, context, now):
+            return
+        try:
+            trust = self._trusts.create(context, self._roles)
+        except keystone.Refused:
+            if known is None or known.refused:
+                raise
+            # This token has fewer rights than the one that created the trust.
+            return
+        if not self._keep(context, known, trust):
+            self._trusts.revoke(trust)
+
+    def of(
+        self, user: str | None, project: str | None
+    ) -> providers.Delegation:
+        """Return the right to act for a user in a project.
+
+        :raises engine.providers.base.NotDelegated: there is no trust
+        """
+        with self._database.reader() as session:
+            row = table.get(session, user, project)
+        if row is None:
+            raise _not_delegated(user, project)
+        return providers.Delegation(
+            row.id, _Auth(self._trusts.url, lambda: self._access(row))
+        )
+
+    def retire_unused(self, kept_for: float = KEPT_FOR) -> None:
+        """Retire the trusts that were not used for ``kept_for`` seconds."""
+        while self._database.write(
+            lambda session: table.retire_unused(session, kept_for)
+        ):
+            pass
+
+    def _will_do(
+        self,
+        row: table.ProjectTrust,
+        context: RequestContext,
+        now: datetime.datetime,
+    ) -> bool:
+        """Tell whether a trust is as good as a new one, and record its use."""
+        wanted = set(self._roles or context.roles)
+        if row.refused or not wanted <= set(row.roles):
+            return False
+        if (now - row.used_at).total_seconds() < table.PRECISION:
+            return True
+        return self._database.write(
+            lambda session: table.touch(session, row.id)
+        )
+
+    def _keep(
+        self,
+        context: RequestContext,
+        known: table.ProjectTrust | None,
+        trust: str,
+    ) -> bool:
+        """Store a new trust, unless another engine was faster."""
+        id_ = models.new_id()
+
+        def body(session: orm.Session) -> bool:
+            row = table.ProjectTrust(
+                id=id_,
+                user=context.user_id,
+                project=context.project_id,
+                sealed=self._box.seal(id_, trust),
+                roles=sorted(self._roles or context.roles),
+            )
+            replaced = None if known is None else known.id
+            return table.replace(session, replaced, row)
+
+        try:
+            return self._database.write(body)
+        except oslo_db_exception.DBDuplicateEntry:
+            return False
+
+    def _access(self, row: table.ProjectTrust) -> access.AccessInfo:
+        """Return a new token.
+
+        :raises engine.providers.base.NotDelegated: the trust is no longer
+            valid
+        :raises engine.providers.base.ProviderError: Keystone does not respond
+        """
+        try:
+            return self._trusts.use(self._box.open(row.id, row.sealed))
+        except keystone.Silent as error:
+            LOG.warning('Cannot act for user %s: %s', row.user, error)
+            raise providers.ProviderError(
+                'the identity service could not be asked about user'
+                f' {row.user}'
+            ) from None
+        except (keystone.Refused, encryption.Unreadable) as error:
+            LOG.warning(
+                'The trust of user %s for project %s is refused: %s',
+                row.user,
+                row.project,
+                error,
+            )
+            self._database.write(lambda session: table.refuse(session, row.id))
+            raise _not_delegated(row.user, row.project) from None
+
+
+class _Auth(identity.BaseIdentityPlugin):
+    """Authenticates a keystoneauth session by a trust.
+
+    :param url: the URL of Keystone
+    :param get: returns a new token
+    """
+
+    def __init__(self, url: str, get: Callable[[], access.AccessInfo]) -> None:
+        super().__init__(auth_url=url)
+        self._get = get
+
+    def get_auth_ref(self, session: Any, **options: Any) -> access.AccessInfo:
+        """Return a new token; the session itself is not used."""
+        return self._get()
+
+
+def _not_delegated(
+    user: str | None, project: str | None
+) -> providers.NotDelegated:
+    return providers.NotDelegated(
+        f'the service may not act for user {user} in project {project} (any'
+        ' more): log in as that user and update the cluster'
+    )
+
+
+def refusal(
+    error: keystone.Refused | keystone.Silent,
+) -> errors.ClusteringError:
+    """Convert an error of Keystone to an error for the caller."""
+    if isinstance(error, keystone.Refused):
+        return errors.Forbidden(
+            'The identity service does not let you have the service act for'
+            f' you: {error}'
+        )
+    LOG.error('Cannot act for a user: %s', error)
+    return errors.Unavailable('The identity service could not be asked.')

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a log says of an action."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+from oslo_context import context as oslo_context
+from oslo_log import formatters
+from oslo_log import log as oslo_log
+
+from engine.actions import log_context
+from engine.db import models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering.requests import actions, clusters
+
+
+@pytest.fixture
+def stream() -> Iterator[logging.StreamHandler[io.StringIO]]:
+    """Where the engine logs to."""
+    handler = logging.StreamHandler(io.StringIO())
+    logger = logging.getLogger('engine')
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    yield handler
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+@pytest.fixture
+def lines(
+    stream: logging.StreamHandler[io.StringIO],
+) -> io.StringIO:
+    """Lines of JSON."""
+    stream.setFormatter(formatters.JSONFormatter())
+    return stream.stream
+
+
+def read(lines: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines.getvalue().splitlines()]
+
+
+def test_line_of_json_names_request_action_and_cluster(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 1)
+    found = read(lines)
+    rows = {row.id: row for row in world.rows(models.Action)}
+    assert {line['context']['action_id'] for line in found} == set(rows)
+    for line in found:
+        row = rows[line['context']['action_id']]
+        assert line['context']['cluster_id'] == cluster
+        assert line['context']['target_id'] == row.target
+        assert line['context']['action'] == row.action
+        assert line['context']['request_id'] == row.request_id
+        assert line['context']['project_id'] == 'ours'
+    told = [line for line in found if line['levelname'] == 'INFO']
+    assert {one['context']['action'] for one in told} == {'CLUSTER_CREATE'}
+    action = told[0]['context']['action_id'][:8]
+    assert [one['message'] for one in told] == [
+        f'CLUSTER_CREATE {action} on cluster c ({cluster}): {text}'
+        for text in ('started', 'SUCCEEDED: Cluster creation succeeded.')
+    ]
+
+
+def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0, name='web')
+    world.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.ask(clusters.ClusterScaleOutRequest(identity='web'))
+    engine.work()
+    (node,) = world.rows(models.Node)
+    of_node, of_cluster = [
+        line['message']
+        for line in read(lines)
+        if line['levelname'] == 'WARNING'
+    ]
+    assert re.fullmatch(
+        rf'NODE_CREATE \w{{8}} on node {node.name} \({node.id}\) of cluster'
+        rf' web \({cluster}\): FAILED: .*the simulated cloud failed.*',
+        of_node,
+    )
+    assert re.fullmatch(
+        rf'CLUSTER_SCALE_OUT \w{{8}} on cluster web \({cluster}\): FAILED:'
+        r' Failed in scaling nodes: .*',
+        of_cluster,
+    )
+
+
+def test_action_that_another_process_ends_is_logged_on_one_line(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    action = engine.ask(clusters.ClusterCheckRequest(identity='c')).action
+
+    def rename(session: Any) -> None:
+        session.get(models.Cluster, cluster).name = 'two\nlines'
+
+    world.database.write(rename)
+    engine.ask(
+        actions.ActionUpdateRequest(identity=action, status='CANCELLED')
+    )
+    told = read(lines)[-1]
+    assert told['levelname'] == 'INFO'
+    assert told['context']['action_id'] == action
+    assert told['message'] == (
+        f'CLUSTER_CHECK {action[:8]} on cluster two lines ({cluster}):'
+        ' CANCELLED: cancelled by request'
+    )
+
+
+def test_line_about_another_engines_action_names_that(
+    world: fleet.World, lines: io.StringIO
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0, run=False)
+    job = engine.scheduler.claim()
+    assert job is not None
+    world.silence(engine)
+    world.engine(name='two').reaper.sweep()
+    (told,) = [
+        line for line in read(lines) if 'ready again' in line['message']
+    ]
+    assert told['context']['action_id'] == job.action.id
+    assert told['context']['request_id'] == job.action.request_id
+
+
+def test_line_of_text_names_request_action_and_cluster(
+    world: fleet.World, stream: logging.StreamHandler[io.StringIO]
+) -> None:
+    conf = cfg.ConfigOpts()
+    oslo_log.register_options(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
+    stream.setFormatter(formatters.ContextFormatter(config=conf))
+    engine = world.engine()
+    cluster = asks.cluster(engine, 0)
+    engine.ask(clusters.ClusterCheckRequest(identity=cluster))
+    engine.work()
+    for row in world.rows(models.Action):
+        started, ended = [
+            line
+            for line in stream.stream.getvalue().splitlines()
+            if f'{row.action} {row.id} cluster {cluster}' in line
+            and 'INFO' in line
+        ]
+        assert row.request_id in started
+        assert row.request_id in ended
+        assert f'on cluster c ({cluster}): started' in started
+
+
+@pytest.fixture(autouse=True)
+def _context_of_the_thread() -> Iterator[None]:
+    """Leave the thread as it was."""
+    before = oslo_context.get_current()
+    yield
+    (before or oslo_context.RequestContext()).update_store()

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call that comes more than once is done once, and answered alike."""
+
+from __future__ import annotations
+
+import datetime
+from concurrent import futures
+from typing import Any
+
+import oslo_messaging
+import pytest
+import sqlalchemy
+
+from engine import service
+from engine.db import idempotency, models
+from tests.unit.engine import asks, fleet
+from vobjects.clustering import context, errors
+from vobjects.clustering.requests import actions, clusters, profiles
+from vobjects.objects.manifest import Manifest, own
+from vobjects.rpc import fleet_types, serializer, server
+
+
+class Endpoint:
+    """An engine as calls reach it."""
+
+    def __init__(self, engine: fleet.Engine) -> None:
+        self.engine = engine
+        self._endpoint = server.Endpoint(
+            [handlers(engine.run) for handlers in service.HANDLERS],
+            speaks=own(),
+            expected=(errors.ClusteringError,),
+            context_from=context.from_dict,
+            recall=self.recall,
+        )
+
+    def recall(self, call: str) -> fleet_types.Answered | None:
+        with self.engine.run.database.reader() as session:
+            return idempotency.recall(session, call)
+
+    def call(self, request: Any, call: str) -> Any:
+        reader = {'digest': own().digest, 'call': call}
+        wire = serializer.to_wire(request, None)
+        return serializer.from_wire(
+            self._endpoint.perform(fleet.caller().to_dict(), wire, reader)
+        )
+
+
+@pytest.fixture
+def endpoint(any_world: fleet.World) -> Endpoint:
+    return Endpoint(any_world.engine())
+
+
+def scale_out(cluster: str) -> clusters.ClusterScaleOutRequest:
+    return clusters.ClusterScaleOutRequest(identity=cluster, count=1)
+
+
+def test_action_is_started_once_and_named_each_time(
+    any_world: fleet.World, endpoint: Endpoint
+) -> None:
+    cluster = asks.cluster(endpoint.engine, 1)
+
+    first = endpoint.call(scale_out(cluster), 'a')
+    endpoint.engine.work()
+    again = endpoint.call(scale_out(cluster), 'a')
+    other = endpoint.call(scale_out(cluster), 'b')
+
+    assert again.action == first.action != other.action
+    assert again.cluster.id == cluster
+    statuses = any_world.statuses('CLUSTER_SCALE_OUT')
+    assert sorted(statuses) == ['READY', 'SUCCEEDED']
+
+
+def test_second_engine_answers_what_the_first_has_done(
+    any_world: fleet.World, endpoint: Endpoint
+) -> None:
+    cluster = asks.cluster(endpoint.engine, 1)
+    other = Endpoint(any_world.engine(name='two'))
+    request = clusters.ClusterDeleteRequest(identity=cluster)
+
+    first = endpoint.call(request, 'a')
+    endpoint.engine.work()
+
+    # By now there is no such cluster.
+    assert other.call(request, 'a').action == first.action
+    with pytest.raises(oslo_messaging.ExpectedException):
+        other.call(request, 'b')
+
+
+def test_what_changes_is_done_beside_engines_that_do_not_remember(
+    any_world: fleet.World,
+) -> None:
+    known = Manifest({n: v for n, v in own().items() if n != 'Answered'})
+    endpoint = Endpoint(any_world.engine(cap=lambda: known))
+    cluster = asks.cluster(endpoint.engine, 1)
+
+    first = endpoint.call(scale_out(cluster), 'a')
+
+    assert endpoint.call(scale_out(cluster), 'a').action == first.action
+
+
+def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
+    profile = asks.profile(endpoint.engine)
+    request = profiles.ProfileDeleteRequest(identity=profile)
+
+    assert endpoint.call(request, 'a') is None
+    assert endpoint.call(request, 'a') is None
+
+
+def test_cancellation_that_comes_twice_is_no_conflict(
+    endpoint: Endpoint,
+) -> None:
+    asks.cluster(endpoint.engine, 1, run=False)
+    (action,) = endpoint.engine.ask(actions.ActionListRequest())
+    request = actions.ActionUpdateRequest(
+        identity=action.id, status='CANCELLED'
+    )
+
+    first = endpoint.call(request, 'a')
+
+    assert endpoint.call(request, 'a').action == first.action == action.id
+
+
+def test_what_was_refused_may_be_done_when_it_comes_again(
+    endpoint: Endpoint,
+) -> None:
+    request = clusters.ClusterCreateRequest(name='c', profile_id='p')
+    with pytest.raises(oslo_messaging.ExpectedException):
+        endpoint.call(request, 'a')
+
+    asks.profile(endpoint.engine)
+
+    assert endpoint.call(request, 'a').cluster.name == 'c'
+
+
+def test_two_that_do_the_same_at_once_do_it_once(
+    any_world: fleet.World, endpoint: Endpoint
+) -> None:
+    asks.profile(endpoint.engine)
+    engines = [endpoint, Endpoint(any_world.engine(name='two'))] * 2
+    request = clusters.ClusterCreateRequest(name='c', profile_id='p')
+
+    for number in range(5):
+        with futures.ThreadPoolExecutor(len(engines)) as pool:
+            answers = list(
+                pool.map(
+                    lambda one, call=str(number): one.call(request, call),
+                    engines,
+                )
+            )
+        assert len({answer.action for answer in answers}) == 1
+
+    assert any_world.count(models.Cluster) == 5
+    assert any_world.count(models.Action) == 5
+
+
+def test_old_records_are_forgotten(
+    any_world: fleet.World, endpoint: Endpoint
+) -> None:
+    asks.profile(endpoint.engine)
+    for name in ('old', 'new'):
+        endpoint.call(
+            clusters.ClusterCreateRequest(name=name, profile_id='p'), name
+        )
+    with any_world.database.writer() as session:
+        past = datetime.timedelta(seconds=idempotency.KEPT + 60)
+        row = session.get(models.Call, 'old')
+        assert row is not None
+        session.execute(
+            sqlalchemy.update(models.Call)
+            .where(models.Call.id == 'old')
+            .values(created_at=row.created_at - past)
+        )
+
+    endpoint.engine.reaper.sweep()
+
+    assert [row.id for row in any_world.rows(models.Call)] == ['new']

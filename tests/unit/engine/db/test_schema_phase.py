@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.metadata
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy
+from oslo_config import cfg
+
+from engine import service
+from engine.db import database, migrations, models, schema_phase, services
+from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.db import chains
+from vobjects.clustering import topics
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc import fleet
+
+OURS = importlib.metadata.version('vobjects')
+
+ENGINE = fleet.Member(
+    id=models.new_id(),
+    binary='vobjects-engine',
+    host='one',
+    topic=topics.ENGINE,
+    release='0.0.9',
+    manifest=Manifest({'Thing': '1.0'}),
+)
+
+
+@pytest.fixture
+def target(any_url: str) -> Iterator[database.Database]:
+    """A database of this release, on each backend in turn."""
+    found = database.Database(configuration(any_url))
+    migrations.sync(found)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def conf(target: database.Database) -> cfg.ConfigOpts:
+    """Its configuration."""
+    found = configuration(url_of(target))
+    rpc_conf.register(found)
+    # However slow the machine is, a heartbeat is no old one.
+    found.set_override('heartbeat_interval', 600.0, 'fleet')
+    return found
+
+
+@pytest.fixture
+def newer(tmp_path: pathlib.Path) -> schema_phase.Phases:
+    """What the next release expands and contracts."""
+    return chains.next_release(tmp_path)
+
+
+def columns(target: database.Database) -> set[str]:
+    """Return the columns of nodes."""
+    with target.engine.connect() as connection:
+        found = sqlalchemy.inspect(connection).get_columns('nodes')
+    return {column['name'] for column in found}
+
+
+def test_upgrade_goes_from_phase_to_phase(
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+) -> None:
+    assert schema_phase.state(target) is schema_phase.State.UP_TO_DATE
+    assert schema_phase.state(target, newer) is schema_phase.State.EXPAND
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
+    assert schema_phase.state(target, newer) is schema_phase.State.CONTRACT
+    assert schema_phase.state(target) is schema_phase.State.UP_TO_DATE
+    assert {'role', 'duty'} <= columns(target)
+    schema_phase.contract(target, conf, newer)
+    assert schema_phase.state(target, newer) is schema_phase.State.UP_TO_DATE
+    assert columns(target) & {'role', 'duty'} == {'duty'}
+    schema_phase.contract(target, conf, newer)
+    assert schema_phase.state(target) is schema_phase.State.TOO_NEW
+    with pytest.raises(service.SchemaError, match='newer release'):
+        service.check_schema(target)
+
+
+def test_contract_before_expand_is_refused(
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+) -> None:
+    with pytest.raises(schema_phase.NotExpandedError):
+        schema_phase.contract(target, conf, newer)
+
+
+def test_contract_of_an_empty_database_is_refused(any_url: str) -> None:
+    target = database.Database(configuration(any_url))
+    assert schema_phase.state(target) is schema_phase.State.EXPAND
+    with pytest.raises(schema_phase.NotExpandedError):
+        schema_phase.contract(target, configuration(any_url))
+    target.close()
+
+
+@pytest.mark.parametrize('release', ['0.0.9', 'home-made', '0.1.0rc1'])
+def test_contract_waits_for_older_engines(
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    newer: schema_phase.Phases,
+    release: str,
+) -> None:
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
+    ledger = services.DatabaseLedger(target)
+    ledger.report(dataclasses.replace(ENGINE, release=release))
+    with pytest.raises(schema_phase.OlderEnginesError, match=release):
+        schema_phase.contract(target, conf, newer)
+    assert schema_phase.state(target, newer) is schema_phase.State.CONTRACT
+    ledger.leave(ENGINE.id)
+    schema_phase.contract(target, conf, newer)
+    assert 'role' not in columns(target)
+
+
+@pytest.mark.parametrize(
+    'change',
+    [{'release': OURS}, {'release': '99.0'}, {'topic': topics.API}],
+    ids=['as new', 'newer', 'no engine'],
+)
+def test_contract_does_not_wait_for_others(
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    newer: schema_phase.Phases,
+    change: dict[str, str],
+) -> None:
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
+    services.DatabaseLedger(target).report(
+        dataclasses.replace(ENGINE, **change)
+    )
+    schema_phase.contract(target, conf, newer)
+    assert schema_phase.state(target, newer) is schema_phase.State.UP_TO_DATE
+
+
+def test_contract_does_not_wait_for_the_dead(
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+) -> None:
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
+    services.DatabaseLedger(target).report(ENGINE)
+    with target.engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.update(models.Service).values(
+                heartbeat=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+            )
+        )
+    schema_phase.contract(target, conf, newer)
+    # It was only asleep: its heartbeat does not make it one of the fleet.
+    with pytest.raises(services.OutdatedError):
+        services.DatabaseLedger(target).report(ENGINE)
+
+
+def test_older_engine_is_not_admitted_after_a_contraction(
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+) -> None:
+    with migrations.alone(target) as connection:
+        migrations.upgrade(connection, newer.expand)
+    schema_phase.contract(target, conf, newer)
+    older = services.DatabaseLedger(target)
+    with pytest.raises(services.OutdatedError, match='c900'):
+        older.report(ENGINE)
+    assert older.get().members == ()
+    view = services.DatabaseLedger(target, newer.contract).report(ENGINE)
+    assert [member.id for member in view.members] == [ENGINE.id]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from oslo_db import exception as oslo_db_exception
+
+from engine.db import database, models, writer_queue
+from tests.unit.engine.conftest import configuration
+
+#: Seconds: long enough for anything that should happen.
+PATIENCE = 60
+
+
+def soon() -> float:
+    return time.monotonic() + PATIENCE
+
+
+class Queue:
+    """Threads that wait for a turn, and the order in which they had it."""
+
+    def __init__(self) -> None:
+        self.turns = writer_queue.Turns()
+        self.order: list[str] = []
+        self._threads: list[threading.Thread] = []
+
+    def wait(self, name: str, *, urgent: bool = False) -> None:
+        """Have a thread wait; it does when this returns."""
+        waiting = len(self.turns._waiting)
+
+        def run() -> None:
+            with self.turns.turn(soon(), urgent=urgent):
+                self.order.append(name)
+
+        thread = threading.Thread(target=run)
+        self._threads.append(thread)
+        thread.start()
+        while len(self.turns._waiting) == waiting:
+            time.sleep(0.001)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+
+def test_turns_are_had_in_the_order_of_asking_but_for_the_urgent() -> None:
+    queue = Queue()
+    with queue.turns.turn(soon()):
+        for name in ('first', 'second', 'third'):
+            queue.wait(name)
+        queue.wait('urgent', urgent=True)
+    queue.join()
+    assert queue.order == ['urgent', 'first', 'second', 'third']
+
+
+def test_turn_that_does_not_come_in_time_is_not_waited_for() -> None:
+    queue = Queue()
+    with queue.turns.turn(soon()):
+        with queue.turns.turn(time.monotonic()):
+            queue.order.append('in vain')
+        queue.wait('next')
+        assert queue.order == ['in vain']
+    queue.join()
+    with queue.turns.turn(soon()):
+        queue.order.append('last')
+    assert queue.order == ['in vain', 'next', 'last']
+
+
+@contextlib.contextmanager
+def locked(path: pathlib.Path) -> Iterator[None]:
+    """Hold the file as another process does that writes."""
+    other = sqlite3.connect(path, isolation_level=None)
+    try:
+        other.execute('BEGIN IMMEDIATE')
+        yield
+        other.execute('COMMIT')
+    finally:
+        other.close()
+
+
+def test_write_waits_for_another_process_and_then_for_no_longer(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / 'file.sqlite'
+    target = database.Database(configuration(f'sqlite:///{path}'))
+    models.Base.metadata.create_all(target.engine)
+    row = models.Profile(name='p', type='t', spec={})
+    # What is in the way for good is told after the time that a writer has.
+    monkeypatch.setattr(database, 'WRITE_TIMEOUT', 0.1)
+    with (
+        locked(path),
+        pytest.raises(oslo_db_exception.DBError) as caught,
+        target.writer(),
+    ):
+        pass
+    assert database.is_busy(caught.value)
+    # What is in the way for a while is waited for.
+    monkeypatch.setattr(database, 'WRITE_TIMEOUT', PATIENCE)
+    thread = threading.Thread(
+        target=lambda: target.write(lambda session: session.add(row))
+    )
+    with locked(path):
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+    thread.join()
+    with target.reader() as session:
+        assert session.get(models.Profile, row.id) is not None
+    with target.engine.connect() as connection:
+        found = connection.exec_driver_sql('PRAGMA busy_timeout').scalar()
+    assert found == database.BUSY_TIMEOUT
+    target.close()

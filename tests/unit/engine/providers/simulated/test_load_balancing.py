@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from engine.db import simulation as tables
+from engine.providers import base, load_balancing
+from engine.providers.simulated import provider
+from tests.unit.engine import fleet
+
+SPEC = load_balancing.Spec(
+    name='lb',
+    vip={'subnet': 'public-subnet', 'protocol_port': 80},
+    pool={'subnet': 'private-subnet', 'protocol_port': 8080},
+    monitor={'type': 'HTTP'},
+)
+
+
+@pytest.fixture
+def cloud(any_world: fleet.World) -> provider.SimulatedProvider:
+    return provider.SimulatedProvider(any_world.conf, any_world.database)
+
+
+@pytest.fixture
+def balancers(
+    cloud: provider.SimulatedProvider,
+) -> load_balancing.LoadBalancers:
+    assert cloud.load_balancers is not None
+    return cloud.load_balancers
+
+
+def add(balancers: Any, balancer: load_balancing.Balancer, server: str) -> str:
+    found: str = balancers.add_member(
+        balancer, server, port=8080, subnet='private-subnet', timeout=60
+    )
+    return found
+
+
+def test_balancer_of_a_key_is_made_once(
+    balancers: load_balancing.LoadBalancers,
+) -> None:
+    made = balancers.create('key', SPEC, timeout=60)
+    assert balancers.create('key', SPEC, timeout=60) == made
+    assert made.vip_address is not None
+    assert balancers.get('lb', made.pool_id, made.monitor_id) == made
+    for name, pool, monitor in (
+        ('none', made.pool_id, None),
+        (made.id, 'none', None),
+        (made.id, made.pool_id, 'none'),
+    ):
+        with pytest.raises(base.ProviderError, match='none'):
+            balancers.get(name, pool, monitor)
+
+
+def test_members_come_and_go(
+    balancers: load_balancing.LoadBalancers,
+    cloud: provider.SimulatedProvider,
+    any_world: fleet.World,
+) -> None:
+    balancer = balancers.create('key', SPEC, timeout=60)
+    servers = [cloud.servers.create(key, key, {}).id for key in 'ab']
+    members = [add(balancers, balancer, server) for server in servers]
+    assert add(balancers, balancer, servers[0]) == members[0]
+    assert any_world.count(tables.Part) == 3
+    for _ in range(2):
+        balancers.remove_member(balancer, members[0], timeout=60)
+    assert any_world.count(tables.Part) == 2
+    with pytest.raises(base.ServerNotFound):
+        add(balancers, balancer, 'none')
+    for _ in range(2):
+        balancers.delete(balancer, timeout=60)
+    assert any_world.count(tables.Part) == 0
+    with pytest.raises(base.ProviderError, match='is gone'):
+        add(balancers, balancer, servers[0])
+
+
+@pytest.mark.parametrize(
+    ('changes', 'named'),
+    [
+        ({'vip': {'subnet': 'moon'}}, 'subnet moon'),
+        ({'vip': {'network': 'moon'}}, 'network moon'),
+        ({'pool': {'subnet': 'moon'}}, 'subnet moon'),
+        ({'availability_zone': 'moon'}, 'availability zone moon'),
+        ({'flavor_id': 'moon'}, 'flavor moon'),
+    ],
+)
+def test_spec_that_names_what_there_is_not_is_refused(
+    balancers: load_balancing.LoadBalancers,
+    changes: dict[str, Any],
+    named: str,
+) -> None:
+    with pytest.raises(base.ProviderError, match=f'there is no {named}'):
+        balancers.create(
+            'key', dataclasses.replace(SPEC, **changes), timeout=1
+        )
+
+
+def test_balancer_that_is_too_slow_fails(
+    balancers: load_balancing.LoadBalancers, any_world: fleet.World
+) -> None:
+    any_world.conf.set_override('latency', 5.0, 'simulated')
+    with pytest.raises(base.ProviderError, match='within 1 seconds'):
+        balancers.create('key', SPEC, timeout=1)

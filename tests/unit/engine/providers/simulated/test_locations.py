@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.providers import base, locations
+from engine.providers.simulated import provider
+from tests.unit.engine import fleet
+
+
+@pytest.fixture
+def cloud(any_world: fleet.World) -> provider.SimulatedProvider:
+    any_world.conf.set_override('hosts', 3, 'simulated')
+    return provider.SimulatedProvider(any_world.conf, any_world.database)
+
+
+def groups(cloud: provider.SimulatedProvider) -> locations.ServerGroups:
+    assert cloud.server_groups is not None
+    return cloud.server_groups
+
+
+def hosts(cloud: Any, policy: str, keys: str) -> list[str]:
+    """Make a server for each key in a group; return where they are."""
+    group = groups(cloud).create('g', policy)
+    hint = {'scheduler_hints': {'group': group.id}}
+    return [
+        cloud.servers.create(key, key, hint).details['hypervisor_hostname']
+        for key in keys
+    ]
+
+
+def test_group_is_made_once_and_found_by_name_and_id(
+    cloud: provider.SimulatedProvider,
+) -> None:
+    known = groups(cloud)
+    assert known.find('g') is None
+    made = known.create('g', 'affinity')
+    assert known.create('g', 'affinity') == made
+    assert known.find('g') == known.find(made.id) == made
+    with pytest.raises(base.ProviderError, match='of policy affinity'):
+        known.create('g', 'anti-affinity')
+    known.delete(made.id)
+    known.delete(made.id)
+    assert known.find('g') is None
+
+
+def test_group_keeps_servers_apart_or_together(
+    cloud: provider.SimulatedProvider,
+) -> None:
+    assert len(set(hosts(cloud, 'anti-affinity', 'abc'))) == 3
+    with pytest.raises(base.ProviderError, match='No valid host'):
+        hosts(cloud, 'anti-affinity', 'd')
+
+
+def test_affinity_is_for_one_host(
+    cloud: provider.SimulatedProvider, any_world: fleet.World
+) -> None:
+    (first, second) = hosts(cloud, 'affinity', 'ab')
+    assert first == second
+    any_world.conf.set_override('failed_hosts', [first], 'simulated')
+    with pytest.raises(base.ProviderError, match='No valid host'):
+        hosts(cloud, 'affinity', 'c')
+
+
+@pytest.mark.parametrize('policy', ['soft-affinity', 'soft-anti-affinity'])
+def test_soft_group_gives_way(
+    cloud: provider.SimulatedProvider, any_world: fleet.World, policy: str
+) -> None:
+    (first, *_) = hosts(cloud, policy, 'abcd')
+    any_world.conf.set_override('failed_hosts', [first], 'simulated')
+    assert first not in hosts(cloud, policy, 'efgh')
+
+
+def test_server_goes_where_it_should_by_seed(
+    cloud: provider.SimulatedProvider,
+) -> None:
+    spec = {'availability_zone': 'nova-2:host-3'}
+    details = cloud.servers.create('a', 'a', spec).details
+    assert details['availability_zone'] == 'nova-2'
+    assert details['hypervisor_hostname'] == 'host-3'
+    first = cloud.servers.create('b', 'b', {})
+    cloud.servers.delete(first.id)
+    again = cloud.servers.create('b', 'b', {})
+    host = 'hypervisor_hostname'
+    assert again.details[host] == first.details[host]
+    for wrong in (
+        {'availability_zone': 'moon'},
+        {'scheduler_hints': {'group': 'none'}},
+    ):
+        with pytest.raises(base.ProviderError, match=r'there is no'):
+            cloud.servers.create('c', 'c', wrong)
+
+
+def test_host_that_is_down_is_trouble_and_gets_no_server(
+    cloud: provider.SimulatedProvider, any_world: fleet.World
+) -> None:
+    assert cloud.hosts is not None
+    server = cloud.servers.create('a', 'a', {})
+    assert cloud.hosts.trouble(server.id) == ''
+    host = server.details['hypervisor_hostname']
+    any_world.conf.set_override('failed_hosts', [host], 'simulated')
+    assert cloud.hosts.trouble(server.id) == f'its host {host} is down'
+    for key in 'bcdef':
+        made = cloud.servers.create(key, key, {})
+        assert made.details['hypervisor_hostname'] != host
+    with pytest.raises(base.ServerNotFound):
+        cloud.hosts.trouble('none')

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from engine.providers import base
+from engine.providers.simulated.provider import SimulatedProvider, state
+from tests.unit.engine import fleet
+from vobjects.rpc import concurrency_limit
+
+
+def provider(world: fleet.World) -> SimulatedProvider:
+    return SimulatedProvider(world.conf, world.database)
+
+
+@pytest.fixture
+def servers(any_world: fleet.World) -> base.Servers:
+    return provider(any_world).servers
+
+
+def test_create_for_one_key_makes_one_server(
+    servers: base.Servers,
+) -> None:
+    first = servers.create('key', 'name', {'flavor': 'f'})
+    assert servers.create('key', 'name', {'flavor': 'f'}) == first
+    assert servers.find('key') == first
+    assert first.status == 'ACTIVE'
+    assert first.details['flavor'] == 'f'
+
+
+def test_create_by_many_at_once_makes_one_server(
+    servers: base.Servers,
+) -> None:
+    made: list[base.Server] = []
+    threads = [
+        threading.Thread(
+            target=lambda: made.append(servers.create('key', 'name', {}))
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({server.id for server in made}) == 1
+    assert len(made) == 4
+
+
+def test_delete_when_repeated_is_fine(
+    servers: base.Servers,
+) -> None:
+    server = servers.create('key', 'name', {})
+    servers.delete(server.id)
+    servers.delete(server.id)
+    assert servers.find('key') is None
+    with pytest.raises(base.ServerNotFound, match=server.id):
+        servers.get(server.id)
+
+
+def test_changes_keep_the_server(
+    servers: base.Servers,
+) -> None:
+    server = servers.create('key', 'name', {})
+    updated = servers.update('key', server.id, 'other', {}, {'image': 'i'})
+    assert (updated.name, updated.details['image']) == ('other', 'i')
+    assert servers.reboot(server.id, hard=True).id == server.id
+    assert servers.rebuild(server.id).id == server.id
+
+
+@pytest.mark.parametrize('operation', ['get', 'update', 'reboot', 'rebuild'])
+def test_operation_on_no_server_says_so(
+    servers: base.Servers, operation: str
+) -> None:
+    more: dict[str, object] = {
+        'update': {'key': 'k', 'name': 'x', 'old': {}, 'new': {}},
+        'reboot': {'hard': False},
+    }.get(operation, {})
+    with pytest.raises(base.ServerNotFound):
+        getattr(servers, operation)(server_id='none', **more)
+
+
+def test_failures_are_decided_by_seed_key_and_operation(
+    world: fleet.World,
+) -> None:
+    def failing(seed: str) -> list[int]:
+        world.conf.set_override('failure_rate', 0.5, 'simulated')
+        world.conf.set_override('seed', seed, 'simulated')
+        servers = provider(world).servers
+        failed = []
+        for number in range(20):
+            try:
+                servers.create(f'key-{number}', 'name', {})
+            except base.ProviderError:
+                failed.append(number)
+        return failed
+
+    once = failing('a')
+    assert 3 < len(once) < 17
+    assert failing('a') == once
+    assert failing('b') != once
+
+
+def test_operation_takes_its_latency(world: fleet.World) -> None:
+    world.conf.set_override('latency', 0.05, 'simulated')
+    servers = provider(world).servers
+    began = time.monotonic()
+    servers.create('key', 'name', {})
+    assert time.monotonic() - began >= 0.05
+
+
+@pytest.mark.parametrize(
+    ('asked', 'expected'),
+    [
+        (3, 3.0),
+        ('2.5', 2.5),
+        (10**400, 0.0),
+        (1e300, 60.0),
+        (-1, 0.0),
+        ('nan', 0.0),
+        ('soon', 0.0),
+        ([1], 0.0),
+        (None, 0.0),
+    ],
+)
+def test_server_takes_the_time_its_metadata_say(
+    world: fleet.World,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: Any,
+    expected: float,
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(state.time, 'sleep', waits.append)
+    servers = provider(world).servers
+    slow = {'metadata': {'simulated_wait_time': asked}}
+    server = servers.create('key', 'name', slow)
+    servers.reboot(server.id, hard=False)
+    servers.delete(server.id)
+    assert waits == [expected] * 3
+    servers.create('other', 'name', {'metadata': {}})
+    assert waits[3:] == [0.0]
+
+
+def test_slow_server_is_not_gone_within_a_short_timeout(
+    world: fleet.World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state.time, 'sleep', lambda _seconds: None)
+    servers = provider(world).servers
+    slow = {'metadata': {'simulated_wait_time': 20}}
+    server = servers.create('key', 'name', slow)
+    with pytest.raises(base.ProviderError, match='not gone within 10 seconds'):
+        servers.delete(server.id, timeout=10)
+    servers.delete(server.id, timeout=30)
+
+
+def test_server_has_fixed_and_floating_addresses(
+    servers: base.Servers,
+) -> None:
+    networks = [
+        {'network': 'blue', 'floating_network': 'public'},
+        {'network': 'red', 'fixed_ip': '10.0.0.7'},
+        {'network': 'red', 'floating_ip': '192.0.2.1'},
+        {'network': 'six', 'fixed_ip': 'fd00::1'},
+    ]
+    server = servers.create('key', 'name', {'networks': networks})
+    addresses = server.details['addresses']
+    assert {
+        name: [(one['OS-EXT-IPS:type'], one['version']) for one in found]
+        for name, found in addresses.items()
+    } == {
+        'blue': [('fixed', 4), ('floating', 4)],
+        'red': [('fixed', 4), ('fixed', 4), ('floating', 4)],
+        'six': [('fixed', 6)],
+    }
+    assert addresses['red'][0]['addr'] == '10.0.0.7'
+    assert addresses['red'][2]['addr'] == '192.0.2.1'
+    fixed, floating = (
+        ipaddress.ip_address(one['addr']) for one in addresses['blue']
+    )
+    assert fixed != floating
+    assert servers.get(server.id).details['addresses'] == addresses
+
+
+def test_region_has_its_own_servers(any_world: fleet.World) -> None:
+    first = provider(any_world)
+    second = first.in_region('RegionTwo')
+    server = second.servers.create('key', 'name', {})
+    assert server.details['region'] == 'RegionTwo'
+    assert second.servers.find('key') == server
+    assert first.servers.find('key') is None
+    with pytest.raises(base.ServerNotFound):
+        first.servers.get(server.id)
+    with pytest.raises(base.ProviderError, match='no region Mars'):
+        first.in_region('Mars')
+
+
+def test_what_stops_is_told_until_acknowledged(
+    any_world: fleet.World,
+) -> None:
+    cloud = provider(any_world)
+    assert cloud.lifecycle is not None
+    server, other = (cloud.servers.create(key, key, {}) for key in 'ab')
+    cloud.servers.operate(server.id, 'stop', {})
+    cloud.servers.operate(server.id, 'start', {})
+    cloud.servers.operate(other.id, 'pause', {})
+    (event,) = cloud.lifecycle.of([server.id])
+    assert event.type == 'compute.instance.power_off.end'
+    assert len(cloud.lifecycle.of([server.id, other.id])) == 2
+    cloud.lifecycle.acknowledge([event.id])
+    assert cloud.lifecycle.of([server.id]) == []
+
+
+def test_who_waits_for_the_cloud_keeps_no_place(
+    any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(concurrency_limit, 'PATIENCE', 60)
+    places = concurrency_limit.Gate(1)
+    entered: list[bool] = []
+
+    def somebody_else() -> None:
+        with places.place():
+            entered.append(True)
+
+    def sleep(seconds: float) -> None:
+        thread = threading.Thread(target=somebody_else)
+        thread.start()
+        thread.join(60)
+
+    monkeypatch.setattr(time, 'sleep', sleep)
+    with places.place():
+        provider(any_world).servers.create('key', 'name', {})
+    assert entered

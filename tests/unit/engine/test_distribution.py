@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import distribution
+from engine.distribution import Place
+from vobjects.clustering import errors
+
+
+@pytest.mark.parametrize(
+    ('weights', 'current', 'count', 'expected'),
+    [
+        ({'a': 100, 'b': 50}, {}, 3, {'a': 2, 'b': 1}),
+        ({'a': 100, 'b': 100}, {}, 3, {'a': 2, 'b': 1}),
+        ({'a': 100, 'b': 100}, {'a': 3}, 2, {'b': 2}),
+        ({'a': 100, 'b': 0}, {}, 2, {'a': 2}),
+        ({'a': 1}, {}, 0, {}),
+    ],
+)
+def test_new_nodes_are_spread_by_weight(
+    weights: dict[str, int],
+    current: dict[str, int],
+    count: int,
+    expected: dict[str, int],
+) -> None:
+    known = [Place(name, weight) for name, weight in weights.items()]
+    assert distribution.spread(known, current, count) == expected
+
+
+def test_caps_are_kept_or_there_is_no_plan() -> None:
+    known = [Place('a', 100, 1), Place('b', 10, 2)]
+    assert distribution.spread(known, {}, 3) == {'a': 1, 'b': 2}
+    assert distribution.spread(known, {'a': 1}, 3) is None
+
+
+@pytest.mark.parametrize(
+    ('current', 'count', 'expected'),
+    [
+        ({'a': 4, 'b': 2}, 3, {'a': 2, 'b': 1}),
+        ({'a': 4, 'b': 2, '': 2}, 3, {'b': 1, '': 2}),
+        ({'a': 1, 'b': 2}, 1, {'b': 1}),
+        ({'a': 1}, 5, {'a': 1}),
+    ],
+)
+def test_nodes_go_from_where_there_are_most(
+    current: dict[str, int], count: int, expected: dict[str, int]
+) -> None:
+    known = [Place('a', 100), Place('b', 50)]
+    assert distribution.thin(known, current, count) == expected
+
+
+NUMBERS = st.dictionaries(
+    st.sampled_from('abcd'), st.integers(1, 9), min_size=1
+)
+
+
+@given(NUMBERS, st.integers(0, 30))
+def test_what_is_spread_is_thinned_to_nothing(
+    weights: dict[str, int], count: int
+) -> None:
+    known = [Place(name, weight) for name, weight in weights.items()]
+    plan = distribution.spread(known, {}, count)
+    assert plan is not None
+    assert sum(plan.values()) == count
+    assert distribution.thin(known, plan, count) == plan
+    for place in known:
+        share = count * place.weight / sum(weights.values())
+        assert abs(plan.get(place.name, 0) - share) <= len(known)
+
+
+@pytest.mark.parametrize(
+    ('given', 'says'),
+    [
+        ([], 'at least one zone'),
+        ([{'name': 'a', 'weight': 0}], 'at least one zone'),
+        ([{'name': 'a', 'weight': -1}], 'weight of zone a'),
+        ([{'name': '', 'weight': 1}], 'needs a name'),
+        ([{'name': 'a', 'weight': 1}] * 2, 'two zones a'),
+    ],
+)
+def test_places_that_hold_nothing_are_refused(
+    given: list[dict[str, object]], says: str
+) -> None:
+    with pytest.raises(errors.InvalidSpec, match=says):
+        distribution.places(given, 'zone')
+
+
+def test_placement_of_new_nodes_is_of_all_policies_together() -> None:
+    decided = {
+        'creation': {
+            'zones': {'z2': 1, 'z1': 1},
+            'regions': {'r': 2},
+        },
+        'placement': {'placements': [{'servergroup': 'g'}] * 2},
+    }
+    assert distribution.of_new_nodes(decided, 2) == [
+        {'servergroup': 'g', 'region_name': 'r', 'zone': 'z1'},
+        {'servergroup': 'g', 'region_name': 'r', 'zone': 'z2'},
+    ]
+    assert distribution.of_new_nodes({}, 1) == [{}]

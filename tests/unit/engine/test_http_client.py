@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import datetime
+import gzip
+import http.server
+import pathlib
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from oslo_config import cfg
+
+from engine import conf as engine_conf
+from engine import http_client, service
+from tests import limits, raw_server
+from tests.unit.engine import fleet
+
+
+@pytest.mark.parametrize('group', ['hooks', 'health_manager'])
+def test_engine_with_a_network_that_is_none_does_not_start(
+    world: fleet.World, group: str
+) -> None:
+    world.conf.set_override('forbidden_networks', ['10.0.0.0/99'], group)
+    with pytest.raises(http_client.ConfigError, match=rf'\[{group}\].*/99'):
+        service.Engine(world.conf)
+
+
+NETWORKS = ['127.0.0.0/8', '::1/128']
+
+
+@pytest.mark.parametrize(
+    ('url', 'says'),
+    [
+        ('http://127.0.0.1:1/x', 'in a forbidden network'),
+        ('http://[::1]/x', 'in a forbidden network'),
+        ('http://nowhere.invalid/x', 'is unknown'),
+        ('http:///x', 'is unknown'),
+    ],
+)
+def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
+    with pytest.raises(http_client.OutgoingError, match=says):
+        http_client.refuse_forbidden(NETWORKS, url, 'it', 60)
+
+
+@pytest.mark.parametrize(
+    'host',
+    [
+        '0.0.0.0',
+        '0.1.2.3',
+        '[::]',
+        '[::ffff:127.0.0.1]',
+        '[::ffff:7f00:1]',
+        '[::ffff:0:127.0.0.1]',
+        '[::127.0.0.1]',
+        '[64:ff9b::127.0.0.1]',
+        '[64:ff9b:1::127.0.0.1]',
+        '[2002:7f00:1::1]',
+        # Teredo: the client, inverted, and the server.
+        '[2001:0:c000:201::80ff:fffe]',
+        '[2001:0:7f00:1::3fff:fdfe]',
+        '[::ffff:0.0.0.0]',
+        '2130706433',
+        '127.1',
+        '0x7f.1',
+    ],
+)
+def test_address_that_leads_to_a_forbidden_one_is_refused(host: str) -> None:
+    with pytest.raises(http_client.OutgoingError, match='forbidden network'):
+        http_client.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+
+
+@pytest.mark.parametrize(
+    'host', ['192.0.2.1', '[2001:db8::1]', '[::ffff:192.0.2.1]']
+)
+def test_address_elsewhere_is_not_refused(host: str) -> None:
+    http_client.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+
+
+@pytest.mark.parametrize(
+    'group', ['hooks', 'health_manager', 'provider_docker']
+)
+@pytest.mark.parametrize(
+    'host', ['127.0.0.1', '[::1]', '169.254.169.254', '[fe80::a9fe:a9fe]']
+)
+def test_loopback_and_link_local_are_forbidden_by_default(
+    group: str, host: str
+) -> None:
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    with pytest.raises(http_client.OutgoingError, match='forbidden network'):
+        http_client.refuse_forbidden(
+            conf[group].forbidden_networks, f'http://{host}/', 'it', 60
+        )
+
+
+@pytest.mark.parametrize(
+    'trickle', [raw_server.trickle_head, raw_server.trickle_body]
+)
+def test_response_that_trickles_is_ended_at_the_deadline(
+    trickle: Callable[[threading.Event], raw_server.Reply],
+) -> None:
+    stop, ended = threading.Event(), threading.Event()
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        try:
+            trickle(stop)(connection, head)
+        except OSError:
+            ended.set()
+
+    with (
+        raw_server.serving(reply) as port,
+        http_client.session([], 'it', limit=1000) as session,
+    ):
+        with pytest.raises(
+            http_client.OutgoingError, match=r'within 0\.5 sec'
+        ):
+            session.get(f'http://127.0.0.1:{port}/', timeout=0.5)
+        # No thread is left that reads on.
+        assert ended.wait(60)
+        stop.set()
+
+
+def test_response_that_floods_is_cut_off_in_little_memory() -> None:
+    with raw_server.serving(raw_server.flood) as port:
+        printed = limits.run(
+            f"""
+from engine import http_client as outgoing
+with outgoing.session([], 'it', limit=1000) as session:
+    url = 'http://127.0.0.1:{port}/'
+    print(len(session.get(url, timeout=60).content))
+""",
+            memory=64 * 2**20,
+        )
+    assert printed == '1000\n'
+
+
+def test_compressed_response_is_not_decompressed() -> None:
+    bomb = gzip.compress(b'x' * 10_000_000)
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        assert b'Accept-Encoding: identity' in head
+        connection.sendall(
+            raw_server.OK
+            + b'Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n'
+            % len(bomb)
+            + bomb
+        )
+
+    with (
+        raw_server.serving(reply) as port,
+        http_client.session([], 'it', limit=100_000) as session,
+    ):
+        answer = session.get(f'http://127.0.0.1:{port}/', timeout=60)
+    assert answer.content == bomb
+
+
+def test_credentials_of_netrc_are_not_sent(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / 'netrc'
+    netrc.write_text('default login engine password secret\n')
+    monkeypatch.setenv('NETRC', str(netrc))
+    heads: list[bytes] = []
+
+    def reply(connection: socket.socket, head: bytes) -> None:
+        heads.append(head)
+        raw_server.answering({})(connection, head)
+
+    with (
+        raw_server.serving(reply) as port,
+        http_client.session([], 'it', limit=1000) as session,
+    ):
+        session.get(f'http://127.0.0.1:{port}/', timeout=60)
+    assert b'uthorization' not in heads[0]
+
+
+def test_response_by_a_proxy_is_ended_at_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = threading.Event()
+    with (
+        raw_server.serving(raw_server.trickle_body(stop)) as port,
+        http_client.session(NETWORKS, 'it', limit=1000) as session,
+    ):
+        monkeypatch.setenv('http_proxy', f'http://127.0.0.1:{port}')
+        with pytest.raises(
+            http_client.OutgoingError, match=r'within 0\.5 sec'
+        ):
+            session.get('http://192.0.2.1/', timeout=0.5)
+        stop.set()
+
+
+class Served(http.server.BaseHTTPRequestHandler):
+    """Answers with the name it was called by."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.headers['Host'].encode())
+
+    def log_message(self, *arguments: Any) -> None:
+        """Keep it to ourselves."""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Served)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have names lead to these addresses, each look-up to the next."""
+    answers: list[str] = []
+    real = socket.getaddrinfo
+
+    def resolve(host: Any, *arguments: Any, **options: Any) -> Any:
+        found = answers.pop(0) if host == 'rebound.example' else host
+        return real(found, *arguments, **options)
+
+    monkeypatch.setattr(socket, 'getaddrinfo', resolve)
+    return answers
+
+
+def test_name_is_looked_up_once_and_what_was_found_is_called(
+    port: int, resolved: list[str]
+) -> None:
+    resolved += ['127.0.0.1', '192.0.2.1']
+    with http_client.session(['192.0.2.0/24'], 'it', limit=1000) as session:
+        answer = session.get(f'http://rebound.example:{port}/', timeout=60)
+    assert answer.text == f'rebound.example:{port}'
+    assert resolved == ['192.0.2.1']
+
+
+def test_name_that_leads_to_a_forbidden_network_is_not_called(
+    port: int, resolved: list[str]
+) -> None:
+    resolved += ['127.0.0.1']
+    with (
+        http_client.session(NETWORKS, 'it', limit=1000) as session,
+        pytest.raises(
+            http_client.OutgoingError, match='in a forbidden network'
+        ),
+    ):
+        session.get(f'http://rebound.example:{port}/', timeout=60)
+
+
+def test_name_that_a_proxy_calls_is_looked_at_before(
+    port: int, resolved: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('http_proxy', f'http://127.0.0.1:{port}')
+    resolved += ['192.0.2.1']
+    with (
+        http_client.session(['192.0.2.0/24'], 'it', limit=1000) as session,
+        pytest.raises(
+            http_client.OutgoingError, match='in a forbidden network'
+        ),
+    ):
+        session.get('http://rebound.example/', timeout=60)
+
+
+@pytest.mark.parametrize('name', ['rebound.example', 'other.example'])
+def test_certificate_is_held_against_the_name(
+    tmp_path: pathlib.Path, resolved: list[str], name: str
+) -> None:
+    resolved += ['127.0.0.1']
+    file = _certificate(tmp_path, name)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Served)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    url = f'https://rebound.example:{server.server_port}/'
+    try:
+        with http_client.session([], 'it', limit=1000) as session:
+            if name == 'rebound.example':
+                answer = session.get(url, timeout=60, verify=str(file))
+                assert answer.status_code == 200
+            else:
+                with pytest.raises(requests.exceptions.SSLError):
+                    session.get(url, timeout=60, verify=str(file))
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _certificate(directory: pathlib.Path, name: str) -> pathlib.Path:
+    """Return a file with a key and a certificate, which signs itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    file = directory / 'key-and-certificate.pem'
+    file.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    return file
+
+
+def test_nobody_there_is_an_error_of_requests(resolved: list[str]) -> None:
+    resolved += ['127.0.0.1']
+    with (
+        http_client.session([], 'it', limit=1000) as session,
+        pytest.raises(requests.ConnectionError),
+    ):
+        session.get('http://rebound.example:1/', timeout=60)
+
+
+def test_call_that_takes_too_long_is_not_waited_for() -> None:
+    never = threading.Event()
+    with pytest.raises(
+        http_client.OutgoingError, match=r'within 0\.01 seconds'
+    ):
+        http_client.within(0.01, lambda: never.wait(60), 'it')
+    never.set()
+
+
+def test_call_that_fails_fails() -> None:
+    def fail() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        http_client.within(60, fail, 'it')
+    assert http_client.within(60, lambda: 1, 'it') == 1

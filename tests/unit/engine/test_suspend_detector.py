@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from engine import suspend_detector
+
+
+class Watcher:
+    """A vigil whose clock is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.vigil = suspend_detector.Vigil(2.0, 1.5, clock=lambda: self.now)
+
+    def allows(self, after: float, silence: float = 0.0) -> float:
+        self.now += after
+        return self.vigil.allowance(silence)
+
+
+def test_watcher_that_looks_in_time_allows_nothing_from_the_first_on() -> None:
+    watcher = Watcher()
+    assert [watcher.allows(after=2.0) for _ in range(5)] == [0.0] * 5
+
+
+def test_watcher_that_looked_late_allows_as_much_for_a_while() -> None:
+    watcher = Watcher()
+    assert watcher.allows(after=1.0) == 0.0
+    assert watcher.allows(after=64.0) == 64.0
+    assert watcher.allows(after=1.0) == 64.0
+    assert watcher.allows(after=0.5) == 0.0
+
+
+def test_watcher_that_is_not_heard_itself_allows_as_much_for_a_while() -> None:
+    watcher = Watcher()
+    assert watcher.allows(after=1.0, silence=2.0) == 0.0
+    assert watcher.allows(after=1.0, silence=3.0) == 3.0
+    assert watcher.allows(after=1.0, silence=4.0) == 4.0
+    assert watcher.allows(after=1.0, silence=0.1) == 4.0
+    assert watcher.allows(after=0.5, silence=0.6) == 0.0
+
+
+def test_watcher_that_is_always_slow_still_has_an_end_to_its_patience() -> (
+    None
+):
+    watcher = Watcher()
+    watcher.allows(after=1.0)
+    assert {watcher.allows(after=3.0) for _ in range(9)} == {3.0}

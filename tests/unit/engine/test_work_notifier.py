@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import threading
+
+from engine import work_notifier
+
+
+class Told:
+    """Counts notices; each waits until it may go."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.begun = threading.Semaphore(0)
+        self.may_go = threading.Semaphore(0)
+
+    def __call__(self) -> None:
+        self.count += 1
+        self.begun.release()
+        assert self.may_go.acquire(timeout=240)
+
+
+def test_what_comes_during_a_notice_is_sent_as_one_after_it() -> None:
+    told = Told()
+    sender = work_notifier.Announcer(told)
+    sender.start()
+    sender.announce()
+    assert told.begun.acquire(timeout=240)
+    for _ in range(10):
+        sender.announce()
+    told.may_go.release()
+    assert told.begun.acquire(timeout=240)
+    told.may_go.release(2)
+    sender.stop()
+    assert told.count == 3  # with the last
+
+
+def test_what_was_announced_is_sent_before_the_end() -> None:
+    told = Told()
+    told.may_go.release(10)
+    sender = work_notifier.Announcer(told)
+    sender.announce()
+    sender.start()
+    sender.stop()
+    assert told.count >= 1

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Credentials of receivers, as far as it takes no Keystone.
+
+That trusts are made, used and ended is seen with a real one, in the
+functional tests.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from oslo_config import cfg
+
+from engine.db import credentials, database, models
+from engine.trusts import base, encryption, keystone
+from tests.unit.engine import asks, fleet
+from tests.unit.engine.conftest import configuration, url_of
+from vobjects.clustering import errors
+from vobjects.clustering.requests import receivers
+
+KEY = Fernet.generate_key().decode()
+
+#: Where no Keystone is.
+NOWHERE = 'http://127.0.0.1:1/v3'
+
+
+def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
+    """Return a configuration with an account; options are ``[receivers]``'s.
+
+    The account is given as the API's is.
+    """
+    conf = configuration(url_of(target))
+    base.Delegations(conf, target)
+    values = {
+        'auth_type': 'password',
+        'auth_url': NOWHERE,
+        'username': 'u',
+        'password': 'p',
+    }
+    keystone.loading.register_auth_conf_options(conf, 'keystone_authtoken')
+    conf.register_opts(
+        keystone.loading.get_auth_plugin_conf_options('password'),
+        group='keystone_authtoken',
+    )
+    for name, value in values.items():
+        conf.set_override(name, value, 'keystone_authtoken')
+    for name, value in {'encryption_keys': [KEY], **options}.items():
+        conf.set_override(name, value, 'receivers')
+    return conf
+
+
+def engine_with_account(world: fleet.World) -> fleet.Engine:
+    conf = with_account(world.database)
+    return fleet.World(conf, world.database).engine()
+
+
+def create(engine: fleet.Engine, context: Any = None) -> Any:
+    request = receivers.ReceiverCreateRequest(
+        name='hook',
+        type='webhook',
+        cluster_id='c',
+        action='CLUSTER_SCALE_OUT',
+        endpoint='http://api',
+    )
+    return engine.ask(request, context)
+
+
+def with_token() -> Any:
+    context = fleet.caller()
+    context.auth_token = 'token-of-alice'
+    return context
+
+
+def trigger(engine: fleet.Engine, receiver: Any) -> Any:
+    return engine.ask(
+        receivers.WebhookTriggerRequest(
+            identity=receiver.id, params={}, body={}
+        )
+    )
+
+
+def test_receiver_of_who_has_no_token_has_no_credential(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    receiver = create(engine)
+    assert world.rows(models.ReceiverCredential) == []
+    assert trigger(engine, receiver).action
+
+
+def test_receiver_without_credential_is_refused_where_callers_have_tokens(
+    world: fleet.World,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    receiver = create(engine)
+    with pytest.raises(errors.Forbidden, match='Make it again'):
+        trigger(engine_with_account(world), receiver)
+
+
+def test_receiver_is_not_made_when_nobody_can_act_for_its_owner(
+    world: fleet.World, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    with caplog.at_level(logging.CRITICAL + 1):
+        with pytest.raises(errors.Unavailable, match='no account'):
+            create(engine, with_token())
+        with pytest.raises(errors.BadRequest, match='referenced cluster'):
+            engine_with_account(world).ask(
+                receivers.ReceiverCreateRequest(
+                    name='hook',
+                    type='webhook',
+                    cluster_id='nothing',
+                    action='CLUSTER_SCALE_OUT',
+                ),
+                with_token(),
+            )
+        with pytest.raises(errors.Unavailable, match='identity service'):
+            create(engine_with_account(world), with_token())
+    assert world.rows(models.Receiver) == []
+
+
+def test_receiver_waits_while_keystone_is_silent(
+    world: fleet.World,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    engine = world.engine()
+    asks.cluster(engine, 0)
+    receiver = create(engine)
+    sealed = encryption.Box([KEY]).seal(receiver.id, 'trust')
+    world.database.write(
+        lambda session: credentials.add(session, receiver.id, sealed)
+    )
+    other = engine_with_account(world)
+    with caplog.at_level(logging.CRITICAL + 1):
+        with pytest.raises(errors.Unavailable, match='identity service'):
+            trigger(other, receiver)
+        # It goes, and what it leaves is revoked when that can be done.
+        other.ask(receivers.ReceiverDeleteRequest(identity=receiver.id))
+        assert world.rows(models.Receiver) == []
+        with pytest.raises(keystone.Silent):
+            other.run.delegations.revoke_left()
+    assert world.count(models.ReceiverCredential) == 1
+
+
+def test_credential_that_no_key_opens_is_kept(
+    world: fleet.World, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = encryption.Box([Fernet.generate_key().decode()])
+    world.database.write(
+        lambda session: credentials.add(session, 'r', lost.seal('r', 'trust'))
+    )
+    with caplog.at_level(logging.CRITICAL + 1):
+        engine_with_account(world).run.delegations.revoke_left()
+    assert world.count(models.ReceiverCredential) == 1
+
+
+def test_left_credentials_are_those_whose_receivers_are_gone(
+    any_world: fleet.World,
+) -> None:
+    engine = any_world.engine()
+    cluster = asks.cluster(engine, 0)
+    receiver = create(engine)
+
+    def keep(*ids: str) -> None:
+        for id_ in ids:
+            any_world.database.write(
+                lambda session, id_=id_: credentials.add(session, id_, 'x')
+            )
+
+    def left(after: str = '') -> list[str]:
+        with any_world.database.reader() as session:
+            return list(credentials.left(session, after))
+
+    keep(receiver.id, '~1', '~2')
+    assert left() == ['~1', '~2']
+    assert left('~1') == ['~2']
+    # Gone with its cluster, it leaves its credential.
+    engine.ask(asks.clusters.ClusterDeleteRequest(identity=cluster))
+    engine.work()
+    assert left() == sorted([receiver.id, '~1', '~2'])
+
+
+def test_all_credentials_are_encrypted_anew(
+    any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, 'BATCH', 2)
+    target, new = any_world.database, Fernet.generate_key().decode()
+    old = encryption.Box([KEY])
+    for id_ in 'abcde':
+        target.write(
+            lambda session, id_=id_: credentials.add(
+                session, id_, old.seal(id_, f'trust-{id_}')
+            )
+        )
+    conf = with_account(target, encryption_keys=[new, KEY])
+    assert base.renew(conf, target) == 5
+    opened = encryption.Box([new])
+    assert [
+        opened.open(row.receiver_id, row.sealed)
+        for row in any_world.rows(models.ReceiverCredential)
+    ] == [f'trust-{id_}' for id_ in 'abcde']
+
+
+@pytest.mark.parametrize(
+    ('options', 'error', 'says'),
+    [
+        ({'encryption_keys': []}, encryption.BadKey, 'generate_key'),
+        ({'auth_type': 'v3token'}, keystone.BadAccount, 'receivers'),
+        ({'auth_type': 'magic'}, keystone.BadAccount, 'magic'),
+    ],
+)
+def test_account_that_could_not_act_is_refused_at_the_start(
+    world: fleet.World, options: dict[str, Any], error: Any, says: str
+) -> None:
+    conf = with_account(world.database, **options)
+    if 'auth_type' in options:
+        conf.set_override('auth_section', None, 'receivers')
+    with pytest.raises(error, match=says):
+        base.Delegations(conf, world.database)

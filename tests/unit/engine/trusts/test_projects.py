@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose project engines act in, as a cloud that is served by HTTP sees it.
+
+The real Keystone is in the functional tests.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from oslo_config import cfg
+from sqlalchemy import orm
+
+from engine.db import credentials, models
+from engine.db import trusts as table
+from engine.health import manager
+from engine.providers import openstack
+from engine.trusts import base, encryption, keystone
+from tests import cloud as fake
+from tests.unit.engine import asks, fleet
+from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine.policies.test_health import spec
+from tests.unit.engine.providers.openstack.conftest import register_password
+from vobjects.clustering import errors
+from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import clusters, nodes
+
+pytestmark = fake.QUIET
+
+KEY = Fernet.generate_key().decode()
+
+
+@pytest.fixture
+def cloud() -> Iterator[fake.Cloud]:
+    with fake.serving() as served:
+        yield served
+
+
+def configured(
+    world: fleet.World, cloud: fake.Cloud, **options: object
+) -> cfg.ConfigOpts:
+    """Return a configuration for a cloud whose Keystone knows callers."""
+    conf = configuration(url_of(world.database))
+    register_password(conf)
+    values = {
+        'region_name': 'RegionOne',
+        'poll_interval': 0.01,
+        **fake.credentials(cloud),
+        **options,
+    }
+    for name, value in values.items():
+        conf.set_override(name, value, 'provider_openstack')
+    conf.set_override('auth_section', 'provider_openstack', 'receivers')
+    conf.set_override('encryption_keys', [KEY], 'receivers')
+    return conf
+
+
+def engine_of(
+    world: fleet.World, cloud: fake.Cloud, **options: object
+) -> fleet.Engine:
+    conf = configured(world, cloud, **options)
+    return fleet.Engine(conf, world.database, openstack.load(conf))
+
+
+@pytest.fixture
+def engine(world: fleet.World, cloud: fake.Cloud) -> fleet.Engine:
+    """An engine whose nodes are in the cloud."""
+    return engine_of(world, cloud)
+
+
+def of(
+    user: str, project: str, *roles: str, token: bool = True
+) -> RequestContext:
+    return RequestContext(
+        user_id=user,
+        project_id=project,
+        roles=roles or ('member',),
+        auth_token=f'token of {user}' if token else None,
+    )
+
+
+ALICE, BOB = of('alice', 'web'), of('bob', 'shop')
+
+
+def last(world: fleet.World, kind: str) -> models.Action:
+    """Return the last action of a kind."""
+    found = [row for row in world.rows(models.Action) if row.action == kind]
+    return max(found, key=lambda row: row.created_at)
+
+
+def grow(engine: fleet.Engine, context: RequestContext) -> None:
+    engine.ask(clusters.ClusterScaleOutRequest(identity='c', count=1), context)
+    engine.work()
+
+
+def later(world: fleet.World) -> None:
+    """Have nobody asked for anything for hours."""
+
+    def body(session: orm.Session) -> None:
+        for row in session.query(table.ProjectTrust):
+            row.used_at -= datetime.timedelta(hours=3)
+
+    world.database.write(body)
+
+
+def test_nodes_are_in_the_project_of_who_asks_for_them(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    for context in (ALICE, BOB):
+        asks.cluster(engine, 2, context=context)
+        grow(engine, context)
+    owners = [server['tenant_id'] for server in cloud.servers.values()]
+    assert sorted(owners) == ['shop'] * 3 + ['web'] * 3
+    assert {project for _line, project in cloud.scopes} == {'web', 'shop'}
+    # A trust for both, however often they ask, of the roles that they have.
+    assert len(cloud.asked('POST /identity/v3/OS-TRUST/trusts')) == 2
+    for trust in cloud.trusts.values():
+        assert trust['roles'] == [{'name': 'member'}]
+        assert trust['impersonation'] is True
+    # What is kept of it is of no use to who reads it.
+    for row in world.rows(table.ProjectTrust):
+        assert not [id_ for id_ in cloud.trusts if id_ in row.sealed]
+
+
+def test_details_are_what_the_owner_sees(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 1, context=ALICE)
+    (node,) = world.rows(models.Node)
+    cloud.scopes.clear()
+    request = nodes.NodeGetRequest(identity=node.id, show_details=True)
+    # Who reads needs no trust.
+    shown = engine.ask(request, of('carol', 'web', 'reader', token=False))
+    assert shown.details['id'] == node.physical_id
+    assert {project for _line, project in cloud.scopes} == {'web'}
+
+
+def test_adopted_is_what_the_caller_sees(
+    cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 1, context=ALICE)
+    (server,) = cloud.servers
+    cloud.servers['copy'] = {**cloud.servers[server], 'id': 'copy'}
+    request = nodes.NodeAdoptPreviewRequest(
+        identity='copy', type='os.nova.server-1.0'
+    )
+    assert engine.ask(request, ALICE).properties['flavor']
+    with pytest.raises(errors.BadRequest, match='404: Instance copy'):
+        engine.ask(request, BOB)
+
+
+def test_nothing_is_done_for_who_has_not_said_so(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 1, context=of('alice', 'web', token=False))
+    reason = last(world, 'NODE_CREATE').status_reason
+    assert reason is not None
+    assert 'log in as that user and update the cluster' in reason
+    assert 'user alice in project web' in reason
+    assert cloud.servers == {}
+    assert cloud.scopes == []
+    with pytest.raises(errors.Forbidden, match='not authorized'):
+        engine.ask(
+            clusters.ClusterUpdateRequest(identity='c', name='d'),
+            RequestContext(
+                user_id='alice',
+                project_id='web',
+                roles=['member'],
+                auth_token='token of bob',
+            ),
+        )
+    # As it says.
+    grow(engine, ALICE)
+    assert last(world, 'CLUSTER_SCALE_OUT').status == 'SUCCEEDED'
+    world.assert_at_rest()
+
+
+def test_trust_that_is_refused_is_replaced_at_the_next_request(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 1, context=ALICE)
+    gone = dict(cloud.trusts)
+    cloud.trusts.clear()
+    # Who has a token for a while yet is not heard of before it ends.
+    cloud.token = 'other'
+    check = clusters.ClusterCheckRequest(identity='c')
+    engine.ask(check, of('alice', 'web', token=False))
+    engine.work()
+    (node,) = world.rows(models.Node)
+    assert node.status == 'ERROR'
+    assert 'log in as that user' in node.status_reason
+    engine.ask(check, ALICE)
+    engine.work()
+    assert last(world, 'CLUSTER_CHECK').status == 'SUCCEEDED'
+    (node,) = world.rows(models.Node)
+    assert node.status == 'ACTIVE'
+    assert len(cloud.trusts) == 1
+    assert cloud.trusts.keys().isdisjoint(gone)
+    # What Keystone has ended is forgotten.
+    engine.run.delegations.revoke_left()
+    assert world.rows(models.ReceiverCredential) == []
+    assert world.count(table.ProjectTrust) == 1
+
+
+def test_trust_is_replaced_when_the_user_has_more_roles(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 1, context=ALICE)
+    (first,) = cloud.trusts
+    grow(engine, of('alice', 'web', 'member', 'balancer'))
+    engine.run.delegations.revoke_left()
+    (second,) = cloud.trusts.values()
+    assert second['id'] != first
+    assert second['roles'] == [{'name': 'member'}, {'name': 'balancer'}]
+    # One with fewer of them asks for nothing new.
+    grow(engine, ALICE)
+    assert list(cloud.trusts) == [second['id']]
+
+
+def test_token_that_cannot_delegate_will_do_where_there_is_a_trust(
+    cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 0, context=ALICE)
+    cloud.fail('POST', '/identity/v3/OS-TRUST', 403, 'restricted')
+    grow(engine, of('alice', 'web', 'member', 'balancer'))
+    assert len(cloud.servers) == 1
+    with pytest.raises(errors.Forbidden, match='restricted'):
+        asks.cluster(engine, 0, context=BOB)
+
+
+def test_trust_is_revoked_when_nothing_uses_it(
+    any_world: fleet.World, cloud: fake.Cloud
+) -> None:
+    engine = engine_of(any_world, cloud)
+    asks.cluster(engine, 1, context=ALICE)
+    asks.cluster(engine, 0, context=BOB)
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'), BOB)
+    later(any_world)
+    engine.run.delegations.revoke_left()
+    # Bob's action is not done.
+    assert len(cloud.trusts) == 2
+    engine.work()
+    engine.run.delegations.revoke_left()
+    (left,) = cloud.trusts.values()
+    assert left['trustor_user_id'] == 'alice'
+    assert any_world.rows(models.ReceiverCredential) == []
+    engine.ask(clusters.ClusterDeleteRequest(identity='c'), ALICE)
+    engine.work()
+    # She has asked for something just now.
+    engine.run.delegations.revoke_left()
+    assert len(cloud.trusts) == 1
+    later(any_world)
+    engine.run.delegations.revoke_left()
+    assert cloud.trusts == {}
+    any_world.assert_at_rest()
+
+
+def test_two_engines_that_are_asked_at_once_keep_one_trust(
+    world: fleet.World,
+    cloud: fake.Cloud,
+    engine: fleet.Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = engine_of(world, cloud)
+    create = keystone.Trusts.create
+
+    def slowly(self: Any, context: Any, roles: Any) -> str:
+        monkeypatch.setattr(keystone.Trusts, 'create', create)
+        trust = create(self, context, roles)
+        other.run.admit(context)
+        return trust
+
+    for roles in (('member',), ('member', 'balancer')):
+        monkeypatch.setattr(keystone.Trusts, 'create', slowly)
+        engine.run.admit(of('alice', 'web', *roles))
+        engine.run.delegations.revoke_left()
+        assert len(cloud.trusts) == world.count(table.ProjectTrust) == 1
+    asks.cluster(engine, 1, context=ALICE)
+    assert len(cloud.servers) == 1
+
+
+def test_polling_sees_what_the_owner_sees(
+    world: fleet.World,
+    cloud: fake.Cloud,
+    engine: fleet.Engine,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    context = of(*_CALLER)
+    asks.cluster(engine, 1, context=context)
+    policy(engine, 'health', version='1.2', **spec('NODE_STATUS_POLLING'))
+    assert attach(engine).status == 'SUCCEEDED'
+    (server,) = cloud.servers.values()
+    server['status'] = 'SHUTOFF'
+
+    def look() -> list[str]:
+        cloud.scopes.clear()
+
+        def body(session: orm.Session) -> None:
+            hours = datetime.timedelta(hours=2)
+            for row in session.query(manager.health.Registered):
+                row.due -= hours
+            for node in session.query(models.Node):
+                node.updated_at -= hours
+
+        world.database.write(body)
+        assert manager.Manager(engine.run, engine.member.id).step()
+        return world.statuses('NODE_RECOVER')
+
+    kept = dict(cloud.trusts)
+    cloud.trusts.clear()
+    cloud.token = 'other'
+    # Who is not let in does not take a node for sick.
+    assert look() == []
+    assert 'was not seen: the service may not act for user' in caplog.text
+    cloud.trusts.update(kept)
+    assert look() == ['READY']
+    assert {project for _line, project in cloud.scopes} == {'ours'}
+
+
+#: Whom :func:`tests.unit.engine.fleet.caller` is.
+_CALLER = ('alice', 'ours')
+
+
+def test_one_account_serves_all_if_the_operator_says_so(
+    world: fleet.World, cloud: fake.Cloud
+) -> None:
+    engine = engine_of(world, cloud, account='service')
+    asks.cluster(engine, 1, context=ALICE)
+    assert {one['tenant_id'] for one in cloud.servers.values()} == {
+        fake.OWN_PROJECT
+    }
+    assert cloud.trusts == {}
+
+
+def test_one_account_serves_all_where_nobody_has_tokens(
+    world: fleet.World, cloud: fake.Cloud
+) -> None:
+    conf = configured(world, cloud)
+    conf.set_override('auth_section', None, 'receivers')
+    engine = fleet.Engine(conf, world.database, openstack.load(conf))
+    asks.cluster(engine, 1, context=of('alice', 'web', token=False))
+    (server,) = cloud.servers.values()
+    assert server['tenant_id'] == fake.OWN_PROJECT
+
+
+def test_who_has_a_token_is_not_served_by_that_account(
+    world: fleet.World, cloud: fake.Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    conf = configured(world, cloud)
+    conf.set_override('auth_section', None, 'receivers')
+    engine = fleet.Engine(conf, world.database, openstack.load(conf))
+    with pytest.raises(errors.Unavailable, match='no account'):
+        asks.cluster(engine, 1, context=ALICE)
+    assert '[receivers] names no account' in caplog.text
+
+
+def test_request_waits_while_keystone_is_silent(
+    cloud: fake.Cloud, engine: fleet.Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    cloud.fail('POST', '/identity/v3/auth/tokens', 503)
+    with pytest.raises(errors.Unavailable, match='could not be asked'):
+        asks.cluster(engine, 1, context=ALICE)
+
+
+def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 0, context=ALICE)
+    world.database.write(
+        lambda session: credentials.add(
+            session, 'r', encryption.Box([KEY]).seal('r', 'trust')
+        )
+    )
+    new = Fernet.generate_key().decode()
+    conf = configured(world, cloud)
+    conf.set_override('encryption_keys', [new, KEY], 'receivers')
+    assert base.renew(conf, world.database) == 2
+    (row,) = world.rows(table.ProjectTrust)
+    assert encryption.Box([new]).open(row.id, row.sealed) in cloud.trusts
+
+
+def test_trust_that_no_key_opens_is_replaced(
+    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+) -> None:
+    asks.cluster(engine, 0, context=ALICE)
+    conf = configured(world, cloud)
+    new = Fernet.generate_key().decode()
+    conf.set_override('encryption_keys', [new], 'receivers')
+    other = fleet.Engine(conf, world.database, openstack.load(conf))
+    grow(other, ALICE)
+    assert cloud.servers == {}
+    grow(other, ALICE)
+    assert len(cloud.servers) == 1

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state directory: for its owner alone, and for one run at a time."""
+
+from __future__ import annotations
+
+import base64
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from oslo_config import cfg
+
+from vobjects.clustering.run import state
+
+HOLDER = """
+import sys, pathlib
+from vobjects.clustering.run import state
+lock = state.StateDirectory(pathlib.Path(sys.argv[1])).lock()
+print('locked', flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return state.StateDirectory(tmp_path / 'deep' / 'state')
+
+
+def test_default_when_xdg_state_home_is_set_then_below_it(monkeypatch):
+    monkeypatch.setenv('XDG_STATE_HOME', '/var/state')
+    assert state.default() == pathlib.Path('/var/state/vobjects')
+
+
+@pytest.mark.parametrize('home', ['', 'relative/path'])
+def test_default_when_xdg_state_home_is_no_absolute_path_then_usual_place(
+    home, monkeypatch
+):
+    monkeypatch.setenv('XDG_STATE_HOME', home)
+    monkeypatch.setenv('HOME', '/home/someone')
+    assert state.default() == pathlib.Path(
+        '/home/someone/.local/state/vobjects'
+    )
+
+
+def test_directory_when_made_then_for_its_owner_alone(directory):
+    assert directory.path.is_dir()
+    for path in (directory.path, *directory.path.iterdir()):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize('mode', [0o777, 0o770, 0o702, 0o1777])
+def test_directory_when_others_may_write_to_it_then_refused(tmp_path, mode):
+    path = tmp_path / "a state's"
+    path.mkdir()
+    path.chmod(mode)
+    with pytest.raises(state.StateError) as caught:
+        state.StateDirectory(path)
+    assert list(path.iterdir()) == []
+    command = str(caught.value).partition('run: ')[2]
+    subprocess.run(command, shell=True, check=True)
+    assert state.StateDirectory(path).path == path
+
+
+def test_directory_when_it_cannot_be_made_then_says_what_to_do(tmp_path):
+    (tmp_path / 'file').touch()
+    with pytest.raises(state.StateError, match='--state-dir'):
+        state.StateDirectory(tmp_path / 'file')
+
+
+@pytest.mark.parametrize('name', ['50%', 'what?', '#1'])
+def test_directory_when_its_name_cannot_be_in_a_url_then_refused(
+    name, tmp_path
+):
+    with pytest.raises(state.StateError, match=r'cannot have [%?#] in it'):
+        state.StateDirectory(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
+def test_directory_when_somebody_elses_then_refused(tmp_path):
+    os.chown(tmp_path, 65534, 65534)
+    with pytest.raises(state.StateError, match='belongs to another user'):
+        state.StateDirectory(tmp_path)
+
+
+def test_lock_when_held_by_a_process_then_error_names_it(directory):
+    with subprocess.Popen(
+        [sys.executable, '-c', HOLDER, str(directory.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout.readline() == b'locked\n'
+        with pytest.raises(state.StateError, match=f'process {holder.pid};'):
+            directory.lock(within=5)
+        holder.stdin.close()
+    os.close(directory.lock())
+
+
+def test_lock_when_left_by_a_dead_process_then_waits_for_its_children(
+    directory,
+):
+    sleeper = (
+        'import pathlib, subprocess, sys;'
+        ' from vobjects.clustering.run import state;'
+        ' lock = state.StateDirectory(pathlib.Path(sys.argv[1])).lock();'
+        " subprocess.Popen(['sleep', sys.argv[2]], pass_fds=[lock])"
+    )
+    command = [sys.executable, '-c', sleeper, str(directory.path)]
+    subprocess.run([*command, '1'], check=True)
+    with pytest.raises(state.StateError, match='try again in a few seconds'):
+        directory.lock()
+    os.close(directory.lock(within=10))
+
+
+def test_write_configuration_when_read_by_oslo_config_then_the_same(
+    directory,
+):
+    url = 'mysql+pymysql://us$er:p%40s$$w#;rd@[::1]:3306/db?charset=utf8'
+    file = directory.write_configuration(
+        {'DEFAULT': {'name': 'a = b'}, 'database': {'connection': url}}
+    )
+    assert file.stat().st_mode & 0o777 == 0o600
+    conf = cfg.ConfigOpts()
+    conf.register_opts([cfg.StrOpt('name')])
+    conf.register_opts([cfg.StrOpt('connection')], group='database')
+    conf(['--config-file', str(file)])
+    assert conf.name == 'a = b'
+    assert conf.database.connection == url
+
+
+def test_write_configuration_when_value_has_two_lines_then_refused(directory):
+    with pytest.raises(state.StateError, match='transport_url has a char'):
+        directory.write_configuration({'DEFAULT': {'transport_url': 'a\nb'}})
+
+
+def test_log_when_it_grew_long_then_put_aside(directory, monkeypatch):
+    monkeypatch.setattr(state, 'LOG_LIMIT', 3)
+    directory.log('api').write_text('long')
+    log = directory.log('api')
+    assert not log.exists()
+    assert log.with_name('api.log.1').read_text() == 'long'
+
+
+def test_key_when_asked_for_again_then_the_same_and_private(directory):
+    key = directory.key()
+    assert state.StateDirectory(directory.path).key() == key
+    assert len(base64.urlsafe_b64decode(key)) == 32
+    file = directory.path / 'receivers.key'
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_key_when_it_cannot_be_read_then_error_names_it(directory):
+    (directory.path / 'receivers.key').mkdir()
+    with pytest.raises(state.StateError, match=r'receivers\.key'):
+        directory.key()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `vobjects up` refuses before it starts anything."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from argparse import Namespace
+
+import pytest
+
+from vobjects.cli import main
+from vobjects.clustering.run import state, up
+
+
+def said_of(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main.main(['up', *arguments])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'host', ['0.0.0.0', '::', '192.0.2.1', 'example.org', '', '127.0.0.1:80']
+)
+def test_up_when_host_is_not_loopback_then_refused(host, capsys):
+    assert 'is not a loopback address' in said_of(capsys, '--host', host)
+
+
+@pytest.mark.parametrize(
+    ('option', 'value'),
+    [
+        ('--port', '65536'),
+        ('--port', '-1'),
+        ('--port', 'http'),
+        ('--engines', '0'),
+        ('--engines', '1e1'),
+        ('--workers', '0'),
+        ('--workers', '1000'),
+    ],
+)
+def test_up_when_number_is_out_of_range_then_refused(option, value, capsys):
+    assert 'is not a whole number from' in said_of(capsys, f'{option}={value}')
+
+
+def test_up_when_config_file_is_missing_then_refused(tmp_path, capsys):
+    said = said_of(capsys, '--config-file', str(tmp_path / 'none.conf'))
+    assert 'none.conf is not a file' in said
+
+
+def run_up(*arguments):
+    return subprocess.run(
+        [sys.executable, '-m', 'vobjects.cli', 'up', *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_up_when_state_directory_cannot_be_made_then_exits_2(tmp_path):
+    (tmp_path / 'file').touch()
+    done = run_up('--state-dir', str(tmp_path / 'file' / 'below'))
+    assert done.returncode == 2
+    assert done.stderr.startswith('vobjects up: the state directory')
+    assert '--state-dir' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_up_when_port_is_taken_then_exits_2(tmp_path):
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        port = server.getsockname()[1]
+        done = run_up(f'--state-dir={tmp_path}', f'--port={port}')
+    assert done.returncode == 2
+    assert f'cannot listen on 127.0.0.1 port {port}' in done.stderr
+    assert '--port' in done.stderr
+
+
+def test_up_when_state_directory_is_in_use_then_exits_2(tmp_path):
+    lock = state.StateDirectory(tmp_path).lock()
+    done = run_up(f'--state-dir={tmp_path}', '--port=0')
+    os.close(lock)
+    assert done.returncode == 2
+    assert f'in use by process {os.getpid()}' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ('text', 'allowed'),
+    [
+        (None, True),
+        ('[api]\nauth_strategy = none\n', True),
+        ('[api]\nauth_strategy = http_basic\n', False),
+        ('no option\n', False),
+    ],
+)
+def test_loopback_is_allowed_while_nobody_is_authenticated(
+    tmp_path, text, allowed
+):
+    files = []
+    if text is not None:
+        files = [tmp_path / 'own.conf']
+        files[0].write_text(text)
+    options = Namespace(
+        transport_url=None,
+        database=None,
+        host='127.0.0.1',
+        workers=1,
+        config_file=files,
+    )
+    directory = state.StateDirectory(tmp_path / 'state')
+    sections = up.configuration(options, directory, 8777)
+    for group in ('hooks', 'health_manager'):
+        assert (group in sections) == allowed
+        if allowed:
+            forbidden = sections[group]['forbidden_networks']
+            assert forbidden == '169.254.0.0/16,fe80::/10'
+
+
+def test_commands_when_callers_authenticate_then_they_do():
+    for strategy, needed in (
+        ('keystone', 'X-Auth-Token'),
+        ('http_basic', '-u USER:PASSWORD'),
+    ):
+        text = '\n'.join(up.commands(strategy, 'http://[::1]:1'))
+        assert needed in text
+        assert 'http://[::1]:1' in text
+        assert '--os-auth-type none' not in text
+    assert '--os-auth-type none' in '\n'.join(up.commands('none', 'http://x'))

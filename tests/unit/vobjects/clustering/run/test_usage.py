@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`vobjects api who-uses`, asked of what serves on a socket."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+
+import pytest
+
+from tests.unit.vobjects.microversions import wsgi
+from vobjects import exceptions
+from vobjects.clustering.run import usage
+from vobjects.microversions import policy, presets
+from vobjects.microversions import usage_metrics as counting
+from vobjects.versions import Version
+
+ROUTE = '/v1/clusters/{identity}'
+
+
+def who(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    usage.add(parser.add_subparsers())
+    options = parser.parse_args(['who-uses', *arguments])
+    code: int = options.run(options)
+    return code
+
+
+def counted(*asked, since=0.0):
+    """Return an API that has served (version, agent, times)."""
+    found = counting.Usage(presets.SENLIN, clock=lambda: since)
+    for version, agent, times in asked:
+        for _ in range(times):
+            environ = {
+                'REQUEST_METHOD': 'GET',
+                'HTTP_USER_AGENT': agent,
+                policy.MICROVERSION: Version.parse(version),
+                policy.ROUTE: ROUTE,
+            }
+            found.record(environ, '200', 0.1)
+
+    def app(environ, start_response):
+        if environ['PATH_INFO'] != '/metrics':
+            return wsgi.echo(environ, start_response)
+        media_type, content = found.text(14)
+        start_response('200 OK', [('Content-Type', media_type)])
+        return [content]
+
+    return app
+
+
+def saying(text, status='200 OK'):
+    def app(environ, start_response):
+        start_response(status, [('Content-Type', 'text/plain')])
+        return [text]
+
+    return app
+
+
+def test_who_uses_lists_agents_routes_and_counts(capsys):
+    app = counted(('1.2', 'curl/8', 2), ('1.7', 'x', 1), ('1.2', 'sdk/4', 3))
+    with wsgi.served(app) as url:
+        assert who('1.2', '--url', url) == 0
+
+    first, _, head, *rows = capsys.readouterr().out.splitlines()
+    assert first == '5 requests at 1.2 since 1970-01-01 00:00:00 UTC:'
+    assert head.split() == ['AGENT', 'VERSION', 'METHOD', 'ROUTE', 'REQUESTS']
+    assert [row.split() for row in rows] == [
+        ['sdk', '1.2', 'GET', ROUTE, '3'],
+        ['curl', '1.2', 'GET', ROUTE, '2'],
+    ]
+
+
+def test_range_is_compared_as_numbers(capsys):
+    app = counted(('1.2', 'a', 1), ('1.9', 'a', 2), ('1.10', 'a', 4))
+    with wsgi.served(app) as url:
+        who('1.9-1.10', '--url', f'{url}/')
+
+    assert capsys.readouterr().out.startswith('6 requests at 1.9-1.10 ')
+
+
+def test_several_apis_are_added_and_the_youngest_says_since_when(capsys):
+    one = counted(('1.2', 'a', 1), ('1.2', 'b', 1), since=10.0)
+    other = counted(('1.2', 'a', 2), since=20.0)
+    with wsgi.served(one) as first, wsgi.served(other) as second:
+        who('1.2', '--json', '--url', first, '--url', f'{second}/metrics')
+
+    found = json.loads(capsys.readouterr().out)
+    assert (found['versions'], found['since']) == ('1.2', 20.0)
+    assert [(use['agent'], use['requests']) for use in found['uses']] == [
+        ('a', 3),
+        ('b', 1),
+    ]
+
+
+def test_nobody_is_an_answer_too(capsys):
+    with wsgi.served(counted()) as url:
+        assert who('1.2', '--url', url) == 0
+
+    assert capsys.readouterr().out == (
+        'Nobody has asked at 1.2 since 1970-01-01 00:00:00 UTC.\n'
+    )
+
+
+def test_state_directory_says_where_the_api_is(tmp_path, capsys):
+    with wsgi.served(counted(('1.2', 'a', 1))) as url:
+        host, _, port = url.removeprefix('http://').partition(':')
+        file = tmp_path / 'vobjects.conf'
+        file.write_text(f'[api]\nhost = {host}\nport = {port}\n')
+        who('1.2', '--state-dir', str(tmp_path))
+
+    assert capsys.readouterr().out.startswith('1 requests at 1.2 ')
+
+
+def test_token_of_the_environment_is_sent(monkeypatch, capsys):
+    seen = []
+    app = counted()
+
+    def noting(environ, start_response):
+        seen.append(environ.get('HTTP_X_AUTH_TOKEN'))
+        return app(environ, start_response)
+
+    monkeypatch.setenv('OS_TOKEN', 'secret')
+    with wsgi.served(noting) as url:
+        who('1.2', '--url', url)
+
+    assert seen == ['secret']
+    assert 'secret' not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('app', 'says'),
+    [
+        (saying(b'{}', '403 Forbidden'), '403 Forbidden; see .api. metrics'),
+        (saying(b'a{b="'), 'cannot be read'),
+        (saying(b'up 1\n'), 'another service'),
+        (saying(b'vobjects_api_uses_total{a="b"} 1\n'), 'cannot be read'),
+        (saying(b'vobjects_api_uses_total 1\xff\n'), 'cannot be read'),
+    ],
+)
+def test_what_is_no_metrics_of_ours_is_refused(app, says):
+    with (
+        wsgi.served(app) as url,
+        pytest.raises(exceptions.VobjectsError, match=says),
+    ):
+        who('1.2', '--url', url)
+
+
+def test_api_that_does_not_answer_is_out_of_reach():
+    with wsgi.served(counted()) as url:
+        pass
+    with pytest.raises(exceptions.OutOfReach, match='/metrics'):
+        who('1.2', '--url', url)
+
+
+@pytest.mark.parametrize(
+    ('version', 'says'),
+    [('1.02', 'is not a version'), ('', 'is not'), ('1.4-1.2', 'no range')],
+)
+def test_version_that_is_none_is_refused(version, says):
+    with pytest.raises(exceptions.VobjectsError, match=says):
+        who(version, '--url', 'http://127.0.0.1:1')
+
+
+def test_url_that_is_none_is_refused():
+    with pytest.raises(exceptions.VobjectsError, match='no http'):
+        who('1.2', '--url', 'file:///etc/passwd')
+
+
+def test_directory_without_a_service_is_refused(tmp_path: pathlib.Path):
+    with pytest.raises(exceptions.VobjectsError, match='no `vobjects up`'):
+        who('1.2', '--state-dir', str(tmp_path))

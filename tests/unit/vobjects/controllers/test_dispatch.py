@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One name, several versions: what is called, and what cannot be declared."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sys
+import textwrap
+import types
+
+import pytest
+
+from vobjects import exceptions
+from vobjects.controllers import dispatch
+from vobjects.controllers.dispatch import api_version
+from vobjects.microversions import errors, policy, presets
+from vobjects.versions import Version
+
+
+def at(text):
+    return {policy.MICROVERSION: Version.parse(text)}
+
+
+class Controller:
+    """As in seed 001: changed at 1.5, and gone after 1.9."""
+
+    def __init__(self):
+        self.name = 'controller'
+
+    @api_version('1.2', '1.4')
+    def show(self, req, identity):
+        return f'{self.name} first {identity}'
+
+    @api_version('1.5', '1.9')
+    def show(self, req, identity):  # noqa: F811 - the seeds' spelling
+        return f'{self.name} second {identity}'
+
+    @api_version('1.0', '1.7')
+    def index(self, req):
+        return 'old'
+
+    @index.api_version('1.8')
+    def index(self, req):
+        return 'new'
+
+    def plain(self, req):
+        return 'any'
+
+
+@api_version('1.0', '1.2')
+def listing(req, *, limit=10):
+    return ('old', limit)
+
+
+@listing.api_version(Version(1, 3))
+def listing(req, *, limit=10):
+    return ('new', limit)
+
+
+@pytest.mark.parametrize(
+    ('version', 'expected'),
+    [
+        ('1.2', 'controller first x'),
+        ('1.4', 'controller first x'),
+        ('1.5', 'controller second x'),
+        ('1.9', 'controller second x'),
+    ],
+)
+def test_method_when_called_is_the_one_of_the_version(version, expected):
+    assert Controller().show(at(version), 'x') == expected
+
+
+@pytest.mark.parametrize(
+    ('version', 'words'),
+    [
+        ('1.0', 'needs API version 1.2 to 1.9'),
+        ('1.1', 'needs API version 1.2 to 1.9'),
+        ('1.10', 'was removed in API version 1.10'),
+        ('1.99', 'was removed in API version 1.10'),
+        ('2.0', 'was removed in API version 1.10'),
+    ],
+)
+def test_method_when_missing_says_which_versions_have_it(version, words):
+    with pytest.raises(errors.MethodNotAtVersion) as caught:
+        Controller().show(at(version), 'x')
+
+    assert caught.value.detail == (
+        f'show {words}; this request asked for {version}.'
+    )
+
+
+def test_method_when_open_ended_serves_every_later_version():
+    controller = Controller()
+
+    assert controller.index(at('1.7')) == 'old'
+    assert controller.index(at('1.8')) == 'new'
+    assert controller.index(at('1.5000')) == 'new'
+    assert controller.index(at('7.3')) == 'new'
+
+
+@pytest.mark.parametrize(
+    ('ranges', 'words'),
+    [
+        ([('1.3', None)], 'version 1.3 or later;'),
+        ([('1.3', '1.3')], 'version 1.3;'),
+        ([('1.3', '1.5')], 'version 1.3 to 1.5;'),
+    ],
+)
+def test_missing_method_says_ranges_in_words(ranges, words):
+    function = versioned(ranges)
+
+    with pytest.raises(errors.MethodNotAtVersion, match=words):
+        function.at(Version(1, 1))
+
+
+def test_function_of_a_module_when_called_is_the_one_of_the_version():
+    assert listing(at('1.2'), limit=3) == ('old', 3)
+    assert listing(at('1.3')) == ('new', 10)
+
+
+def test_range_across_majors_serves_all_between():
+    function = versioned([('1.0', '2.3'), ('2.4', '2.9'), ('3.0', None)])
+
+    assert [
+        function.at(Version.parse(text))()
+        for text in ('1.0', '1.77', '2.0', '2.3', '2.4', '2.9', '3.0', '4.0')
+    ] == [0, 0, 0, 0, 1, 1, 2, 2]
+    with pytest.raises(errors.MethodNotAtVersion):
+        function.at(Version(2, 10))
+
+
+def test_call_without_negotiation_says_what_is_missing():
+    with pytest.raises(LookupError, match='Microversions middleware'):
+        Controller().show({}, 'x')
+
+
+def test_call_without_request_is_a_type_error():
+    with pytest.raises(TypeError, match='positional'):
+        Controller().index()
+
+
+def test_request_may_be_environ_or_hold_one_or_a_version_request():
+    environ = at('1.8')
+    webob_like = types.SimpleNamespace(environ=environ)
+    senlin_like = types.SimpleNamespace(version_request=Version(1, 8))
+
+    for request in (environ, webob_like, senlin_like):
+        assert Controller().index(request) == 'new'
+
+
+class Mixed:
+    """Functions whose arguments differ, or are more than names."""
+
+    @api_version('1.0', '1.4')
+    def same(self, req, identity, body):
+        return ('old', identity, body)
+
+    @same.api_version('1.5')
+    def same(self, request, identity, body):
+        return ('new', identity, body)
+
+    @api_version('1.0', '1.4')
+    def other(self, req, identity):
+        return ('old', identity)
+
+    @other.api_version('1.5')
+    def other(self, req, name):
+        return ('new', name)
+
+    @api_version('1.0', '1.4')
+    def free(self, req, limit=3, *, sort='name'):
+        return ('old', limit, sort)
+
+    @free.api_version('1.5')
+    def free(self, req, *names, **found):
+        return ('new', names, found)
+
+
+@pytest.mark.parametrize(
+    ('call', 'old', 'new'),
+    [
+        (
+            lambda one, req: one.same(req, 1, 2),
+            ('old', 1, 2),
+            ('new', 1, 2),
+        ),
+        (
+            lambda one, req: one.same(req, body=2, identity=1),
+            ('old', 1, 2),
+            ('new', 1, 2),
+        ),
+        (lambda one, req: one.other(req, 1), ('old', 1), ('new', 1)),
+        (lambda one, req: one.free(req), ('old', 3, 'name'), ('new', (), {})),
+        (
+            lambda one, req: one.free(req, 4, sort='id'),
+            ('old', 4, 'id'),
+            ('new', (4,), {'sort': 'id'}),
+        ),
+    ],
+)
+def test_arguments_reach_the_function_as_they_were_given(call, old, new):
+    assert call(Mixed(), at('1.0')) == old
+    assert call(Mixed(), at('1.9')) == new
+    assert call(Mixed(), types.SimpleNamespace(environ=at('1.9'))) == new
+
+
+def test_parameter_may_have_any_name():
+    class Made:
+        @api_version('1.0')
+        def show(self, req, type, function, found, __found):  # noqa: A002
+            return [type, function, found, __found]
+
+    for request in (at('1.0'), types.SimpleNamespace(environ=at('1.1'))):
+        for _ in range(2):
+            assert Made().show(request, *range(4)) == list(range(4))
+
+
+@pytest.mark.parametrize(
+    ('version', 'named', 'allowed'),
+    [
+        ('1.0', {'identity': 1}, True),
+        ('1.0', {'name': 1}, False),
+        ('1.9', {'name': 1}, True),
+        ('1.9', {'identity': 1}, False),
+    ],
+)
+def test_name_of_an_argument_is_that_of_the_version(version, named, allowed):
+    if allowed:
+        assert Mixed().other(at(version), **named)[1] == 1
+    else:
+        with pytest.raises(TypeError, match='unexpected keyword'):
+            Mixed().other(at(version), **named)
+
+
+def test_error_that_a_function_raises_is_not_taken_for_a_missing_version():
+    calls = []
+
+    class Failing:
+        @api_version('1.0')
+        def show(self, req):
+            calls.append(req)
+            return {}['nothing']
+
+    controller = Failing()
+
+    for _ in range(2):  # once looked for, once remembered
+        with pytest.raises(KeyError, match='nothing') as caught:
+            controller.show(at('1.0'))
+        assert caught.value.__context__ is None
+    assert len(calls) == 2
+
+
+def test_refusal_is_no_consequence_of_how_it_was_looked_for():
+    with pytest.raises(errors.MethodNotAtVersion) as caught:
+        Controller().show(at('1.0'), 'x')
+
+    assert caught.value.__context__ is None
+
+
+def test_method_of_a_class_shows_the_newest_function():
+    assert list(inspect.signature(Mixed.other).parameters) == [
+        'self',
+        'req',
+        'name',
+    ]
+    assert Mixed.free.__qualname__ == 'Mixed.free'
+    assert Mixed.free.__module__ == __name__
+
+
+def test_attribute_that_a_decorator_above_sets_is_kept():
+    def exposed(function):
+        function.exposed = True
+        return function
+
+    class Made:
+        @exposed
+        @api_version('1.0')
+        def show(self, req):
+            return 'shown'
+
+    assert Made.show.exposed
+    assert Made().show(at('1.0')) == 'shown'
+
+
+def test_wrapper_of_a_made_method_is_a_function_of_its_own():
+    @functools.wraps(Mixed.same)
+    def loud(self, req, identity, body):
+        return 'loud'
+
+    assert dispatch.versioned_of(loud) is None
+    assert dispatch.resolve(loud, Version(1, 0)) is loud
+
+
+def test_resolve_gives_the_function_bound_as_the_handler_was():
+    controller = Controller()
+
+    assert (
+        dispatch.resolve(controller.show, Version(1, 2))(None, 'x')
+        == 'controller first x'
+    )
+    assert dispatch.resolve(listing, Version(1, 3))(None) == ('new', 10)
+    assert dispatch.resolve(controller.plain, Version(1, 2))(None) == 'any'
+    with pytest.raises(errors.MethodNotAtVersion):
+        dispatch.resolve(controller.show, Version(1, 1))
+
+
+def test_subclass_when_it_declares_anew_replaces_all_ranges():
+    class Special(Controller):
+        @api_version('1.0')
+        def show(self, req, identity):
+            return 'special'
+
+    assert Special().show(at('1.0'), 'x') == 'special'
+    assert Special().index(at('1.0')) == 'old'
+    assert Controller().show(at('1.2'), 'x') == 'controller first x'
+
+
+def test_class_body_when_run_twice_starts_afresh():
+    def make(answer):
+        class Made:
+            @api_version('1.0', '1.1')
+            def show(self, req):
+                return answer
+
+            @show.api_version('1.2')
+            def show(self, req):
+                return -answer
+
+        return Made()
+
+    one, two = make(1), make(2)
+
+    assert [one.show(at('1.0')), one.show(at('1.2'))] == [1, -1]
+    assert [two.show(at('1.0')), two.show(at('1.2'))] == [2, -2]
+
+
+def test_inner_decorator_that_wraps_is_seen_through():
+    def loud(function):
+        @functools.wraps(function)
+        def wrapper(self, req):
+            return function(self, req).upper()
+
+        return wrapper
+
+    class Made:
+        @api_version('1.0', '1.1')
+        @loud
+        def show(self, req):
+            return 'old'
+
+        @api_version('1.2')
+        @loud
+        def show(self, req):  # noqa: F811 - the seeds' spelling
+            return 'new'
+
+    assert Made().show(at('1.0')) == 'OLD'
+    assert Made().show(at('1.2')) == 'NEW'
+
+
+def test_inner_decorator_that_hides_the_name_is_refused():
+    def careless(function):
+        return lambda self, req: function(self, req)
+
+    # Python 3.11 wraps what a class body's descriptors raise.
+    with pytest.raises((RuntimeError, exceptions.DeclarationError)) as caught:
+
+        class Made:
+            @api_version('1.0')
+            @careless
+            def show(self, req):
+                return 'old'
+
+    error = caught.value.__cause__ or caught.value
+    assert 'functools.wraps' in str(error)
+
+
+@pytest.mark.parametrize(
+    'ranges',
+    [
+        [('1.0', '1.4'), ('1.4', '1.9')],
+        [('1.0', '1.4'), ('1.0', '1.4')],
+        [('1.0', None), ('1.5', None)],
+        [('1.5', '1.9'), ('1.0', '1.4')],
+        [('1.2', '1.4'), ('1.0', '1.9')],
+    ],
+)
+def test_overlap_is_an_error_that_names_both_places(ranges):
+    with pytest.raises(
+        exceptions.DeclarationError, match='overlaps'
+    ) as caught:
+        versioned(ranges)
+
+    assert str(caught.value).count('test_dispatch.py:') == 2
+
+
+@pytest.mark.parametrize(
+    'ranges',
+    [
+        [('1.0', '1.4'), ('1.6', None)],
+        [('1.0', '1.4'), ('2.1', None)],
+        [('1.0', '1.4'), ('3.0', None)],
+    ],
+)
+def test_gap_is_an_error_that_names_both_places(ranges):
+    with pytest.raises(exceptions.DeclarationError, match=r'1\.5') as caught:
+        versioned(ranges)
+
+    assert str(caught.value).count('test_dispatch.py:') == 2
+
+
+@pytest.mark.parametrize(('low', 'high'), [('1.5', '1.4'), (Version(), '1.4')])
+def test_range_that_cannot_be_is_an_error(low, high):
+    with pytest.raises(
+        exceptions.DeclarationError, match=r'test_dispatch\.py'
+    ):
+        versioned([(low, high)])
+
+
+def test_bound_that_is_no_version_is_an_error():
+    with pytest.raises(exceptions.InvalidVersion):
+        versioned([('1.01', None)])
+
+
+def test_declaration_after_a_refused_one_starts_afresh():
+    with pytest.raises(exceptions.DeclarationError):
+        versioned([('1.0', None), ('1.5', None)])
+
+    assert versioned([('1.0', None)]).at(Version(1, 0))() == 0
+
+
+def test_check_when_all_is_reachable_passes():
+    dispatch.check(
+        presets.SENLIN, Controller().show, Controller.index, listing
+    )
+
+
+@pytest.mark.parametrize('low', ['1.15', '2.0'])
+def test_check_when_a_range_is_beyond_the_service_names_it(low):
+    function = versioned(
+        [('1.0', f'{low[:-1]}{int(low[-1]) - 1}')]
+        if low != '2.0'
+        else [('1.0', '1.20'), (low, None)]
+    )
+    if low == '1.15':
+        function.api_version(low)(lambda: None)
+
+    with pytest.raises(exceptions.DeclarationError, match='never reached'):
+        dispatch.check(presets.SENLIN, function)
+
+
+LOST = {
+    'a method': """
+        class Controller:
+            @api_version('1.0', '1.4')
+            def show(self, req): ...
+            def show(self, req): ...
+        handler = Controller.show
+        """,
+    'a function': """
+        @api_version('1.0', '1.4')
+        def show(req): ...
+        def show(req): ...
+        handler = show
+        """,
+}
+
+
+@pytest.mark.parametrize('kind', LOST)
+def test_check_when_a_function_is_hidden_names_it(kind, tmp_path, monkeypatch):
+    handler = imported(LOST[kind], tmp_path, monkeypatch).handler
+
+    with pytest.raises(exceptions.DeclarationError, match='hidden') as caught:
+        dispatch.check(presets.SENLIN, handler)
+
+    assert 'show' in str(caught.value)
+
+
+def test_module_when_reloaded_starts_afresh(tmp_path, monkeypatch):
+    source = """
+        @api_version('1.0', '1.4')
+        def show(req): return 'old'
+        @api_version('1.5')
+        def show(req): return 'new'
+        """
+    module = imported(source, tmp_path, monkeypatch)
+
+    module = importlib.reload(module)
+
+    assert module.show(at('1.4')) == 'old'
+    assert module.show(at('1.5')) == 'new'
+    dispatch.check(presets.SENLIN, module.show)
+
+
+@pytest.mark.parametrize(
+    ('low', 'high', 'expected'),
+    [
+        ('1.8', None, True),
+        ('1.9', None, False),
+        (None, '1.8', True),
+        (None, '1.7', False),
+        ('1.2', '1.10', True),
+        (Version(1, 8), Version(1, 8), True),
+        (None, None, True),
+    ],
+)
+def test_is_supported_compares_as_numbers(low, high, expected):
+    assert dispatch.is_supported(at('1.8'), low, high) is expected
+
+
+def test_is_supported_when_a_bound_is_malformed_is_an_error():
+    with pytest.raises(exceptions.InvalidVersion):
+        dispatch.is_supported(at('1.8'), '1.o8')
+
+
+def test_thousand_versions_each_reach_their_own_function():
+    function = versioned(
+        [(Version(1, minor), Version(1, minor)) for minor in range(1000)]
+    )
+
+    assert [function.at(Version(1, minor))() for minor in range(1000)] == list(
+        range(1000)
+    )
+
+
+def versioned(ranges):
+    """Declare functions that answer their position."""
+    result = None
+    for position, (low, high) in enumerate(ranges):
+        add = api_version if result is None else result.api_version
+        result = add(low, high)(lambda position=position: position)
+    return result
+
+
+def imported(source, directory, monkeypatch):
+    name = f'sample_{abs(hash(source))}'
+    path = directory / f'{name}.py'
+    path.write_text(
+        'from vobjects.controllers.dispatch import api_version\n'
+        + textwrap.dedent(source)
+    )
+    monkeypatch.syspath_prepend(directory)
+    importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    return module
+
+
+class OfTheThread:
+    """As a framework's variable for the request that a thread serves."""
+
+    environ = at('1.2')
+
+
+def test_request_that_is_no_argument_is_named_once():
+    current = OfTheThread()
+    versioned = functools.partial(api_version, request=current)
+
+    @versioned('1.0', '1.4')
+    def view(name):
+        return f'old {name}'
+
+    @view.api_version('1.5')
+    def view(name):
+        return f'new {name}'
+
+    class Rest:
+        @versioned('1.0', '1.4')
+        def get(self, name):
+            return f'old {name}'
+
+        @versioned('1.5')
+        def get(self, name):  # noqa: F811 - the seeds' spelling
+            return f'new {name}'
+
+    assert (view('a'), Rest().get(name='a')) == ('old a', 'old a')
+    current.environ = at('1.9')
+    assert (view(name='a'), Rest().get('a')) == ('new a', 'new a')
+
+
+def test_version_is_found_in_the_env_of_a_falcon_request():
+    request = types.SimpleNamespace(env=at('1.7'))
+
+    assert dispatch.version_of(request) == Version(1, 7)
+    with pytest.raises(LookupError):
+        dispatch.version_of(types.SimpleNamespace(env={}))
+
+
+def test_versioned_function_shows_the_signature_of_the_newest():
+    # Frameworks look at it to find the arguments of a view.
+    found = inspect.signature(listing)
+
+    assert list(found.parameters) == ['req', 'limit']
+    assert list(inspect.signature(Controller.index).parameters) == [
+        'self',
+        'req',
+    ]

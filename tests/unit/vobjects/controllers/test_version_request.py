@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""APIVersionRequest as the controllers of the seeds use it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vobjects import exceptions
+from vobjects.controllers.version_request import APIVersionRequest
+from vobjects.versions import Version
+
+
+def test_version_when_compared_is_a_number():
+    assert APIVersionRequest('2.10') > APIVersionRequest('2.9')
+    assert APIVersionRequest('2.1') == Version(2, 1)
+    assert str(APIVersionRequest('2.10')) == '2.10'
+    assert isinstance(APIVersionRequest('2.1'), Version)
+
+
+@pytest.mark.parametrize('text', ['', '2', 'latest', '2.01', '+2.1', ' 2.1'])
+def test_version_when_malformed_is_a_value_error(text):
+    with pytest.raises(ValueError, match='is not a version') as caught:
+        APIVersionRequest(text)
+
+    assert isinstance(caught.value, exceptions.InvalidVersion)
+
+
+@pytest.mark.parametrize(
+    ('low', 'high', 'expected'),
+    [
+        ('2.1', '2.5', True),
+        ('2.3', '2.3', True),
+        ('2.4', '2.5', False),
+        ('2.1', '2.2', False),
+        (None, '2.5', True),
+        (None, '2.2', False),
+        ('2.1', None, True),
+        ('2.4', None, False),
+        (None, None, True),
+    ],
+)
+def test_matches_when_a_bound_is_null_restricts_nothing(low, high, expected):
+    version = APIVersionRequest('2.3')
+
+    assert (
+        version.matches(APIVersionRequest(low), APIVersionRequest(high))
+        is expected
+    )
+
+
+def test_matches_when_the_version_is_null_is_a_value_error():
+    null = APIVersionRequest()
+
+    assert null.is_null()
+    with pytest.raises(ValueError, match='null'):
+        null.matches(APIVersionRequest('2.1'), APIVersionRequest('2.5'))
+
+
+@given(st.integers(1, 999), st.integers(0, 999))
+def test_version_when_copied_pickled_or_parsed_is_the_same(major, minor):
+    version = APIVersionRequest(f'{major}.{minor}')
+
+    for other in (
+        copy.copy(version),
+        copy.deepcopy(version),
+        pickle.loads(pickle.dumps(version)),
+        APIVersionRequest.parse(str(version)),
+    ):
+        assert other == version
+        assert type(other) is APIVersionRequest
+
+
+def test_null_version_when_copied_is_null():
+    assert copy.deepcopy(APIVersionRequest()).is_null()

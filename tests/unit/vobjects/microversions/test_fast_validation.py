@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is accepted fast is what ``jsonschema`` and the fields accept."""
+
+from __future__ import annotations
+
+import re
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.vobjects.microversions import samples
+from vobjects import fields, objects
+from vobjects.clustering import types as clustering_types
+from vobjects.microversions import errors, fast_validation, schema
+from vobjects.testing import strategies
+from vobjects.versions import Version
+
+LARGE = 10**400
+NAN, INFINITY = float('nan'), float('inf')
+
+
+def every_type():
+    return [
+        samples.SampleEveryRequest,
+        samples.SampleCreateRequest,
+        samples.SampleListRequest,
+        *(
+            cls
+            for cls in objects.registered_types()
+            if issubclass(cls, objects.Request)
+            and cls.__module__.startswith(clustering_types.__package__)
+        ),
+    ]
+
+
+def every_shape():
+    """Return (type, one microversion for each object version, names)."""
+    shapes = []
+    for cls in every_type():
+        versions = ['1.0'] if cls.introduced() is None else []
+        versions += cls.VERSION_MAP
+        names = {
+            name: None
+            for version in versions
+            for name in cls.fields_at(cls.version_at(Version.parse(version)))
+        }
+        shapes += [
+            (cls, Version.parse(version), tuple(names)) for version in versions
+        ]
+    return shapes
+
+
+SHAPES = every_shape()
+
+#: Values at which validators are known to part ways, or might.
+EDGES = (
+    *(None, True, False, 0, 1, -1, 0.0, -0.0, 1.0, 1.5, 1e300, -1e300),
+    *(2**31 - 1, 2**31, -(2**31), 2**53, 2**53 + 1, float(2**53), 2.0**31),
+    *(2**63 - 1, 2**63, 2**64, -(2**63) - 1, LARGE, -LARGE),
+    *(NAN, INFINITY, -INFINITY, 1e15, 1e18, 2.0**63, 2.0**64, 1e22, 1e39),
+    *(
+        '',
+        ' ',
+        '\n',
+        'a\n',
+        'web\n',
+        '0\n',
+        '\0',
+        '\ud800',
+        '\udc00x',
+        '\u0661',
+    ),
+    *('x' * 255, 'x' * 256, '😀' * 255, '😀' * 256, 'e\u0301' * 128),
+    *(
+        '一',
+        '龥',
+        '龦',
+        '\u017f',
+        '\u212a',
+        '-0',
+        '00',
+        '4294967296',
+        '1' * 10,
+        '1' * 11,
+    ),
+    *('true', 'FALSE', 'name:', 'name:asc,', 'ACTIVE', 'active', 'hot'),
+    *('192.0.2.1', '192.0.2.1\n', '::1', '::1%eth0', '::ffff:192.0.2.1'),
+    *('192.0.2.0/24', '01.2.3.4', '2026-11-21T13:17:00Z', 'tomorrow', '>=1'),
+    *('2026-13-45T00:00:00Z', 'b0c8b2f462ab4a5c8a9bb8d9f3ee4d62'),
+    *('00:11:22:aa:bb:cc', '00:11:22:AA:BB:CC', '0000:00:1f.7'),
+    *([], ['a', 'a'], [1, 1.0], [1, True], [0, False], [''], ['x' * 256]),
+    *([{'a': 1}, {'a': 1.0}], [[]], [None], [2**53, 2**53 + 1], [NAN, NAN]),
+    *({}, {'': None}, {'a': 1}, {'a': '\ud800'}, {'a': NAN}, {'a': [{}]}),
+)
+
+texts = st.text(max_size=8) | st.text(
+    st.characters(codec=None, categories=['Cs', 'Cc', 'Nd', 'Lo']), max_size=4
+)
+anything = st.sampled_from(EDGES) | st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def near(field):
+    """Return a strategy for values that may suit a field, or just not."""
+    try:
+        good = strategies.of_type(field._type)
+    except LookupError:
+        return anything
+    as_json = good.map(lambda value: field.to_primitive(None, 'x', value))
+    return anything | as_json | as_json.map(str)
+
+
+@st.composite
+def requests(draw):
+    cls, version, names = draw(st.sampled_from(SHAPES))
+    known = cls.fields_at(cls.version_at(version))
+    must = {
+        name: near(field)
+        for name, field in known.items()
+        if not field.nullable and field.default is fields.UnspecifiedDefault
+    }
+    may = {name: near(known[name]) for name in known if name not in must}
+    some = draw(st.lists(st.sampled_from([*may]), max_size=3)) if may else []
+    values = draw(
+        st.fixed_dictionaries(
+            must, optional={name: may[name] for name in some}
+        )
+    )
+    return cls, version, names, values
+
+
+def accepts(cls, version, names, values):
+    answer = samples.outcome(schema.validate, cls, version, names, values)
+    assert answer is None or isinstance(answer, errors.ValidationError)
+    return answer is None
+
+
+def is_acceptable(cls, version, names, values):
+    """Do what ``schema.validate`` has to come to, the long way."""
+    validator = schema.compiled_at(cls, version, names).validator
+    if not validator.is_valid(values):
+        return False
+    known = cls.fields_at(cls.version_at(version))
+    for name, value in values.items():
+        try:
+            if value is not None:
+                known[name].coerce(cls(), name, value)
+        except (ArithmeticError, TypeError, ValueError):
+            return False
+    return True
+
+
+@given(requests())
+def test_validate_accepts_what_jsonschema_and_the_fields_accept(request):
+    assert accepts(*request) is is_acceptable(*request)
+
+
+@given(
+    st.sampled_from(
+        [
+            (cls, version, names, name)
+            for cls, version, names in SHAPES
+            for name in cls.fields_at(cls.version_at(version))
+        ]
+    ),
+    st.data(),
+)
+def test_a_field_is_judged_as_jsonschema_and_itself_judge(place, data):
+    cls, version, _, name = place
+    field = cls.fields_at(cls.version_at(version))[name]
+    one = {name: data.draw(near(field))}
+
+    assert accepts(cls, version, (name,), one) is is_acceptable(
+        cls, version, (name,), one
+    )
+
+
+@pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: str(shape))
+def test_edges_are_judged_as_jsonschema_and_the_fields_judge(shape):
+    cls, version, _ = shape
+    for name in cls.fields_at(cls.version_at(version)):
+        for edge in EDGES:
+            case = (cls, version, (name,), {name: edge})
+            assert accepts(*case) is is_acceptable(*case), (name, edge)
+
+
+@pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: str(shape))
+def test_every_request_of_the_service_has_a_fast_way(shape):
+    assert fast_validation.is_used(schema.compiled_at(*shape).accepts)
+
+
+@pytest.mark.parametrize(
+    ('part', 'value', 'is_valid'),
+    [
+        ({'type': ['number'], 'minimum': 0}, NAN, True),
+        ({'type': ['number']}, INFINITY, True),
+        ({'type': ['integer']}, NAN, False),
+        ({'type': ['integer']}, 1.0, False),
+        ({'type': ['integer'], 'maximum': 2**31}, LARGE, False),
+        ({'type': ['integer'], 'minimum': 0}, LARGE, True),
+        ({'pattern': '^a$'}, 'a\n', True),
+        ({'pattern': r'^a\Z'}, 'a\n', False),
+        ({'maxLength': 1}, '😀', True),
+        ({'maxLength': 1}, 'e\u0301', False),
+        ({'minLength': 1}, '\ud800', True),
+        ({'enum': [1, None]}, True, False),
+        ({'enum': [1, None]}, 1.0, True),
+        ({'uniqueItems': True}, [1, True], True),
+        ({'uniqueItems': True}, [{'a': 1}, {'a': 1.0}], False),
+        ({'format': 'ipv4'}, '192.0.2.256', False),
+        ({'format': 'date-time'}, 'tomorrow', True),
+        ({'type': 'string', 'format': 'nobody-knows'}, 'x', True),
+    ],
+)
+def test_of_where_validators_differ_says_yes_only_with_jsonschema(
+    part, value, is_valid
+):
+    whole = {'properties': {'it': part}}
+    validator = jsonschema.Draft4Validator(
+        whole, format_checker=fast_validation.FORMATS
+    )
+
+    accepted = fast_validation.of(whole)({'it': value})
+
+    assert validator.is_valid({'it': value}) is is_valid
+    assert is_valid or not accepted
+
+
+@pytest.mark.parametrize(
+    'pattern',
+    [
+        r'^\d+$',
+        r'^\w+$',
+        r'^\s+$',
+        r'^[^\s]+$',
+        r'^\S\D\W$',
+        r'^a++a$',
+        r'^a{,2}$',
+        r'^(?P<a>.)(?P=a)$',
+        r'(?i)^straße$',
+        r'^(?!.*\n)',
+        r'(?<=a)b',
+        r'\Aa\Z',
+        r'^[]a]$',
+        r'^\u4e00$',
+        r'^.$',
+    ],
+)
+@given(st.text(st.sampled_from('aAbé\u0661\u00a0\ufeff\x1c\n\r\u2028&]一ß😀')))
+def test_of_reads_patterns_as_python_does(pattern, text):
+    assert fast_validation.of({'pattern': pattern})(text) is bool(
+        re.search(pattern, text)
+    )
+
+
+@pytest.mark.parametrize(
+    'part',
+    [
+        {'not': {'type': 'string'}},
+        {'oneOf': [{'type': 'string'}, {'type': 'null'}]},
+        {'multipleOf': 0.1},
+        {'patternProperties': {'^a': {}}},
+        {'$ref': '#'},
+        {'items': [{'type': 'string'}]},
+        {'made-up': 1},
+        {'default': object(), 'type': 'no type'},
+    ],
+)
+def test_of_a_schema_it_does_not_know_leaves_all_to_jsonschema(part):
+    found = fast_validation.of({'properties': {'it': part}})
+
+    assert not fast_validation.is_used(found)
+    assert not found({})
+
+
+def test_of_combined_parts_asks_for_each():
+    accepts_it = fast_validation.of(
+        {
+            'allOf': [{'minLength': 2}],
+            'anyOf': [{'type': 'string'}, {'type': 'null'}],
+            'pattern': '^[a-z]+$',
+            'format': 'ipv4',
+        }
+    )
+
+    assert accepts_it(None)
+    assert not accepts_it('ab')
+    assert not accepts_it('192.0.2.1')
+    assert not accepts_it(1)
+
+
+@pytest.mark.parametrize(
+    'value',
+    [b'x', object(), {1: 2}, {'\ud800': 1}, '\ud800', {'it': {1, 2}}],
+    ids=['bytes', 'object', 'number key', 'bad key', 'bad text', 'set'],
+)
+def test_of_what_is_no_json_is_not_accepted_and_raises_nothing(value):
+    found = fast_validation.of(
+        {
+            'type': 'object',
+            'properties': {'it': {'type': 'string'}},
+            'additionalProperties': False,
+        }
+    )
+
+    assert fast_validation.is_used(found)
+    assert not found(value)

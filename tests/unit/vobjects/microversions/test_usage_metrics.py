@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is counted of requests, and what clients cannot make of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from prometheus_client import parser
+
+from tests.unit.vobjects.microversions import wsgi
+from vobjects.microversions import (
+    discovery,
+    errors,
+    middleware,
+    policy,
+    presets,
+    usage_metrics,
+)
+
+HEADER = 'OpenStack-API-Version'
+
+
+def routed(environ, start_response):
+    """Serve things by id, as an application that names its routes does."""
+    path = environ['PATH_INFO']
+    if not path.startswith('/v1/things/'):
+        start_response('404 Not Found', [('Content-Type', 'text/plain')])
+        return [b'']
+    environ[policy.ROUTE] = '/v1/things/{id}'
+    if path.endswith('/bad'):
+        raise errors.ValidationError('body', 'is bad')
+    return wsgi.echo(environ, start_response)
+
+
+class Service:
+    """An application that counts."""
+
+    def __init__(self, **options):
+        self.usage = usage_metrics.Usage(
+            presets.SENLIN, clock=lambda: 77.0, **options
+        )
+        inner = discovery.Discovery(routed, presets.SENLIN)
+        self.app = usage_metrics.Counting(
+            middleware.Microversions(inner, presets.SENLIN), self.usage
+        )
+
+    def ask(self, path='/v1/things/a', version='1.2', agent='', **extra):
+        headers = {HEADER: f'clustering {version}'} if version else {}
+        if agent:
+            headers['User-Agent'] = agent
+        return wsgi.call(self.app, path, headers=headers, **extra)
+
+    def samples(self, name):
+        text = self.usage.text(14)[1].decode()
+        return [
+            (
+                tuple(sample.labels[key] for key in sorted(sample.labels)),
+                sample.value,
+            )
+            for family in parser.text_string_to_metric_families(text)
+            for sample in family.samples
+            if sample.name == name
+        ]
+
+    def uses(self):
+        found = self.samples('vobjects_api_uses_total')
+        return {(labels[3], *labels[1:3], labels[0]): n for labels, n in found}
+
+    def agents(self):
+        found = self.samples('vobjects_api_uses_total')
+        return {labels[0]: number for labels, number in found}
+
+
+@pytest.fixture
+def service():
+    return Service()
+
+
+def test_use_is_counted_by_version_route_and_agent(service):
+    for version in ('1.2', '1.2', '1.7', ''):
+        service.ask(version=version, agent='openstacksdk/4.0 python/3')
+    service.ask('/v1/things/b', agent='curl/8.1', method='DELETE')
+
+    route = '/v1/things/{id}'
+    assert service.uses() == {
+        ('1.2', 'GET', route, 'openstacksdk'): 2,
+        ('1.7', 'GET', route, 'openstacksdk'): 1,
+        ('1.0', 'GET', route, 'openstacksdk'): 1,
+        ('1.2', 'DELETE', route, 'curl'): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ('path', 'version'),
+    [
+        ('/', '1.2'),
+        ('/v1', '1.2'),
+        ('/v1/nowhere', '1.2'),
+        ('/v1/things/a', '9.9'),
+        ('/v1/things/a', 'pony'),
+    ],
+)
+def test_what_reaches_no_route_uses_no_version(service, path, version):
+    service.ask(path, version)
+
+    assert service.uses() == {}
+
+
+@pytest.mark.parametrize(
+    ('header', 'agent'),
+    [
+        ('openstacksdk/4.4.0 keystoneauth1/5.9 CPython/3.11', 'openstacksdk'),
+        ('curl', 'curl'),
+        ('python-senlinclient\tx', 'python-senlinclient'),
+        ('(a comment first)', usage_metrics.UNNAMED),
+        ('', usage_metrics.UNNAMED),
+        ('/4.0', usage_metrics.UNNAMED),
+        ('a"b', usage_metrics.UNNAMED),
+        ('gar\u00e7on/1', usage_metrics.UNNAMED),
+        ('x' * 64, 'x' * 64),
+        ('x' * 65, usage_metrics.UNNAMED),
+    ],
+)
+def test_agent_is_the_first_product_without_its_version(
+    service, header, agent
+):
+    service.ask(agent=header)
+
+    assert service.agents() == {agent: 1}
+
+
+def test_agents_beyond_the_limit_are_not_told_apart():
+    service = Service(max_agents=3)
+
+    for number in range(10):
+        service.ask(agent=f'a{number}/1')
+    service.ask(agent='a1/2')
+
+    assert service.agents() == {
+        'a0': 1,
+        'a1': 2,
+        'a2': 1,
+        usage_metrics.OTHER: 7,
+    }
+
+
+def test_agent_is_not_learned_from_an_error_but_known_ones_are_counted():
+    service = Service(max_agents=1)
+
+    service.ask('/v1/things/bad', agent='stranger')
+    service.ask(agent='friend')
+    service.ask('/v1/things/bad', agent='friend')
+
+    assert service.agents() == {usage_metrics.OTHER: 1, 'friend': 2}
+
+
+def test_series_do_not_grow_with_what_clients_make_up(service):
+    for number in range(30):
+        service.ask(f'/v1/things/{number}')
+        service.ask(f'/made/up/{number}')
+        service.ask(version=f'1.{number + 50}')
+        environ = {'REQUEST_METHOD': f'MADEUP{number}', policy.ROUTE: '/v1'}
+        service.usage.record(environ, '405', 0.1)
+
+    name = 'vobjects_api_request_duration_seconds_count'
+    assert dict(service.samples(name)) == {
+        ('GET', '/v1/things/{id}', '200'): 30,
+        (usage_metrics.OTHER, '/v1', '405'): 30,
+        ('GET', usage_metrics.OTHER, '404'): 30,
+        ('GET', usage_metrics.OTHER, '406'): 30,
+    }
+
+
+def test_refusals_are_counted_by_their_code(service):
+    service.ask(version='9.9')
+    service.ask(version='9.8')
+    service.ask('/v1/things/bad')
+
+    assert dict(service.samples('vobjects_api_refusals_total')) == {
+        ('microversion-unsupported',): 2,
+        ('validation-failed',): 1,
+    }
+
+
+def test_downgrades_are_counted_by_type(service):
+    for name in ('A', 'B', 'A'):
+        service.usage.downgraded(name)
+
+    assert dict(service.samples('vobjects_api_downgrades_total')) == {
+        ('A',): 2,
+        ('B',): 1,
+    }
+
+
+def test_versions_and_the_beginning_are_told(service):
+    def value(name):
+        ((_labels, number),) = service.samples(name)
+        return number
+
+    assert value('vobjects_api_newest_minor') == 14
+    assert value('vobjects_api_served_maximum_minor') == 14
+    assert value('vobjects_api_counting_since_seconds') == 77
+
+
+def test_answer_that_starts_late_is_counted_with_its_status(service):
+    def late(environ, start_response):
+        environ[policy.ROUTE] = '/late'
+        start_response('201 Created', [('Content-Type', 'text/plain')])
+        yield b'x'
+
+    wsgi.call(usage_metrics.Counting(late, service.usage))
+
+    name = 'vobjects_api_request_duration_seconds_count'
+    assert service.samples(name) == [(('GET', '/late', '201'), 1)]
+
+
+def test_processes_that_share_a_directory_count_together(tmp_path):
+    # Also those that have ended: what was asked has been asked.
+    code = """
+import sys
+from tests.unit.vobjects.microversions.test_usage_metrics import Service
+service = Service()
+for _ in range(int(sys.argv[1])):
+    service.ask(agent='curl')
+print(service.uses())
+"""
+    printed = [
+        subprocess.run(
+            [sys.executable, '-W', 'ignore', '-c', code, count],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, usage_metrics.DIRECTORY: str(tmp_path)},
+        ).stdout
+        for count in ('2', '3')
+    ]
+
+    key = ('1.2', 'GET', '/v1/things/{id}', 'curl')
+    assert printed == [f'{ {key: 2.0} }\n', f'{ {key: 5.0} }\n']

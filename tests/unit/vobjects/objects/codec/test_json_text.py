@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes say what the primitives say, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from oslo_versionedobjects import exception as ovo_exception
+
+from vobjects import fields, objects
+from vobjects.objects.codec import json_text
+from vobjects.objects.history import added
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import serializer
+from vobjects.testing import strategies
+
+from .test_equivalence import sorted_changes
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal, NaN being itself, and 1 not 1.0."""
+    return repr(one) == repr(other)
+
+
+@given(anything)
+@example([2**64, -(2**63) - 1, 2**63, 10**19, 10**40])
+@example({'a': math.nan, 'b': None, 'c': [math.inf, -math.inf]})
+@example('\ud800')
+@example({'\ud800': 1})
+@example([[[]]] * 3)
+def test_text_means_what_json_means(value: Any) -> None:
+    expected = json.loads(json.dumps(value))
+    assert same(json_text.loads(json_text.dumps(value)), expected)
+    assert same(json.loads(json_text.dumps(value)), expected)
+    assert same(json_text.loads(json.dumps(value).encode()), expected)
+
+
+@given(st.text(max_size=30))
+def test_what_is_no_json_is_refused_as_json_does(said: str) -> None:
+    data = said.encode('utf-8', 'surrogatepass')
+    try:
+        expected = json.loads(data)
+    except ValueError as error:
+        with pytest.raises(type(error)):
+            json_text.loads(data)
+    else:
+        assert same(json_text.loads(data), expected)
+
+
+@pytest.mark.parametrize('value', [{1: 'a'}, {None: 1}, (1, (2,)), 'é'])
+def test_what_orjson_writes_otherwise_is_written_by_json(value: Any) -> None:
+    assert json_text.loads(json_text.dumps(value)) == json.loads(
+        json.dumps(value)
+    )
+
+
+@pytest.mark.parametrize('value', [{1}, object(), b'bytes', {(1,): 2}])
+def test_what_json_has_not_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError):
+        json_text.dumps(value)
+
+
+@objects.register
+class Sample(objects.Object):
+    VERSION = '1.1'
+    fields = {
+        'name': fields.StringField(nullable=True),
+        'weight': fields.FloatField(nullable=True),
+        'weights': fields.Field(fields.List(fields.Float()), nullable=True),
+        'metadata': fields.JsonField(nullable=True),
+        'samples': fields.ListOfObjectsField('Sample', nullable=True),
+        'tag': added('1.1', fields.StringField(nullable=True)),
+    }
+
+
+@pytest.mark.parametrize(
+    'given_',
+    [
+        {'weight': math.nan},
+        {'weights': [1.0, math.inf]},
+        {'metadata': {'deep': [{'er': math.nan}]}},
+    ],
+)
+@pytest.mark.parametrize('inside', [False, True])
+def test_a_nan_is_not_written_as_null(
+    given_: dict[str, Any], inside: bool
+) -> None:
+    sample = Sample(name=None, **given_)
+    if inside:
+        sample = Sample(name=None, samples=[Sample(), sample])
+    data = serializer.to_bytes([sample], None)
+    assert b'NaN' in data or b'Infinity' in data
+    (again,) = serializer.from_bytes(data)
+    assert same(again.obj_to_primitive(), sample.obj_to_primitive())
+
+
+@settings(max_examples=30)
+@given(strategies.instances(Sample))
+def test_objects_come_back_from_bytes(sample: objects.Object) -> None:
+    data = serializer.to_bytes({'one': sample, 'more': [1, sample]}, None)
+    orjson.loads(data)
+    again = serializer.from_bytes(data, 'context')
+    assert again['more'][0] == 1
+    assert again['one'].obj_context == 'context'
+    assert sorted_changes(again['one'].obj_to_primitive()) == sorted_changes(
+        sample.obj_to_primitive()
+    )
+
+
+def test_bytes_are_at_what_the_receiver_speaks() -> None:
+    old = Manifest({'Sample': '1.0'})
+    data = serializer.to_bytes(Sample(name='a', tag=None), old)
+    assert b'"1.0"' in data
+    assert b'tag' not in data
+    serializer.from_bytes(data, speaks=old)
+    newest = serializer.to_bytes(Sample(name='a'), None)
+    with pytest.raises(ovo_exception.IncompatibleObjectVersion):
+        serializer.from_bytes(newest, speaks=old)

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declared types: compiled conversions do what the general ones do.
+
+The slow side overrides ``__setattr__``, which alone makes nothing of it
+compiled; everything else is the same.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import exceptions, fields, objects
+from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.history import added, changed, removed, renamed
+
+from . import twins
+from .test_equivalence import DATA, NAME, VERSION, sorted_changes
+from .twins import Make, Side
+
+
+class Slow:
+    """Says that it may do something else when an attribute is set."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+
+
+def _build(mixins: tuple[type, ...]) -> Side:
+    singleton = ovo_base.VersionedObjectRegistry()
+    before = {k: list(v) for k, v in singleton._obj_classes.items()}
+    singleton._obj_classes.clear()
+
+    def declare(parent: type, name: str, body: dict[str, Any]) -> type:
+        parents = (*mixins, parent) if parent in _ROOTS else (parent,)
+        return objects.register(type(name, parents, body))
+
+    leaf = declare(
+        objects.Object,
+        'Leaf',
+        {
+            'VERSION': '1.1',
+            'fields': {
+                'name': fields.StringField(),
+                'tag': added('1.1', fields.StringField(nullable=True)),
+            },
+        },
+    )
+    declare(
+        leaf,
+        'LeafPlus',
+        {
+            'VERSION': '1.3',
+            'fields': {
+                'weight': added('1.2', fields.IntegerField(default=0)),
+                'sort': renamed(
+                    '1.3', 'kind', fields.StringField(nullable=True)
+                ),
+            },
+        },
+    )
+
+    def by_hand(self: Any, primitive: Any, version: str) -> None:
+        objects.Object.obj_make_compatible(self, primitive, version)
+        if 'note' not in primitive and version == '1.0':
+            primitive['name'] = 'old ' + primitive.get('name', '')
+
+    declare(
+        objects.Object,
+        'Hand',
+        {
+            'VERSION': '1.1',
+            'fields': {
+                'name': fields.StringField(),
+                'note': added(
+                    '1.1', fields.StringField(nullable=True), on_drop='ignore'
+                ),
+                'leaf': fields.ObjectField('Leaf', nullable=True),
+            },
+            'obj_make_compatible': by_hand,
+        },
+    )
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Foreign(ovo_base.VersionedObject):
+        VERSION = '1.1'
+        fields = {'a': fields.StringField(), 'b': fields.StringField()}
+
+        def obj_make_compatible(self, primitive: Any, version: str) -> None:
+            if version == '1.0':
+                primitive.pop('b', None)
+
+    def of_kind(kind: str = 'Leaf') -> Any:
+        return fields.Object(kind, subclasses=True)
+
+    for root, name in ((objects.Object, 'Tree'), (objects.Resource, 'Answer')):
+        body: dict[str, Any] = {
+            'VERSION': '1.4',
+            'fields': {
+                'leaf': fields.ObjectField(
+                    'Leaf', subclasses=True, nullable=True
+                ),
+                'row': fields.ListOfObjectsField('Leaf', subclasses=True),
+                'map': fields.Field(fields.Dict(fields.List(of_kind()))),
+                'nulls': fields.Field(
+                    fields.List(fields.Object('Leaf'), nullable=True),
+                    nullable=True,
+                ),
+                'hand': fields.ObjectField('Hand', nullable=True),
+                'foreign': fields.ObjectField('Foreign', nullable=True),
+                'at': fields.DateTimeField(nullable=True),
+                'force': added('1.1', fields.BooleanField(default=False)),
+                'when': added('1.3', fields.DateTimeField(nullable=True)),
+                'extra': added(
+                    '1.2',
+                    fields.ObjectField('Leaf', nullable=True),
+                    on_drop='ignore',
+                ),
+                'list': added('1.2', fields.ListOfStringsField(default=['x'])),
+                'hint': added(
+                    '1.2', fields.StringField(nullable=True), on_drop='ignore'
+                ),
+                'colour': renamed(
+                    '1.3', 'color', fields.StringField(nullable=True)
+                ),
+                'count': changed(
+                    '1.4',
+                    fields.StringField(nullable=True),
+                    fields.IntegerField(nullable=True),
+                    up=int,
+                    down=_few,
+                ),
+                'legacy': removed('1.2', fields.StringField(default='x')),
+                'words': removed('1.3', fields.ListOfStringsField(default=[])),
+            },
+        }
+        if root is objects.Resource:
+            body['VERSION_MAP'] = {'1.5': '1.4'}
+        declare(root, name, body)
+    registry = {k: list(v) for k, v in singleton._obj_classes.items()}
+    singleton._obj_classes.clear()
+    singleton._obj_classes.update(before)
+    return Side({k: v[0] for k, v in registry.items()}, registry)
+
+
+def _few(number: int) -> str:
+    if number > 9:
+        raise ValueError(number)
+    return str(number)
+
+
+_ROOTS = (objects.Object, objects.Resource)
+SLOW, FAST = _build((Slow,)), _build(())
+
+NEWEST = {
+    'Tree': '1.4',
+    'Answer': '1.4',
+    'Leaf': '1.1',
+    'LeafPlus': '1.3',
+    'Hand': '1.1',
+    'Foreign': '1.1',
+}
+versions = st.sampled_from(['1.0', '1.1', '1.2', '1.3', '1.4', '1.9'])
+manifests = st.fixed_dictionaries(
+    {name: st.sampled_from(['1.0', '1.1', v]) for name, v in NEWEST.items()}
+) | st.dictionaries(st.sampled_from(sorted(NEWEST)), versions)
+
+_texts = st.none() | twins.texts
+_leaf = st.builds(
+    Make,
+    st.just('Leaf'),
+    st.fixed_dictionaries({'name': twins.texts}, optional={'tag': _texts}),
+    st.booleans(),
+)
+_plus = st.builds(
+    Make,
+    st.just('LeafPlus'),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            'tag': st.none(),
+            'weight': st.sampled_from([0, 0, 1]),
+            'sort': _texts,
+        },
+    ),
+)
+_any_leaf = _leaf | _plus
+_values = {
+    'leaf': st.none() | _any_leaf,
+    'row': st.lists(_any_leaf, max_size=3),
+    'map': st.dictionaries(
+        twins.texts, st.lists(_any_leaf, max_size=2), max_size=2
+    ),
+    'nulls': st.none() | st.lists(st.none() | _leaf, max_size=2),
+    'hand': st.builds(
+        Make,
+        st.just('Hand'),
+        st.fixed_dictionaries(
+            {'name': twins.texts}, optional={'note': _texts, 'leaf': _leaf}
+        ),
+    ),
+    'foreign': st.just(Make('Foreign', {'a': '1', 'b': '2'})),
+    'at': twins.moments,
+    'force': st.sampled_from([False, False, True]),
+    'when': st.none() | twins.moments,
+    'extra': st.none() | _leaf,
+    'list': st.sampled_from([['x'], ['x'], []]),
+    'hint': _texts,
+    'colour': _texts,
+    'count': st.none() | st.integers(0, 10),
+}
+_given = st.fixed_dictionaries({}, optional=_values)
+trees = st.builds(
+    Make, st.sampled_from(['Tree', 'Answer']), _given, st.booleans()
+)
+
+
+def agree(program: Any) -> Any:
+    results = []
+    for side in (SLOW, FAST):
+        with twins.using(side) as types:
+            results.append(twins.outcome(lambda types=types: program(types)))
+    assert results[1] == results[0]
+    return results[0]
+
+
+def normal(primitive: Any) -> Any:
+    return json.loads(json.dumps(sorted_changes(primitive)))
+
+
+@pytest.mark.parametrize('name', ['Tree', 'Answer', 'Leaf', 'LeafPlus'])
+def test_one_side_is_compiled_and_the_other_is_not(name: str) -> None:
+    assert compiled(FAST.types[name]).may_convert()
+    assert not compiled(SLOW.types[name]).may_convert()
+
+
+def test_a_conversion_by_hand_is_not_compiled() -> None:
+    assert not compiled(FAST.types['Hand']).may_convert()
+
+
+@settings(
+    max_examples=120,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(trees, st.none() | versions, st.none() | manifests)
+@example(Make('Tree', {'count': 10}), '1.3', NEWEST)
+@example(Make('Tree', {'count': 9, 'colour': 'red'}), '1.0', NEWEST)
+@example(Make('Tree', {'leaf': None}), '1.0', {})
+@example(Make('Tree', {'leaf': Make('Leaf', {})}), '1.4', {})
+def test_down_and_up_again(
+    recipe: Make, version: str | None, manifest: dict[str, str] | None
+) -> None:
+    def program(types: dict[str, Any]) -> Any:
+        obj = twins.made(recipe, types)
+        primitive = obj.obj_to_primitive(version, manifest)
+        said = [normal(primitive)]
+        through_json = json.loads(json.dumps(primitive))
+        again = types[recipe.name].obj_from_primitive(through_json, 'context')
+        return [*said, twins.shown(again), twins.shown(again.obj_clone())]
+
+    agree(program)
+
+
+@settings(max_examples=80)
+@given(
+    st.sampled_from(['Tree', 'Answer', 'Leaf', 'LeafPlus', 'Hand']),
+    st.sampled_from(['1.0', '1.1', '1.2', '1.3', '1.4', '2.0', 'x', '1.1.1']),
+    st.dictionaries(
+        st.sampled_from(
+            [
+                'name',
+                'tag',
+                'kind',
+                'sort',
+                'color',
+                'colour',
+                'count',
+                'legacy',
+                'words',
+                'other',
+            ]
+        ),
+        twins.odd,
+        max_size=4,
+    ),
+    st.lists(st.sampled_from(['color', 'colour', 'name', 'other'])),
+)
+def test_primitives_from_anybody(
+    name: str, version: str, data: dict[str, Any], changes: list[str]
+) -> None:
+    def program(types: dict[str, Any]) -> Any:
+        return types['Leaf'].obj_from_primitive(
+            {
+                NAME: name,
+                'versioned_object.namespace': 'versionedobjects',
+                VERSION: version,
+                DATA: dict(data),
+                'versioned_object.changes': changes,
+            }
+        )
+
+    agree(program)
+
+
+def test_a_field_under_a_wrong_label_is_refused_in_a_list_too() -> None:
+    def program(types: dict[str, Any]) -> Any:
+        leaf = types['Leaf'](name='a', tag='t')
+        primitive = types['Tree'](row=[leaf, leaf]).obj_to_primitive()
+        primitive[DATA]['row'][1][VERSION] = '1.0'
+        return types['Tree'].obj_from_primitive(primitive)
+
+    assert 'UnknownField' in agree(program)
+
+
+def test_a_replaced_conversion_is_called() -> None:
+    with twins.using(FAST) as types:
+        tree = types['Tree'](leaf=types['Leaf'](name='a'))
+        called: list[str] = []
+        kept = types['Leaf'].obj_make_compatible
+
+        def noting(self: Any, primitive: Any, version: str) -> None:
+            called.append(version)
+            kept(self, primitive, version)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(types['Leaf'], 'obj_make_compatible', noting)
+            tree.obj_to_primitive(version_manifest={**NEWEST, 'Leaf': '1.0'})
+        assert called == ['1.0']
+        tree.obj_to_primitive(version_manifest={**NEWEST, 'Leaf': '1.0'})
+        assert called == ['1.0']
+
+
+def test_the_loss_is_decided_by_the_outermost_object() -> None:
+    with twins.using(FAST) as types:
+        tree = types['Tree'](force=True)
+        with pytest.raises(exceptions.LossyDowngrade, match=r'Tree\.force'):
+            tree.obj_to_primitive('1.0', NEWEST)
+        answer = types['Answer'](force=True)
+        assert 'force' not in answer.obj_to_primitive('1.0', NEWEST)[DATA]

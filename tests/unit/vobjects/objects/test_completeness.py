@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a type lacks are refused, and requests are sent complete."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, fields, objects
+from vobjects.objects.adoption import adopt
+from vobjects.objects.history import added
+from vobjects.rpc import serializer
+
+
+@pytest.fixture
+def delete(registry: None) -> type[objects.Request]:
+    @objects.register
+    class Delete(objects.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.8': '1.1'}
+        fields = {
+            'identity': fields.StringField(),
+            'names': fields.ListOfStringsField(),
+            'note': fields.StringField(nullable=True),
+            'force': added('1.1', fields.BooleanField(default=False)),
+        }
+
+    return Delete
+
+
+def test_construction_with_an_unknown_field_suggests_the_right_one(
+    delete: type[objects.Request],
+) -> None:
+    with pytest.raises(exceptions.NoSuchField) as caught:
+        delete(identity='c', forse=True)
+    assert str(caught.value) == (
+        "Delete has no field 'forse'; did you mean 'force'?"
+    )
+
+
+def test_setting_an_unknown_field_suggests_the_right_one(
+    delete: type[objects.Request],
+) -> None:
+    request: Any = delete(identity='c')
+    with pytest.raises(AttributeError, match="did you mean 'force'"):
+        request.focre = True
+    assert not hasattr(request, 'focre')
+
+
+def test_setting_every_field_works_when_set_by_keyword_or_later(
+    delete: type[objects.Request],
+) -> None:
+    values: dict[str, Any] = {
+        'identity': 'c',
+        'names': ['a'],
+        'note': None,
+        'force': True,
+    }
+    later: Any = delete()
+    for name, value in values.items():
+        setattr(later, name, value)
+    assert later.as_dict() == delete(**values).as_dict() == values
+    assert later.obj_what_changed() == set(values)
+
+
+def test_attributes_of_the_class_and_private_ones_can_be_set(
+    registry: None,
+) -> None:
+    @objects.register
+    class Thing(objects.Object):
+        fields = {'name': fields.StringField()}
+        cache: Any = None
+
+    thing: Any = Thing(name='a')
+    thing.cache = 1
+    thing._own = 2
+    assert (thing.cache, thing._own) == (1, 2)
+    with pytest.raises(exceptions.NoSuchField, match='cashe'):
+        thing.cashe = 1
+
+
+def test_adopted_classes_take_any_name_as_before(registry: None) -> None:
+    @ovo_base.VersionedObjectRegistry.register
+    class Plain(ovo_base.VersionedObject):
+        fields = {'name': ovo_fields.StringField()}
+
+    adopt([Plain])
+    plain: Any = Plain(name='a', nmae='b')
+    plain.other = 1
+    assert (plain.nmae, plain.other) == ('b', 1)
+
+
+@pytest.mark.parametrize(
+    'write',
+    [
+        lambda request: serializer.to_bytes(request, None),
+        lambda request: serializer.to_wire([request], None),
+        lambda request: serializer.to_wire({'it': request}, {'Delete': '1.0'}),
+        lambda request: serializer.Serializer().serialize_entity(
+            None, request
+        ),
+    ],
+)
+def test_serializing_names_the_required_fields_that_are_missing(
+    delete: type[objects.Request], write: Any
+) -> None:
+    with pytest.raises(exceptions.FieldsMissing) as caught:
+        write(delete(force=False))
+    assert caught.value.fields == ('identity', 'names')
+    with pytest.raises(exceptions.FieldsMissing, match="without 'names': set"):
+        write(delete(identity='c'))
+    assert write(delete(identity='c', names=[]))
+
+
+def test_resources_may_be_sent_in_part(registry: None) -> None:
+    @objects.register
+    class Shown(objects.Resource):
+        fields = {'name': fields.StringField(), 'size': fields.IntegerField()}
+
+    assert serializer.to_bytes(Shown(name='a'), None)
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        exceptions.NoSuchField('Delete', 'forse', ['force']),
+        exceptions.FieldsMissing('Delete', ['identity']),
+    ],
+)
+def test_errors_survive_a_copy(error: Exception) -> None:
+    for same in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert str(same) == str(error)
+        assert type(same) is type(error)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Manifests: content, digest, minimum, files."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vobjects import exceptions
+from vobjects.objects import manifest
+from vobjects.objects.manifest import Manifest
+from vobjects.versions import Version
+
+contents = st.dictionaries(
+    st.sampled_from(['Alpha', 'Beta', 'Gamma', 'Delta']),
+    st.builds('1.{}'.format, st.integers(0, 20)),
+)
+
+
+@given(contents)
+def test_the_digest_names_the_content_not_the_order(
+    content: dict[str, str],
+) -> None:
+    backwards = dict(reversed(content.items()))
+    assert Manifest(content) == Manifest(backwards)
+    assert Manifest(content).digest == Manifest(backwards).digest
+    assert Manifest({**content, 'More': '1.0'}) != Manifest(content)
+
+
+@given(st.lists(contents, min_size=1, max_size=4))
+def test_minimum_is_what_every_one_of_them_speaks(
+    all_of_them: list[dict[str, str]],
+) -> None:
+    lowest = manifest.minimum(all_of_them)
+    assert set(lowest) == set.intersection(*map(set, all_of_them))
+    for name in lowest:
+        assert lowest.version(name) == min(
+            Version.parse(content[name]) for content in all_of_them
+        )
+
+
+def test_minimum_compares_numbers_and_is_empty_for_nobody() -> None:
+    lowest = manifest.minimum([{'A': '1.9'}, {'A': '1.10'}])
+    assert dict(lowest) == {'A': '1.9'}
+    assert not manifest.minimum([])
+
+
+def test_dump_then_load_gives_the_same(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / 'old.json'
+    first = Manifest({'A': '1.3', 'B': '1.10'})
+    first.dump(path)
+    assert Manifest.load(path) == first
+    assert path.read_text().count('\n') == 4
+
+
+@pytest.mark.parametrize(
+    'text', ['', '[]', '{"A": 1}', '{"A": "1.01"}', '"A"', '{"A": null}']
+)
+def test_load_when_it_is_no_manifest_names_the_file(
+    tmp_path: pathlib.Path, text: str
+) -> None:
+    path = tmp_path / 'broken.json'
+    path.write_text(text)
+    with pytest.raises(exceptions.VobjectsError, match=r'broken\.json'):
+        Manifest.load(path)

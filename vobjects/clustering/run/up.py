@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Implement ``vobjects up``: the API and its engines on this machine.
+
+Everything it needs is created below the state directory. Options name the URL
+of another database or message bus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ipaddress
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+from oslo_config import cfg
+
+from vobjects import exceptions
+from vobjects.cli import terminal
+from vobjects.clustering.run import logs, state, supervisor
+
+DEFAULT_PORT = 8777
+MAX_PROCESSES = 64
+
+#: Maximum time that a start waits for processes of a killed run, in seconds.
+_PATIENCE = 30.0
+
+#: Longer than the API needs to complete its requests, and an engine its
+#: actions.
+_TIMING = supervisor.Timing(grace=40, ready_within=300)
+
+#: Maximum number of configuration mistakes that are shown.
+_MOST_FINDINGS = 20
+
+_ENGINES, _API = range(2)  # stages: engines start first and stop last
+
+_FORMAT = '%(asctime)s.%(msecs)03d %(levelname)s %(name)s'
+
+_READY = """\
+{title} (ready after {seconds:.1f} s)
+
+  look at it: {url}/ui
+
+  try, in another shell:
+{commands}
+
+  state and logs are in {state}{loopback}
+  Ctrl-C stops everything"""
+
+_VERSION = "-H 'OpenStack-API-Version: clustering 1.14'"
+
+#: [api] auth_strategy -> commands that work with it.
+_COMMANDS = {
+    'none': (
+        'curl -s {url}/v1/profile-types {version}',
+        '{openstack} --os-auth-type none --os-endpoint {url} cluster list',
+        '{python} -c "{script}"',
+    ),
+    'http_basic': (
+        'curl -s -u USER:PASSWORD {url}/v1/profile-types {version}',
+        '{openstack} --os-auth-type http_basic --os-username USER'
+        ' --os-password PASSWORD --os-endpoint {url} cluster list',
+    ),
+    # With OS_CLOUD, or OS_AUTH_URL and the like, in the environment.
+    'keystone': (
+        'curl -s {url}/v1/profile-types {version}'
+        ' -H "X-Auth-Token: $({openstack} token issue -f value -c id)"',
+        '{openstack} service create --name senlin clustering',
+        '{openstack} endpoint create clustering public {url}',
+        '{openstack} cluster list',
+    ),
+}
+
+_LOOPBACK = """
+  webhooks and poll URLs may lead to this machine: nobody is authenticated"""
+
+#: Link-local networks only: the engine's default without the loopback
+#: networks.
+_FORBIDDEN = '169.254.0.0/16,fe80::/10'
+
+_SCRIPT = (
+    "import openstack; c = openstack.connect(auth_type='none',"
+    " endpoint='{url}'); print(list(c.clustering.clusters()))"
+)
+
+
+def main(argv: list[str]) -> int:
+    """Run ``vobjects up`` until SIGINT or SIGTERM.
+
+    :param argv: the arguments after ``up``
+    :returns: 0 after a clean stop, 1 if the start failed, 2 if the
+        configuration is invalid
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
+    :raises SystemExit: raised by argparse
+    """
+    began = time.monotonic()
+    options = _parser().parse_args(argv)
+    # Until children run, each of these signals acts like Ctrl-C.
+    for number in _stop_signals():
+        signal.signal(number, signal.default_int_handler)
+    os.umask(0o077)  # databases, sockets and logs are private
+    screen = terminal.Terminal(sys.stdout)
+    directory = state.StateDirectory(options.state_dir)
+    lock = directory.lock(within=_PATIENCE)
+    port = _free_port(options.host, options.port)
+    sections = configuration(options, directory, port)
+    written = directory.write_configuration(sections)
+    files = [written, *(f.absolute() for f in options.config_file)]
+    if failure := _prepare(directory, files, screen):
+        return failure
+    url = f'http://{_in_url(options.host)}:{port}'
+    children = _children(directory, files, options.engines, url)
+    watch = supervisor.Supervisor(
+        children, screen.say, timing=_TIMING, keep_open=[lock]
+    )
+    with _stopping_on_signals(watch), _following(options, children, screen):
+        code = watch.run(
+            lambda: screen.say(
+                _welcome(
+                    screen,
+                    url,
+                    directory,
+                    time.monotonic() - began,
+                    _LOOPBACK if 'hooks' in sections else '',
+                    _auth_strategy(options.config_file),
+                )
+            )
+        )
+    if code == 0:
+        screen.say('stopped')
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='vobjects up',
+        description='Run the API and its engines on this machine.',
+    )
+    parser.add_argument(
+        '--port',
+        type=_number(0, 65535),
+        default=DEFAULT_PORT,
+        help='port of the API; 0 picks a free port (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--host',
+        type=_loopback,
+        default='127.0.0.1',
+        help='loopback address of the API, because callers are not'
+        ' authenticated by default (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--engines',
+        type=_number(1, MAX_PROCESSES),
+        default=2,
+        help='number of engine processes (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--workers',
+        type=_number(1, MAX_PROCESSES),
+        default=1,
+        help='number of API processes (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--state-dir',
+        type=pathlib.Path,
+        metavar='DIR',
+        default=state.default(),
+        help='directory for the database, sockets and logs (default:'
+        ' %(default)s)',
+    )
+    parser.add_argument(
+        '--database',
+        metavar='URL',
+        help='SQLAlchemy URL (default: SQLite in the state directory)',
+    )
+    parser.add_argument(
+        '--transport-url',
+        metavar='URL',
+        help='oslo.messaging URL (default: local sockets)',
+    )
+    parser.add_argument(
+        '--config-file',
+        type=_file,
+        metavar='FILE',
+        action='append',
+        default=[],
+        help='configuration file that overrides the settings of this command;'
+        ' may be repeated',
+    )
+    parser.add_argument(
+        '--logs',
+        action='store_true',
+        help='print the logs of all processes',
+    )
+    return parser
+
+
+def _number(lowest: int, highest: int) -> type[int]:
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = lowest - 1
+        if not lowest <= number <= highest:
+            raise argparse.ArgumentTypeError(
+                f'{exceptions.cut(text)} is not a whole number from {lowest}'
+                f' to {highest}'
+            )
+        return number
+
+    return read  # type: ignore[return-value]
+
+
+def _loopback(text: str) -> str:
+    address = '127.0.0.1' if text == 'localhost' else text
+    try:
+        if ipaddress.ip_address(address).is_loopback:
+            return address
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(
+        f'{exceptions.cut(text)} is not a loopback address such as 127.0.0.1'
+        ' or ::1; to serve others, run `vobjects api` with authentication'
+    )
+
+
+def _file(text: str) -> pathlib.Path:
+    path = pathlib.Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f'{text} is not a file')
+    return path
+
+
+def _free_port(host: str, port: int) -> int:
+    """Return the port, or a free one for 0.
+
+    :raises vobjects.clustering.run.state.StateError: another process listens
+        there
+    """
+    family = socket.AF_INET6 if ':' in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As the server does: connections of an earlier run in TIME_WAIT do not
+        # block the port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise state.StateError(
+                f'cannot listen on {host} port {port}: {error.strerror};'
+                ' choose another with --port'
+            ) from None
+        return int(probe.getsockname()[1])
+
+
+def configuration(
+    options: argparse.Namespace, directory: state.StateDirectory, port: int
+) -> dict[str, dict[str, object]]:
+    """Return the settings of all processes, by section.
+
+    :param options: the parsed arguments
+    :param directory: the state directory
+    :param port: port of the API
+    """
+    home = directory.path
+    return {
+        'DEFAULT': {
+            'transport_url': (
+                options.transport_url or f'embedded://{home / "rpc"}'
+            ),
+            'logging_default_format_string': f'{_FORMAT}: %(message)s',
+            'logging_context_format_string': (
+                f'{_FORMAT} [%(request_id)s]: %(message)s'
+            ),
+        },
+        'database': {
+            'connection': (
+                options.database or f'sqlite:///{home / "vobjects.sqlite"}'
+            ),
+            # The user waits at a terminal: report a failure soon.
+            'max_retries': 3,
+            'retry_interval': 2,
+        },
+        'api': {
+            'host': options.host,
+            'port': port,
+            'workers': options.workers,
+            'metrics_directory': home / 'metrics',
+        },
+        # Slow enough that a user can observe a running action.
+        'simulated': {'latency': 1},
+        'receivers': {'encryption_keys': directory.key()},
+        **(
+            {
+                group: {'forbidden_networks': _FORBIDDEN}
+                for group in ('hooks', 'health_manager')
+            }
+            if _auth_strategy(options.config_file) == 'none'
+            else {}
+        ),
+    }
+
+
+def _auth_strategy(files: list[pathlib.Path]) -> str:
+    """Return ``[api] auth_strategy``; empty if it cannot be read."""
+    conf = cfg.ConfigOpts()
+    conf.register_opt(cfg.StrOpt('auth_strategy', default='none'), 'api')
+    try:
+        conf(
+            [], default_config_files=[*map(str, files)], default_config_dirs=[]
+        )
+    except cfg.Error:
+        return ''  # the processes report the error
+    return str(conf.api.auth_strategy)
+
+
+def _command(files: list[pathlib.Path], *words: str) -> tuple[str, ...]:
+    """Return a `vobjects` command with its configuration files."""
+    configured = [f'--config-file={file}' for file in files]
+    return (sys.executable, '-m', 'vobjects.cli', *words, *configured)
+
+
+#: Commands that run before the children, concurrently: name -> command.
+_PREPARATIONS = {
+    'config': ('config', 'check', '--quiet', '--connect=bus'),
+    'db': ('db', 'sync'),
+}
+
+#: Name -> exit codes after which the start continues; 1 of `config check`
+#: means that some options are unknown.
+_HARMLESS = {'config': (0, 1), 'db': (0,)}
+
+
+def _prepare(
+    directory: state.StateDirectory,
+    files: list[pathlib.Path],
+    screen: terminal.Terminal,
+) -> int:
+    """Check the configuration and the message bus; prepare the database.
+
+    :returns: 0; 2 if the configuration is invalid, 1 if a server does not
+        answer
+    """
+    screen.say('checking the configuration, preparing the database')
+    started = []
+    for name, words in _PREPARATIONS.items():
+        log = directory.log(name)
+        start = logs.size(log)
+        with log.open('ab') as output:
+            process = subprocess.Popen(  # noqa: S603 - a fixed command
+                _command(files, *words),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        started.append((name, log, start, process))
+    failures = []
+    for name, log, start, process in started:
+        code = process.wait()
+        lines = logs.last_lines(log, _MOST_FINDINGS, start=start)
+        is_fine = code in _HARMLESS[name]
+        if not is_fine:
+            failures.append(code)
+        if name == 'db':
+            # Its log has other lines, too; the error is the last one.
+            lines = [] if is_fine else lines[-1:] or [f'see {log}']
+        style = 'dim' if is_fine else 'bad'
+        if 2 not in failures[:-1]:  # db may fail for the same reason
+            for line in lines:
+                screen.say(screen.styled(style, line))
+    if not failures:
+        return 0
+    return 2 if 2 in failures else 1
+
+
+def _children(
+    directory: state.StateDirectory,
+    files: list[pathlib.Path],
+    engines: int,
+    url: str,
+) -> list[supervisor.Child]:
+    names = [f'engine-{number}' for number in range(1, engines + 1)]
+    return [
+        *(
+            supervisor.Child(
+                name, _command(files, 'engine'), directory.log(name), _ENGINES
+            )
+            for name in names
+        ),
+        supervisor.Child(
+            'api',
+            _command(files, 'api'),
+            directory.log('api'),
+            _API,
+            lambda: _answers(url),
+        ),
+    ]
+
+
+def _answers(url: str) -> bool:
+    """Return whether the API serves a microversion, so engines are up, too."""
+    # Ignore proxies of the environment: the API is on this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f'{url}/', timeout=2) as response:
+            return response.status in (200, 300)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code == 300
+    except OSError:
+        return False
+
+
+def _welcome(
+    screen: terminal.Terminal,
+    url: str,
+    directory: state.StateDirectory,
+    seconds: float,
+    loopback: str,
+    strategy: str,
+) -> str:
+    return _READY.format(
+        title=screen.styled('good', f'the clustering API is at {url}'),
+        seconds=seconds,
+        url=url,
+        commands='\n'.join(f'    {line}' for line in commands(strategy, url)),
+        state=directory.path,
+        loopback=loopback,
+    )
+
+
+def commands(strategy: str, url: str) -> list[str]:
+    """Return shell commands that work with a running API.
+
+    :param strategy: ``[api] auth_strategy``
+    :param url: the root of the API
+    """
+    return [
+        command.format(
+            url=url,
+            version=_VERSION,
+            openstack=pathlib.Path(sys.executable).with_name('openstack'),
+            python=sys.executable,
+            script=_SCRIPT.format(url=url),
+        )
+        for command in _COMMANDS.get(strategy, ())
+    ]
+
+
+def _in_url(host: str) -> str:
+    return f'[{host}]' if ':' in host else host
+
+
+def _stop_signals() -> list[signal.Signals]:
+    found = [signal.SIGINT, signal.SIGTERM]
+    # `nohup` ignores SIGHUP; respect that.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        found.append(signal.SIGHUP)
+    return found
+
+
+@contextlib.contextmanager
+def _stopping_on_signals(watch: supervisor.Supervisor) -> Iterator[None]:
+    """Stop on Ctrl-C, SIGTERM, or when the terminal is closed."""
+    before = {
+        number: signal.signal(number, lambda *_: watch.stop())
+        for number in _stop_signals()
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _following(
+    options: argparse.Namespace,
+    children: list[supervisor.Child],
+    screen: terminal.Terminal,
+) -> Iterator[None]:
+    if not options.logs:
+        yield
+        return
+    width = max(len(child.name) for child in children)
+    follower = logs.Follower(
+        {child.name: child.log for child in children},
+        lambda name, line: screen.say(
+            f'{screen.styled("dim", name.ljust(width))} | {line}'
+        ),
+    )
+    follower.start()
+    try:
+        yield
+    finally:
+        follower.stop()

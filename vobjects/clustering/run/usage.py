@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Implement `vobjects api who-uses`: list the clients of a microversion.
+
+The counts come from ``/metrics`` of each API;
+:mod:`vobjects.microversions.usage_metrics` describes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import configparser
+import datetime
+import http.client
+import json
+import os
+import pathlib
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vobjects import exceptions
+from vobjects.clustering.run import state
+from vobjects.versions import Version
+
+_PATH = '/metrics'
+_TIMEOUT = 30.0  # seconds
+
+#: Maximum number of bytes read from a response: a hundred times the metrics of
+#: a busy API.
+_MAX_BYTES = 1 << 26
+
+#: Environment variable with a token, for APIs that restrict their metrics to
+#: admins; the same name as in other OpenStack clients.
+_TOKEN = 'OS_TOKEN'  # noqa: S105 - the name of a variable
+
+_SAMPLE = 'vobjects_api_uses_total'
+_SINCE = 'vobjects_api_counting_since_seconds'
+
+_COLUMNS = ('AGENT', 'VERSION', 'METHOD', 'ROUTE', 'REQUESTS')
+
+#: Agent, version, method and route of a request.
+Use = tuple[str, Version, str, str]
+
+
+def add(commands: Any) -> None:
+    """Add the command to an argument parser.
+
+    :param commands: the result of ``ArgumentParser.add_subparsers``
+    """
+    command = commands.add_parser(
+        'who-uses',
+        help='list the clients that use a microversion',
+        description='List the clients that have used a microversion, with'
+        ' their routes and numbers of requests, since the APIs started to'
+        f' count. A token for {_PATH} is read from ${_TOKEN}.',
+    )
+    command.set_defaults(run=run)
+    command.add_argument(
+        'versions',
+        metavar='VERSION',
+        help='microversion or range, such as 1.2 or 1.0-1.4',
+    )
+    place = command.add_mutually_exclusive_group()
+    place.add_argument(
+        '--url',
+        action='append',
+        metavar='URL',
+        help='root URL of an API; repeat it for each API host',
+    )
+    place.add_argument(
+        '--state-dir',
+        type=pathlib.Path,
+        metavar='DIR',
+        help='state directory of a running `vobjects up` (default: its'
+        ' default directory)',
+    )
+    command.add_argument('--json', action='store_true', help='print JSON')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command.
+
+    :returns: 0, even if no client uses the version
+    :raises vobjects.exceptions.OutOfReach: an API does not answer
+    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
+    """
+    first, last = _range(options.versions)
+    urls = options.url or [_url_of(options.state_dir or state.default())]
+    counts: collections.Counter[Use] = collections.Counter()
+    since: list[float] = []
+    for url in urls:
+        found, began = _counted(url)
+        since.append(began)
+        for use, number in found:
+            if first <= use[1] <= last:
+                counts[use] += number
+    print_ = _print_json if options.json else _print_table
+    # All APIs have counts only since the latest of their start times.
+    print_(options.versions, counts, max(since))
+    return 0
+
+
+def _print_table(
+    versions: str, counts: collections.Counter[Use], since: float
+) -> None:
+    began = datetime.datetime.fromtimestamp(since, datetime.UTC)
+    moment = began.strftime('%Y-%m-%d %H:%M:%S UTC')
+    if not counts:
+        print(f'Nobody has asked at {versions} since {moment}.')
+        return
+    print(f'{counts.total()} requests at {versions} since {moment}:')
+    print()
+    rows = [
+        (agent, str(version), method, route, str(number))
+        for (agent, version, method, route), number in _ordered(counts)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = list(map(max, widths, map(len, _COLUMNS)))
+    for row in (_COLUMNS, *rows):
+        *texts, number = map(str.ljust, row, widths)
+        print('  '.join([*texts, number.strip().rjust(widths[-1])]))
+
+
+def _print_json(
+    versions: str, counts: collections.Counter[Use], since: float
+) -> None:
+    uses = [
+        {
+            'agent': agent,
+            'version': str(version),
+            'method': method,
+            'route': route,
+            'requests': number,
+        }
+        for (agent, version, method, route), number in _ordered(counts)
+    ]
+    print(
+        json.dumps(
+            {'versions': versions, 'since': since, 'uses': uses}, indent=2
+        )
+    )
+
+
+def _ordered(
+    counts: collections.Counter[Use],
+) -> Sequence[tuple[Use, int]]:
+    """Return the uses, sorted by the number of requests of their agent."""
+    totals: collections.Counter[str] = collections.Counter()
+    for (agent, *_rest), number in counts.items():
+        totals[agent] += number
+    return sorted(
+        counts.items(),
+        key=lambda item: (-totals[item[0][0]], item[0][0], -item[1], item[0]),
+    )
+
+
+def _range(text: str) -> tuple[Version, Version]:
+    first, hyphen, last = text.partition('-')
+    begins = Version.parse(first)
+    ends = Version.parse(last) if hyphen else begins
+    if ends < begins:
+        raise exceptions.VobjectsError(
+            f'{text} is no range: {ends} is before {begins}'
+        )
+    return begins, ends
+
+
+def _url_of(directory: pathlib.Path) -> str:
+    """Return the URL of the API that `vobjects up` runs.
+
+    :param directory: its state directory
+    :raises vobjects.clustering.run.state.StateError: `vobjects up` never ran
+        there
+    """
+    file = directory / 'vobjects.conf'
+    parser = configparser.RawConfigParser()
+    if not parser.read(file):
+        raise state.StateError(
+            f'{file} is not there: no `vobjects up` has run in {directory};'
+            ' name its --state-dir, or the --url of an API'
+        )
+    host, port = parser['api']['host'], parser['api']['port']
+    return (
+        f'http://[{host}]:{port}' if ':' in host else f'http://{host}:{port}'
+    )
+
+
+def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
+    """Return the counts of an API, and their start as Unix time."""
+    # Imported here, because only this command needs it.
+    from prometheus_client import parser
+
+    found: list[tuple[Use, int]] = []
+    since: float | None = None
+    try:
+        for family in parser.text_string_to_metric_families(_read(url)):
+            for sample in family.samples:
+                if sample.name == _SINCE:
+                    since = sample.value
+                elif sample.name == _SAMPLE:
+                    found.append((_use(sample.labels), int(sample.value)))
+    except (IndexError, KeyError, ValueError) as error:
+        raise exceptions.VobjectsError(
+            f'{url}: what {_PATH} shows cannot be read: {error}'
+        ) from None
+    if since is None:
+        raise exceptions.VobjectsError(
+            f'{url}: {_PATH} shows the metrics of another service'
+        )
+    return found, since
+
+
+def _use(labels: Mapping[str, str]) -> Use:
+    return (
+        labels['agent'],
+        Version.parse(labels['version']),
+        labels['method'],
+        labels['route'],
+    )
+
+
+def _read(url: str) -> str:
+    if urllib.parse.urlsplit(url).scheme not in ('http', 'https'):
+        raise exceptions.VobjectsError(
+            f'{exceptions.cut(url)} is no http(s) URL'
+        )
+    headers = {'User-Agent': 'vobjects-who-uses'}
+    if token := os.environ.get(_TOKEN):
+        headers['X-Auth-Token'] = token
+    address = url.rstrip('/').removesuffix(_PATH) + _PATH
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310
+    # Without a proxy: it would be one that passes the request on, see
+    # api.metrics.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=_TIMEOUT) as response:
+            content: bytes = response.read(_MAX_BYTES + 1)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise exceptions.VobjectsError(
+                f'{address}: {error.code} {error.reason}; see [api] metrics'
+                ' in the configuration of the API'
+            ) from None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise exceptions.OutOfReach(f'{address}: {error}') from None
+    if len(content) > _MAX_BYTES:
+        raise exceptions.VobjectsError(
+            f'{address}: more than {_MAX_BYTES} bytes'
+        )
+    return content.decode(errors='replace')

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decorators for versioned methods of controllers, in any web framework.
+
+Import the modules, not names from this package::
+
+    dispatch          one method name, one function per range of versions
+        @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
+        resolve(handler, version) -> function        called by a router
+        is_supported(request, min_version, max_version) -> bool
+        version_of(request) -> Version
+        versioned_of(handler) -> Versioned or None   all functions of a name
+        check(policy, *handlers)        at start: unreachable or hidden
+    validation        schemas of bodies, queries and responses
+        @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
+    responses         statuses and errors
+        @response(202, '1.5')  @expected_errors((404, 409))
+        @removed('1.9', 'Use POST /v1/actions.')          responds 410
+        @experimental                   only for requests that opt in
+    actions           dispatch by the only key of a body
+        @action('resize'); Actions(controller, ...)
+    method_spec       spec_of(method): all declarations; success(method,
+                      version)
+    version_request   APIVersionRequest('2.1'), APIVersionRequest(): a Version
+                      with the constructor that OpenStack controllers use;
+                      class Request(VersionedRequest, webob.Request):
+                      req.version_request
+    request_parsing   read(cls, request, raw) -> cls       a validated body
+
+:mod:`~vobjects.controllers.trampoline`,
+:mod:`~vobjects.controllers.wrapper` and
+:mod:`~vobjects.controllers.ranges` implement them.
+"""

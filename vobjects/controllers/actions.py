@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions: dispatch by the only key of a body, ``{"resize": {...}}``.
+
+::
+
+    class Clusters:
+        @action('resize')
+        @api_version('1.0')
+        def resize(self, req, identity, body): ...
+
+    act = Actions(Clusters())
+    act(req, 'c1', body={'resize': {}})
+
+The method receives the whole body, as in Nova.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from vobjects import exceptions, phrases
+from vobjects.controllers import dispatch
+from vobjects.microversions import errors
+
+_ATTRIBUTE = '__vobjects_action__'
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+
+
+def action(key: str) -> Callable[[Method], Method]:
+    """Declare the key of an action; write it above ``api_version``."""
+
+    def decorate(method: Method) -> Method:
+        setattr(method, _ATTRIBUTE, key)
+        return method
+
+    return decorate
+
+
+class Actions:
+    """The actions of one or more controllers, called by the body's key.
+
+    :raises vobjects.exceptions.DeclarationError: two actions have the same key
+    """
+
+    def __init__(self, *controllers: object) -> None:
+        self._by_key: dict[str, dispatch.Function] = {}
+        for controller in controllers:
+            for name, found in inspect.getmembers_static(type(controller)):
+                key = getattr(found, _ATTRIBUTE, None)
+                if key is not None:
+                    self._add(key, getattr(controller, name))
+
+    @property
+    def methods(self) -> Mapping[str, dispatch.Function]:
+        """The methods by their keys."""
+        return MappingProxyType(self._by_key)
+
+    def __call__(
+        self, request: Any, *arguments: Any, body: Any, **named: Any
+    ) -> Any:
+        """Call the action that the body names.
+
+        :raises vobjects.microversions.errors.ValidationError: the body names
+            no known action, or several
+        :raises vobjects.microversions.errors.MethodNotAtVersion: only other
+            versions have the action
+        """
+        if not isinstance(body, dict):
+            raise errors.ValidationError('body', 'must be a JSON object')
+        version = dispatch.version_of(request)
+        key = chosen(body, self._by_key, self._at(version))
+        return self._by_key[key](request, *arguments, body=body, **named)
+
+    def _at(self, version: Any) -> Iterable[str]:
+        for key, method in self._by_key.items():
+            try:
+                dispatch.resolve(method, version)
+            except errors.NegotiationError:
+                continue
+            yield key
+
+    def _add(self, key: str, method: dispatch.Function) -> None:
+        other = self._by_key.setdefault(key, method)
+        if other is not method:
+            raise exceptions.DeclarationError(
+                f'action {key!r} is declared twice: {dispatch.place_of(other)}'
+                f' and {dispatch.place_of(method)}'
+            )
+
+
+def chosen(
+    body: dict[str, Any], known: Iterable[str], here: Iterable[str]
+) -> str:
+    """Return the key of the single action that a body names.
+
+    :param known: keys of all versions
+    :param here: keys of the request's version, for messages
+    :raises vobjects.microversions.errors.ValidationError: the body names no
+        known action, or several
+    """
+    if len(body) != 1:
+        raise errors.ValidationError(
+            'body',
+            f'must name one action, not {len(body) or "none"}; known here:'
+            f' {phrases.listed(here)}',
+        )
+    (key,) = body
+    if key not in known:
+        raise errors.ValidationError(
+            phrases.path_to('body', [key]),
+            f'unknown action; {phrases.not_one_of(key, tuple(here))}',
+        )
+    return key

@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dispatch to functions of one name, each for a range of API versions.
+
+::
+
+    class Controller:
+        @api_version('1.0', '1.4')
+        def show(self, req, identity): ...
+
+        @show.api_version('1.5')
+        def show(self, req, identity): ...
+
+You may also write ``@api_version('1.5')`` for the second function, as in Nova,
+but linters then report a redefinition. Functions of a module work like
+methods.
+
+The request is the first argument. If a framework keeps the request in a
+thread-local variable instead, as Flask and Pecan do, name it once::
+
+    api_version = functools.partial(api_version, request=flask.request)
+
+Declare the ranges oldest first, each beginning where the previous one ended.
+An overlap or a gap raises an error at the declaration. :func:`check` finds the
+faults that only show later: a range that the service never serves, and a
+function replaced by a plain one of the same name. The result of a lookup is
+cached, so that dispatch takes one dictionary access for any number of
+versions.
+
+In a class, one plain function replaces all of them. Calling it costs little
+more than calling any method (:mod:`.calling`).
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from vobjects import exceptions
+from vobjects.controllers import method_spec, responses, trampoline
+from vobjects.microversions import errors
+from vobjects.microversions.policy import MICROVERSION, Policy
+from vobjects.versions import NULL, Version
+
+Function = Callable[..., Any]
+
+#: Maximum number of cached versions; a service has far fewer.
+_REMEMBERED = 10_000
+
+#: Attribute of a generated method: the :class:`Versioned` it belongs to.
+_ATTRIBUTE = '__vobjects_versioned__'
+
+
+def version_of(request: Any) -> Version:
+    """Return the negotiated version of a request.
+
+    :param request: a WSGI environ; an object with an attribute ``environ`` or,
+        as in Falcon, ``env``; or an object with a ``version_request``
+    :raises LookupError: the request has no version
+    """
+    version = environ_of(request).get(MICROVERSION)
+    if version is None:
+        version = getattr(request, 'version_request', None)
+    if not isinstance(version, Version):
+        raise LookupError(
+            'the request has no API version; put the Microversions'
+            ' middleware in front of the application'
+        )
+    return version
+
+
+def environ_of(request: Any) -> Any:
+    """Return the WSGI environ of a request of any framework.
+
+    :param request: see :func:`version_of`
+    """
+    if isinstance(request, dict):
+        return request
+    found = getattr(request, 'environ', None)
+    return getattr(request, 'env', {}) if found is None else found
+
+
+def is_supported(
+    request: Any,
+    min_version: str | Version | None = None,
+    max_version: str | Version | None = None,
+) -> bool:
+    """Return whether the version of a request lies in a range.
+
+    :param request: see :func:`version_of`
+    :param min_version: lowest version; None: no lower limit
+    :param max_version: highest version; None: no upper limit
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
+    """
+    return version_of(request).matches(
+        _bound(min_version), _bound(max_version)
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _bound(version: str | Version | None) -> Version:
+    if version is None:
+        return NULL
+    return Version.parse(version) if isinstance(version, str) else version
+
+
+class Candidate:
+    """A function with its range of versions and its source location."""
+
+    __slots__ = ('first', 'function', 'last', 'place')
+
+    def __init__(
+        self, function: Function, first: Version, last: Version | None
+    ) -> None:
+        self.function = function
+        self.first = first
+        self.last = last
+        self.place = _place(function)
+
+    def __str__(self) -> str:
+        end = self.last or 'later'
+        return f'{self.first} to {end} ({self.place})'
+
+
+class Versioned:
+    """All functions of one name; a call dispatches to the right one.
+
+    :func:`api_version` creates it. The version comes from the request, which
+    is the first argument unless ``request`` is given. When its class is
+    created, the instance replaces itself with a plain function, which takes
+    the request after ``self``; :func:`versioned_of` returns the instance. Both
+    show the signature of the newest function.
+    """
+
+    def __init__(
+        self, module: str, qualname: str, request: Any = None
+    ) -> None:
+        self.__module__ = module
+        self.__qualname__ = qualname
+        self.__name__ = qualname.rpartition('.')[2]
+        self.candidates: list[Candidate] = []
+        self._request = request
+        self._found: dict[Version, Function] = {}
+        self._methods: list[Function] = []
+
+    def api_version(
+        self,
+        min_version: str | Version,
+        max_version: str | Version | None = None,
+    ) -> Callable[[Function], Versioned]:
+        """Add a function; see :func:`api_version`."""
+
+        def add(function: Function) -> Versioned:
+            self._add(_candidate(function, min_version, max_version))
+            return self
+
+        return add
+
+    @property
+    def ranges(self) -> tuple[errors.Range, ...]:
+        """The range of versions that have a function, as a tuple of one."""
+        return ((self.candidates[0].first, self.candidates[-1].last),)
+
+    def at(self, version: Version) -> Function:
+        """Return the unbound function for a version.
+
+        :raises vobjects.microversions.errors.MethodNotAtVersion: no function
+            is declared for the version
+        :raises vobjects.controllers.responses.MethodRemoved: the last
+            function was removed in this version or before it
+        """
+        try:
+            return self._found[version]
+        except KeyError:
+            pass
+        function = self._search(version)
+        if function is None:
+            self._refuse_removed(version)
+            raise errors.MethodNotAtVersion(
+                self.__name__, version, self.ranges
+            )
+        if len(self._found) < _REMEMBERED:
+            self._found[version] = function
+        return function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        request = self._request
+        if request is None:
+            request = self._first(arguments)
+        return self.at(version_of(request))(*arguments, **named)
+
+    def _search(self, version: Version) -> Function | None:
+        after = bisect.bisect_right(
+            self.candidates, version, key=lambda one: one.first
+        )
+        if not after:
+            return None
+        found = self.candidates[after - 1]
+        if found.last is not None and version > found.last:
+            return None
+        return found.function
+
+    def _refuse_removed(self, version: Version) -> None:
+        """Raise an error if the newest function was removed by then.
+
+        :raises vobjects.controllers.responses.MethodRemoved: it was removed
+        """
+        ended = method_spec.facts_of(self.candidates[-1].function).removed
+        if ended is not None:
+            responses.refuse_removed(self.__name__, ended, version)
+
+    def _first(self, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return arguments[0]
+        except IndexError:
+            raise TypeError(
+                f'{self.__qualname__} needs the request as a positional'
+                ' argument'
+            ) from None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        found = _open.pop((self.__module__, self.__qualname__), None)
+        if found is self and self.__qualname__ != (
+            f'{owner.__qualname__}.{name}'
+        ):
+            raise exceptions.DeclarationError(
+                f'{owner.__qualname__}.{name}: a decorator below api_version'
+                f' calls it {self.__qualname__}; let it use functools.wraps'
+            )
+        setattr(owner, name, self._method())
+
+    def _method(self) -> Function:
+        """Return the function that replaces this instance in a class."""
+        if self._request is None:
+            made = trampoline.method(
+                [one.function for one in self.candidates],
+                self._found,
+                lambda request: self.at(version_of(request)),
+            )
+        else:
+
+            def made(*arguments: Any, **named: Any) -> Any:
+                return self(*arguments, **named)
+
+        newest = self.candidates[-1].function
+        functools.update_wrapper(made, newest, updated=())
+        made.__name__, made.__qualname__ = self.__name__, self.__qualname__
+        vars(made).update(
+            self._noted(),
+            # Pecan reads this attribute and does not follow __wrapped__.
+            __signature__=inspect.signature(newest),
+            **{_ATTRIBUTE: self},
+        )
+        self._methods.append(made)
+        return made
+
+    def _noted(self) -> dict[str, Any]:
+        """Return the attributes set by decorators above ``api_version``."""
+        return {k: v for k, v in vars(self).items() if k not in _OWN}
+
+    def is_behind(self, function: Function) -> bool:
+        """Return whether this instance created a function for a class.
+
+        A wrapper of such a function copies its attributes, but does more.
+        """
+        return function in self._methods
+
+    def __getattr__(self, name: str) -> Any:
+        # Computed on demand, because it takes longer than everything else.
+        if name == '__signature__':
+            return inspect.signature(self.candidates[-1].function)
+        raise AttributeError(name)
+
+    def __repr__(self) -> str:
+        return f'<versioned {self.__module__}.{self.__qualname__}>'
+
+    def _add(self, candidate: Candidate) -> None:
+        if self.candidates:
+            self._check_follows(self.candidates[-1], candidate)
+        self.candidates.append(candidate)
+        self._found.clear()
+
+    def _check_follows(self, before: Candidate, now: Candidate) -> None:
+        if before.last is None or now.first <= before.last:
+            raise exceptions.DeclarationError(
+                f'{self.__qualname__}: {now} overlaps {before}; declare the'
+                ' oldest first, and say where each ends'
+            )
+        nexts = (
+            Version(before.last.major, before.last.minor + 1),
+            Version(before.last.major + 1, 0),
+        )
+        if now.first not in nexts:
+            raise exceptions.DeclarationError(
+                f'{self.__qualname__}: nothing serves the versions between'
+                f' {before} and {now}; begin the second at {nexts[0]}'
+            )
+
+
+#: Attributes of every :class:`Versioned`.
+_OWN = frozenset(vars(Versioned('', '')))
+
+#: Versioned functions whose module or class body may still add ranges. The
+#: entry of a class body is removed when its class is created, so that running
+#: the body again starts afresh.
+_open: dict[tuple[str, str], Versioned] = {}
+
+
+def api_version(
+    min_version: str | Version,
+    max_version: str | Version | None = None,
+    *,
+    request: Any = None,
+) -> Callable[[Function], Versioned]:
+    """Declare the versions that a function or method serves.
+
+    :param min_version: first version
+    :param max_version: last version; None: no end
+    :param request: proxy of the current request; None: the first argument is
+        the request
+    :raises vobjects.exceptions.DeclarationError: the range is empty, or there
+        is an overlap or a gap
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
+    """
+
+    def add(function: Function) -> Versioned:
+        candidate = _candidate(function, min_version, max_version)
+        key = (function.__module__, function.__qualname__)
+        found = _open.get(key)
+        if found is None or candidate.place == found.candidates[0].place:
+            # The first function; or the same source again, after a reload or
+            # in a factory function.
+            found = _open[key] = Versioned(*key, request)
+        try:
+            found._add(candidate)
+        except exceptions.DeclarationError:
+            del _open[key]
+            raise
+        return found
+
+    return add
+
+
+def resolve(handler: Function, version: Version) -> Function:
+    """Return the function that serves a version.
+
+    A plain function serves all versions.
+
+    :param handler: a function, a :class:`Versioned`, or a method bound to
+        either
+    :raises vobjects.microversions.errors.MethodNotAtVersion: no function
+        serves the version
+    """
+    versioned = versioned_of(handler)
+    if versioned is None:
+        return handler
+    function = versioned.at(version)
+    if isinstance(handler, types.MethodType):
+        return types.MethodType(function, handler.__self__)
+    return function
+
+
+def versioned_of(handler: Function) -> Versioned | None:
+    """Return the :class:`Versioned` of a handler.
+
+    :param handler: see :func:`resolve`
+    :returns: None for a plain function
+    """
+    if isinstance(handler, Versioned):
+        return handler
+    function = getattr(handler, '__func__', handler)
+    found: Versioned | None = getattr(function, _ATTRIBUTE, None)
+    return found if found is not None and found.is_behind(function) else None
+
+
+def check(policy: Policy, *handlers: Function) -> None:
+    """Reject functions that no request can reach; call it at startup.
+
+    :param policy: version policy of the service
+    :param handlers: handlers that the service routes to; their modules are
+        searched for hidden functions
+    :raises vobjects.exceptions.DeclarationError: a range lies outside the
+        policy's, a plain function of the same name hides another one, or a
+        plain function lacks a schema at some version
+    """
+    for handler in handlers:
+        versioned = versioned_of(handler)
+        if versioned is not None:
+            for candidate in versioned.candidates:
+                _check_reachable(policy, versioned, candidate)
+        else:
+            method_spec.facts_of(handler).check(
+                policy.minimum, policy.maximum, place_of(handler)
+            )
+    modules = {handler.__module__ for handler in handlers}
+    for (module, qualname), versioned in _open.items():
+        if module in modules and _is_lost(module, qualname, versioned):
+            raise exceptions.DeclarationError(
+                f'{module}.{qualname}: {versioned.candidates[0]} is hidden'
+                ' by another object of the same name; decorate that one'
+                ' with api_version too'
+            )
+
+
+def _check_reachable(
+    policy: Policy, versioned: Versioned, candidate: Candidate
+) -> None:
+    if candidate.first > policy.maximum or (
+        candidate.last is not None and candidate.last < policy.minimum
+    ):
+        raise exceptions.DeclarationError(
+            f'{versioned.__qualname__}: {candidate} is never reached; the'
+            f' service has {policy.minimum} to {policy.maximum}'
+        )
+
+
+def _is_lost(module: str, qualname: str, versioned: Versioned) -> bool:
+    owner, _, name = qualname.rpartition('.')
+    if owner.endswith('<locals>'):
+        return False  # held by the caller of the enclosing function
+    if owner:
+        return True  # defined in the class body, but replaced before its end
+    return getattr(sys.modules.get(module), name, None) is not versioned
+
+
+def _candidate(
+    function: Function,
+    min_version: str | Version,
+    max_version: str | Version | None,
+) -> Candidate:
+    first = _bound(min_version)
+    last = _bound(max_version) or None
+    if not first or (last is not None and last < first):
+        raise exceptions.DeclarationError(
+            f'{function.__qualname__} ({_place(function)}): no version lies'
+            f' between {first} and {last}'
+        )
+    candidate = Candidate(function, first, last)
+    if hasattr(function, method_spec.ATTRIBUTE):
+        method_spec.facts_of(function).check(
+            first, last or NULL, f'{function.__qualname__} {candidate}'
+        )
+    return candidate
+
+
+def _place(function: Function) -> str:
+    code = getattr(inspect.unwrap(function), '__code__', None)
+    if code is None:
+        return repr(function)
+    return f'{code.co_filename}:{code.co_firstlineno}'
+
+
+def place_of(handler: Function) -> str:
+    """Return the name and the source location of a function."""
+    versioned = versioned_of(handler)
+    if versioned is not None:
+        return f'{versioned.__qualname__} ({versioned.candidates[0].place})'
+    return f'{handler.__qualname__} ({_place(handler)})'

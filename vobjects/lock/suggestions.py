@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suggest the code that fixes a finding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from vobjects.lock import registries, service_quirks
+from vobjects.lock.changes import Change
+from vobjects.lock.model import FieldShape, Kind, TypeShape, order
+from vobjects.lock.rules import Rule
+
+#: Field types whose field class is not named after the type.
+_CLASSES = {
+    ('List', 'String'): 'ListOfStringsField',
+    ('List', 'Integer'): 'ListOfIntegersField',
+    ('List', 'UUID'): 'ListOfUUIDField',
+    ('Dict', 'String'): 'DictOfStringsField',
+    ('Dict', 'Integer'): 'DictOfIntegersField',
+    ('Set', 'Integer'): 'SetOfIntegersField',
+}
+
+
+def lines(rule: Rule, change: Change) -> Iterator[str]:
+    """Yield the lines to write in the class of the type."""
+    if rule.scope == 'type' or not change.field:
+        yield from _of_type(change)
+    elif change.old.kind == 'plain':
+        yield from _by_hand(change)
+    else:
+        yield from _declared(rule, change)
+
+
+def next_version(change: Change) -> str:
+    """Return the version in which to declare a change."""
+    if change.scope == 'step':
+        return change.new.version
+    numbers = order(change.new.version)
+    return f'{numbers[0]}.{numbers[1] + 1}'
+
+
+def _declared(rule: Rule, change: Change) -> Iterator[str]:
+    version = next_version(change)
+    old, new = source(change.before), source(change.after)
+    if change.what == 'conversion':
+        yield f'declare "{change.detail}" again at {change.old.version}'
+        return
+    if change.scope == 'edit':
+        yield f"VERSION = '{version}'"
+        if change.new.kind in ('request', 'resource'):
+            yield (
+                f"VERSION_MAP = {{..., 'X.Y': '{version}'}}"
+                '  # X.Y: the microversion that will show it'
+            )
+    if change.what == 'added':
+        yield f"'{change.field}': added('{version}', {_optional(change)}),"
+    elif change.what == 'removed':
+        yield f"'{change.field}': removed('{version}', {old}),"
+    else:
+        yield (
+            f"'{change.field}': changed('{version}', {old}, {new},"
+            ' up=..., down=...),'
+        )
+
+
+def _optional(change: Change) -> str:
+    field = change.after
+    if field.optional:
+        return source(field)
+    return source(FieldShape(field.name, field.kind, nullable=True))
+
+
+def _by_hand(change: Change) -> Iterator[str]:
+    version = next_version(change)
+    if change.scope == 'edit':
+        yield f"VERSION = '{version}'"
+    if change.what == 'removed':
+        yield (
+            f"'{change.field}': {source(change.before)},"
+            '  # a minor version of oslo.versionedobjects removes nothing'
+        )
+        return
+    ironic = _method(change) == service_quirks.IRONIC
+    if ironic:
+        yield 'def _convert_to_version(self, target_version, remove_...=True):'
+        yield '    super()._convert_to_version(target_version, remove_...)'
+    else:
+        yield 'def obj_make_compatible(self, primitive, target_version):'
+        yield '    super().obj_make_compatible(primitive, target_version)'
+    numbers = ', '.join(map(str, order(version)))
+    yield (
+        '    if versionutils.convert_version_to_tuple(target_version) <'
+        f' ({numbers}):'
+    )
+    if change.what == 'added':
+        if ironic:
+            yield f"        delattr(self, '{change.field}')  # if it is set"
+        else:
+            yield f"        primitive.pop('{change.field}', None)"
+        if not change.after.optional:
+            yield f"'{change.field}': {_optional(change)},"
+    else:
+        held = f'self.{change.field}'
+        if not ironic:
+            held = f"primitive['{change.field}']"
+        yield f'        ...  # {held} as it was'
+
+
+def _method(change: Change) -> str:
+    """Return the method in which the type's class converts by hand."""
+    return service_quirks.method_of(registries.newest(change.old.name))
+
+
+def _of_type(change: Change) -> Iterator[str]:
+    old = change.old
+    if change.what == 'gone':
+        yield f'keep the class of {old} until no peer and no row has it'
+    elif change.what == 'fell':
+        yield f"VERSION = '{old.version}'"
+    elif change.what == 'major':
+        yield f'keep a class {old.name} with VERSION = {old.version!r}'
+    elif change.what == 'microversion':
+        yield _mapped(old)
+    elif change.what == 'conversion':
+        yield f'write {_method(change)} again, or declare what it did'
+    elif change.what == 'methods':
+        yield f"VERSION = '{next_version(change)}'"
+    else:
+        yield f'leave it as it was in {old}'
+
+
+def _mapped(old: TypeShape) -> str:
+    if not old.microversion:
+        return f'take the line of {old.version!r} out of VERSION_MAP'
+    return f"VERSION_MAP = {{..., '{old.microversion}': '{old.version}', ...}}"
+
+
+def source(field: FieldShape) -> str:
+    """Return a field as Python code."""
+    arguments = [*_arguments(field.kind)]
+    if field.nullable:
+        arguments.append('nullable=True')
+    if field.default:
+        arguments.append(f'default={_python(field.default)}')
+    return f'fields.{_class(field.kind)}({", ".join(arguments)})'
+
+
+def _class(kind: Kind) -> str:
+    inner = kind.inner
+    if kind.name in ('List', 'Dict') and inner and inner.name == 'Object':
+        return f'{kind.name}OfObjectsField'
+    known = _CLASSES.get((kind.name, inner.name)) if inner else None
+    return known or f'{kind.name}Field'
+
+
+def _arguments(kind: Kind) -> Iterator[str]:
+    if kind.name == 'Object' and kind.inner:
+        yield repr(kind.inner.name)
+    elif kind.inner is not None:
+        if kind.inner.name == 'Object' and kind.inner.inner:
+            yield repr(kind.inner.inner.name)
+        elif (kind.name, kind.inner.name) not in _CLASSES:
+            yield f'{source(FieldShape("", kind.inner))}'
+    elif kind.words:
+        yield f'valid_values=[{", ".join(map(_python, kind.words))}]'
+    for name, value in kind.options:
+        if (name, value) != ('tzinfo_aware', 'true'):
+            yield f'{name}={_python(value)}'
+
+
+def _python(text: str) -> str:
+    """Return a JSON value as Python code."""
+
+    return repr(json.loads(text))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Add the compiled codec to existing oslo.versionedobjects classes.
+
+::
+
+    from vobjects.objects.adoption import adopt
+
+    objects.register_all()
+    adopt(base.NovaObjectRegistry)
+
+Primitives, errors, change tracking and fingerprints do not change, and the
+conversions that a class implements itself are called as before. A class that
+overrides a method keeps its own method; the overridden one is not compiled.
+
+Replaced methods and fields are detected. Two changes that tests may make to
+a class afterwards are not: replacing the property of a field, and changing
+attributes of a field object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from vobjects.objects.codec import (
+    field_properties,
+    override_detection,
+    ovo_methods,
+)
+
+
+def adopt(classes: Any) -> list[type[override_detection.VersionedObject]]:
+    """Use compiled functions in registered classes.
+
+    :param classes: a ``VersionedObjectRegistry`` (its class or an instance)
+        or an iterable of registered classes
+    :returns: the classes; adopting a class again has no effect
+    """
+    found = list(_classes_of(classes))
+    for cls in found:
+        ovo_methods.install(_root_of(cls))
+        field_properties.install(cls)
+    return found
+
+
+def _classes_of(
+    classes: Any,
+) -> Iterable[type[override_detection.VersionedObject]]:
+    if hasattr(classes, 'obj_classes'):
+        for versions in classes.obj_classes().values():
+            yield from versions
+    else:
+        yield from classes
+
+
+def _root_of(
+    cls: type[override_detection.VersionedObject],
+) -> type[override_detection.VersionedObject]:
+    """Return the class closest to VersionedObject.
+
+    The methods are installed there, so that an intermediate class that
+    overrides a method and calls its parent's gets the compiled one.
+    """
+    return [
+        parent
+        for parent in cls.__mro__
+        if issubclass(parent, override_detection.VersionedObject)
+        and parent is not override_detection.VersionedObject
+    ][-1]

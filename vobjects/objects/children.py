@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Downgrade nested objects for an older peer.
+
+The manifest of a conversion is kept in a context variable, not on the object:
+several threads may convert one object for several peers at once.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+
+Manifest = Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Conversion:
+    """Settings of one conversion, for all objects below its root."""
+
+    manifest: Manifest | None
+    refuse_loss: bool
+
+
+#: Settings of the conversion in progress, if any.
+current: contextvars.ContextVar[Conversion | None] = contextvars.ContextVar(
+    'vobjects_conversion', default=None
+)
+
+
+def convert(kind: Any, value: Any, primitive: Any, manifest: Manifest) -> None:
+    """Downgrade the objects in a field's value, in any container."""
+    if value is None or primitive is None:
+        return
+    if isinstance(kind, ovo_fields.Object):
+        convert_one(value, primitive, manifest)
+    elif isinstance(kind, ovo_fields.Dict):
+        for key, item in value.items():
+            convert(kind._element_type._type, item, primitive[key], manifest)
+    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        for item, inner in zip(value, primitive, strict=True):
+            convert(kind._element_type._type, item, inner, manifest)
+
+
+def convert_one(
+    child: ovo_base.VersionedObject,
+    primitive: dict[str, Any],
+    manifest: Manifest,
+) -> None:
+    """Downgrade one object and the objects inside it.
+
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    """
+    # Use the child's own name: a subclass of the declared type has its own
+    # versions, which are unrelated to those of the declared type.
+    version = spoken(manifest, child.obj_name())
+    key = child._obj_primitive_key
+    data = primitive[key('data')]
+    child.obj_make_compatible_from_manifest(
+        data,
+        version,
+        manifest,  # type: ignore[arg-type]
+    )
+    primitive[key('version')] = version
+    if hasattr(child, '_rename_changes'):  # vobjects.objects.Object
+        child._rename_changes(primitive)
+        return
+    changes = [n for n in primitive.get(key('changes'), ()) if n in data]
+    if changes:
+        primitive[key('changes')] = changes
+    else:
+        primitive.pop(key('changes'), None)
+
+
+def spoken(manifest: Manifest, name: str) -> str:
+    """Return the version of a type in a manifest.
+
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks the type
+    """
+    try:
+        return manifest[name]
+    except KeyError:
+        raise exceptions.TypeNotSpoken(name) from None

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert primitives to and from JSON: orjson writes, msgspec reads.
+
+``json`` handles the cases in which either would differ from it. Written text
+means the same as the text of ``json.dumps``, but its bytes differ: there are
+no spaces, characters are UTF-8 instead of ``\\u`` escapes, and ``1e16``
+replaces ``1e+16``. ``json`` handles
+
+===========================================  ===============================
+NaN and Infinity                             orjson silently writes null
+integers beyond 64 bits, lone surrogates,    orjson raises an error
+keys that are not strings, subclasses of
+tuple and float, deep nesting
+NaN, Infinity, lone surrogates, numbers      msgspec raises an error
+beyond the range of a double
+===========================================  ===============================
+
+Two types are accepted that ``json.dumps`` rejects: ``uuid.UUID`` is written
+as its text and a member of an ``Enum`` as its value.
+
+orjson is not used for reading, because it silently reads integers beyond 64
+bits as floats. msgspec is not used for writing, because it accepts times and
+dataclasses.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+import orjson
+
+#: As json.dumps, reject times and dataclasses, which are not JSON.
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_decode = msgspec.json.Decoder().decode
+
+#: JSON text in place of its value, in unread items that are written later; see
+#: :mod:`vobjects.objects.codec.list_decoding`.
+Written = msgspec.Raw
+
+
+def dumps(primitive: Any, *, finite: bool = False) -> bytes:
+    """Return the JSON text of a primitive, in UTF-8.
+
+    :param finite: the primitive is known to hold no NaN or Infinity
+    :raises TypeError: it holds a value that JSON cannot represent
+    :raises ValueError: it contains itself
+    """
+    try:
+        made = orjson.dumps(primitive, option=_OPTIONS)
+    except TypeError:
+        return json.dumps(primitive).encode()
+    # orjson writes NaN as null.
+    if finite or b'null' not in made or is_finite(primitive):
+        return made
+    return json.dumps(primitive).encode()
+
+
+def loads(text: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    :raises ValueError: the text is not JSON
+    """
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass  # for example NaN; otherwise, json raises the error
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError('JSON text is nested too deeply') from None
+
+
+def unwritten(written: Any) -> Any:
+    """Return the value of a :data:`Written`.
+
+    :raises ValueError: its text is not JSON
+    """
+    return loads(bytes(written))
+
+
+def included(written: bytes) -> Any:
+    """Return a value that :func:`dumps` writes as the given JSON text.
+
+    :param written: JSON in UTF-8; it is not validated
+    """
+    return orjson.Fragment(written)
+
+
+#: Instances of exactly these classes are finite.
+_FINITE = frozenset({str, int, bool, type(None)})
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether a primitive holds no NaN or Infinity."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        values: Any = value.values()
+    elif isinstance(value, (list, tuple)):
+        values = value
+    else:
+        return True
+    return _FINITE.issuperset(map(type, values)) or all(map(is_finite, values))

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base classes of versioned types: Object, Request and Resource."""
+
+from __future__ import annotations
+
+import bisect
+import types
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    Self,
+    SupportsIndex,
+)
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+from vobjects.objects import children, history, representation, unknown_fields
+from vobjects.objects.children import Manifest
+from vobjects.objects.codec import downgrade, override_detection, ovo_methods
+from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.decoding import reader, upgraded
+from vobjects.versions import Version
+
+AnyField = ovo_fields.Field[Any]
+
+_set = object.__setattr__
+
+
+class Object(ovo_base.VersionedObject):
+    """A versioned type; see :mod:`vobjects.objects` for the subclasses."""
+
+    #: API microversion -> object version, both ascending as numbers. If the
+    #: first key maps to 1.0, the type does not exist below that key;
+    #: otherwise it has version 1.0 there.
+    VERSION_MAP: ClassVar[Mapping[str, str]] = {}
+
+    #: As VERSION_MAP, for services that accept fields and types before the
+    #: microversion that documents them; see
+    #: :attr:`vobjects.microversions.policy.Policy.accepts_early`. For such
+    #: services, the newer object version of both maps applies.
+    EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
+
+    #: Whether a downgrade that would lose a value raises an error.
+    REFUSE_LOSS: ClassVar[bool] = True
+
+    #: How to handle a field in a primitive that the stated version lacks:
+    #: 'refuse' it, or 'keep' it aside in ``obj_unknown_fields``.
+    UNKNOWN_FIELDS: ClassVar[unknown_fields.Policy] = 'refuse'
+
+    if TYPE_CHECKING:
+        # Registration creates the properties of the fields.
+        def __getattr__(self, name: str) -> Any: ...
+    else:
+        # Hidden from mypy, which would otherwise allow every attribute.
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Set a field, or another attribute that the class has.
+
+            :raises vobjects.exceptions.NoSuchField: the class lacks this
+                public name; oslo.versionedobjects would never send its value
+            """
+            if name[:1] == '_' or hasattr(self.__class__, name):
+                _set(self, name, value)
+            else:
+                raise exceptions.NoSuchField(
+                    self.obj_name(), name, self.fields
+                )
+
+    _history: ClassVar[history.History]
+    _removed: ClassVar[Mapping[str, AnyField]] = {}
+    _microversions: ClassVar[tuple[Version, ...]] = ()
+    _mapped: ClassVar[tuple[str, ...]] = ()
+    _early: ClassVar[tuple[tuple[Version, str], ...]] = ()
+
+    @classmethod
+    def obj_name_of(cls, entity: Mapping[str, Any]) -> str | None:
+        """Return the type name of a primitive; None: it is not one."""
+        name = entity.get(cls._obj_primitive_key('name'))
+        return name if isinstance(name, str) else None
+
+    # Inspection
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as a dict that you may change.
+
+        Values are those of the attributes, so a time is a ``datetime``, and
+        secrets are included. Nested objects become dicts, also inside lists
+        and dicts; lists, dicts and sets are copied. A list object has one
+        field, ``objects``. Lazy-loaded fields are not loaded.
+
+        For JSON data at a given version, use :func:`vobjects.objects.plain`.
+        """
+        return representation.as_dict(self)
+
+    def __repr__(self) -> str:
+        return representation.represent(self)
+
+    @property
+    def obj_unknown_fields(self) -> Mapping[str, Any]:
+        """Fields of the primitive that its stated version does not have.
+
+        They are JSON data for inspection; they are neither sent nor cloned.
+        """
+        aside: dict[str, Any] = self.__dict__.get(unknown_fields.ATTRIBUTE, {})
+        return types.MappingProxyType(aside)
+
+    # Objects can be copied, but not pickled: unpickling may run any code.
+
+    def __copy__(self) -> Self:
+        made = self.__class__.__new__(self.__class__)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise exceptions.NotPickled(self.obj_name())
+
+    # Versions and microversions
+
+    @classmethod
+    def fields_at(cls, object_version: str) -> dict[str, AnyField]:
+        """Return the fields of the type at an object version, by name."""
+        return cls._history.fields_at(Version.parse(object_version))
+
+    @classmethod
+    def introduced(cls) -> Version | None:
+        """Return the microversion that added the type; None: the first."""
+        if cls._mapped and cls._mapped[0] == str(history.FIRST):
+            return cls._microversions[0]
+        return None
+
+    @classmethod
+    def version_at(
+        cls, microversion: Version, *, early: bool = False
+    ) -> str | None:
+        """Return the object version shown at an API microversion.
+
+        :param early: use EARLY_VERSION_MAP, too
+        :returns: None if the type does not exist at that microversion
+        """
+        if early:
+            for since, mapped in reversed(cls._early):
+                if since <= microversion:
+                    return mapped
+        position = bisect.bisect_right(cls._microversions, microversion)
+        if position:
+            return cls._mapped[position - 1]
+        return None if cls.introduced() else str(history.FIRST)
+
+    @classmethod
+    def names_of(cls, field: str) -> frozenset[str]:
+        """Return all names that a field has had, with the newest.
+
+        :raises KeyError: the type has no such field
+        """
+        changes = history.changes_of(cls.fields[field])
+        return frozenset({field, *(change.old_name for change in changes)})
+
+    @classmethod
+    def first_microversion_of(cls, field: str) -> Version | None:
+        """Return the microversion that added a field.
+
+        :returns: None if the field exists since the first microversion
+        :raises KeyError: the newest version has no such field
+        """
+        since = cls._history.since(field)
+        for microversion, mapped in zip(
+            cls._microversions, cls._mapped, strict=True
+        ):
+            if Version.parse(mapped) >= since:
+                return (
+                    microversion
+                    if since > history.FIRST
+                    else (cls.introduced())
+                )
+        return cls.introduced()
+
+    # Downgrade
+
+    def obj_to_primitive(
+        self,
+        target_version: str | None = None,
+        version_manifest: Manifest | None = None,
+    ) -> dict[str, Any]:
+        """Return the primitive, optionally at an older version.
+
+        :param target_version: version of this object; None: its own version,
+            or the one in the manifest
+        :param version_manifest: type name -> version, for nested objects
+        :raises vobjects.exceptions.LossyDowngrade: the older version cannot
+            hold a value (not for a Resource, except where a conversion
+            function rejects the value)
+        :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+        """
+        if target_version is None and version_manifest is not None:
+            target_version = children.spoken(version_manifest, self.obj_name())
+        outer = children.current.get()
+        refuse = outer.refuse_loss if outer else self.REFUSE_LOSS
+        made = downgrade.convert(
+            self, target_version, version_manifest, refuse
+        )
+        if made is not None:
+            return made
+        # oslo.versionedobjects ignores an empty manifest; here, it is a
+        # manifest without any types.
+        primitive = ovo_methods.obj_to_primitive(
+            self, target_version, version_manifest
+        )
+        self._rename_changes(primitive)
+        return primitive
+
+    def _rename_changes(self, primitive: dict[str, Any]) -> None:
+        """Rename the changed fields to their names in the older version."""
+        version = primitive[self._obj_primitive_key('version')]
+        if version == self.VERSION:
+            return
+        plan = self._plan_to(version)
+        data = primitive[self._obj_primitive_key('data')]
+        names = {carry.source: carry.target for carry in plan.carries}
+        changed = [
+            name
+            for name in (names.get(n, n) for n in self.obj_what_changed())
+            if name in data
+        ]
+        key = self._obj_primitive_key('changes')
+        if changed:
+            primitive[key] = changed
+        else:
+            primitive.pop(key, None)
+
+    def obj_make_compatible_from_manifest(
+        self,
+        primitive: dict[str, Any],
+        target_version: str,
+        version_manifest: Manifest | None,
+    ) -> None:
+        """Downgrade the data of a primitive and all nested objects.
+
+        The outermost object decides whether to refuse a loss: in a response,
+        a field that the reader does not know is dropped at any depth.
+        """
+        outer = children.current.get()
+        refuse = outer.refuse_loss if outer else self.REFUSE_LOSS
+        token = children.current.set(
+            children.Conversion(version_manifest, refuse)
+        )
+        try:
+            self.obj_make_compatible(primitive, target_version)
+        finally:
+            children.current.reset(token)
+
+    def obj_make_compatible(
+        self, primitive: dict[str, Any], target_version: str
+    ) -> None:
+        """Convert data to an older version, by the declarations.
+
+        A class may override this method to convert by hand. It must call this
+        one first, with a primitive's data, as in oslo.versionedobjects.
+        """
+        conversion = children.current.get()
+        if conversion is None or conversion.manifest is None:
+            super().obj_make_compatible(primitive, target_version)
+        else:
+            for name, field in self.fields.items():
+                if name in primitive and self.obj_attr_is_set(name):
+                    children.convert(
+                        field._type,
+                        getattr(self, name),
+                        primitive[name],
+                        conversion.manifest,
+                    )
+        refuse = conversion.refuse_loss if conversion else self.REFUSE_LOSS
+        self._plan_to(target_version).apply(primitive, refuse_loss=refuse)
+
+    def _child_slowly(
+        self,
+        child: ovo_base.VersionedObject | None,
+        manifest: Manifest,
+        refuse_loss: bool,
+    ) -> dict[str, Any] | None:
+        """Return the primitive of a nested object, without compiled code."""
+        if child is None:
+            return None
+        primitive = child.obj_to_primitive()
+        token = children.current.set(
+            children.Conversion(manifest, refuse_loss)
+        )
+        try:
+            children.convert_one(child, primitive, manifest)
+        finally:
+            children.current.reset(token)
+        return primitive
+
+    @classmethod
+    def _plan_to(cls, target_version: str) -> history.Plan:
+        return cls._history.plan(
+            cls._history.version, Version.parse(target_version)
+        )
+
+    # Upgrade
+
+    @classmethod
+    def _obj_from_primitive(
+        cls, context: Any, objver: str, primitive: dict[str, Any]
+    ) -> Self:
+        """Return an object of this class from a primitive of any version."""
+        form = compiled(cls)
+        if form.may_load() and form.may_make():
+            read = form.readers.get(objver) or reader(form, objver)
+            made: Self = read(context, primitive)
+            return made
+        return cls._read_slowly(context, objver, primitive)
+
+    @classmethod
+    def _read_slowly(
+        cls, context: Any, objver: str, primitive: dict[str, Any]
+    ) -> Self:
+        data, changes, aside = upgraded(
+            cls,
+            downgrade.upgrade_from(compiled(cls), objver),
+            cls._obj_primitive_field(primitive, 'data'),
+            cls._obj_primitive_field(primitive, 'changes', []),
+        )
+        made: Self = override_detection.original('_obj_from_primitive')(
+            cls,
+            context,
+            cls.VERSION,
+            {
+                cls._obj_primitive_key('data'): data,
+                cls._obj_primitive_key('changes'): changes,
+            },
+        )
+        if aside:
+            made.__dict__[unknown_fields.ATTRIBUTE] = aside
+        return made
+
+
+override_detection.SETATTR.add(Object.__setattr__)
+ovo_methods.READERS[
+    override_detection.function_of(Object, '_obj_from_primitive')
+] = reader
+ovo_methods.install(Object)
+for _name in override_detection.CONVERSIONS:
+    override_detection.KNOWN[_name].add(
+        override_detection.function_of(Object, _name)
+    )
+for _name in ('obj_to_primitive', '_obj_from_primitive'):
+    override_detection.KNOWN[_name].add(
+        override_detection.function_of(Object, _name)
+    )
+
+
+class Request(Object):
+    """Arguments of a call to an engine."""
+
+    #: The required fields: neither nullable nor with a default. Registration
+    #: sets both attributes; the second has the names of the instance
+    #: attributes that hold the values.
+    _required: ClassVar[tuple[str, ...]] = ()
+    _required_held: ClassVar[frozenset[str]] = frozenset()
+
+    def check_complete(self) -> None:
+        """Check that every required field is set.
+
+        :raises vobjects.exceptions.FieldsMissing: names the unset fields
+        """
+        # The serializer checks every request; this test is usually enough.
+        if self._required_held <= self.__dict__.keys():
+            return
+        missing = [
+            name for name in self._required if not self.obj_attr_is_set(name)
+        ]
+        if missing:
+            raise exceptions.FieldsMissing(self.obj_name(), missing)
+
+
+class Resource(Object):
+    """Data that is returned to a reader."""
+
+    REFUSE_LOSS = False
+    UNKNOWN_FIELDS = 'keep'

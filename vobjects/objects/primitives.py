@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert objects to JSON data, and inspect primitives by type."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+from vobjects.objects import children
+from vobjects.objects.children import Manifest
+from vobjects.objects.codec import json_text, lazy_list
+from vobjects.objects.history import History, Plan
+from vobjects.objects.object import Object
+from vobjects.objects.registration import registered
+from vobjects.versions import Version
+
+
+def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
+    """Return an object as JSON data for a reader with the given manifest.
+
+    :param manifest: type name -> version, for every type inside ``obj``
+    :returns: field name -> JSON value, without envelopes at any depth
+    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    """
+    return _strip(obj.obj_to_primitive(version_manifest=manifest))
+
+
+def plain_all(
+    objects: Iterable[Object], manifest: Manifest
+) -> list[dict[str, Any]]:
+    """Return :func:`plain` of each object, without making unread objects.
+
+    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    """
+    found = _unread_plan(objects, manifest)
+    data = None if found is None else lazy_list.data_of(found[0])
+    if found is None or data is None:
+        return [plain(one, manifest) for one in objects]
+    if found[1] is not None:
+        for one in data:
+            found[1].apply(one, refuse_loss=False)
+    return data
+
+
+def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
+    """Return JSON data of objects, as fast as possible.
+
+    It is for :func:`vobjects.objects.codec.json_text.dumps`. The value is the
+    result of :func:`plain_all`, or its JSON text if no object needs to be made
+    and no value converted.
+
+    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    """
+    found = _unread_plan(objects, manifest)
+    if found is None:
+        return plain_all(objects, manifest)
+    unmade, plan = found
+    written = None
+    if plan is None:
+        written = lazy_list.data_text_of(unmade, ())
+    elif not (plan.carries or plan.fills):
+        names = [drop.name for drop in plan.drops]
+        written = lazy_list.data_text_of(unmade, names)
+    if written is None:
+        return plain_all(objects, manifest)
+    return json_text.included(written)
+
+
+def _unread_plan(
+    objects: Iterable[Object], manifest: Manifest
+) -> tuple[lazy_list.UnreadObjects, Plan | None] | None:
+    """Return how to convert a list of unread objects without making them.
+
+    :returns: the list, and the plan for its unread items, or None if they
+        need no conversion; None instead of both: objects have to be made
+    """
+    if not isinstance(objects, lazy_list.UnreadObjects):
+        return None
+    form = lazy_list.form_of_waiting(objects)
+    if form is None or not form.may_convert() or form.cls.REFUSE_LOSS:
+        return None
+    version = children.spoken(manifest, form.type_name)
+    if _wrapped(form.cls._history, form.cls.VERSION):
+        return None
+    plan = None
+    if version != form.cls.VERSION:
+        plan = form.cls._plan_to(version)
+    return objects, plan
+
+
+def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (type name, version) of a primitive and of all nested ones.
+
+    The traversal follows the field types, so that user data that resembles a
+    primitive is not mistaken for one.
+
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        not registered
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version is newer than the registered one
+    """
+    name, version, data = _envelope(primitive)
+    yield name, version
+    cls = registered(name)
+    if Version.parse(version) > cls._history.version:
+        raise ovo_exception.IncompatibleObjectVersion(
+            objname=name, objver=version, supported=cls.VERSION
+        )
+    for key, field in cls.fields_at(version).items():
+        for child in _primitives_inside(field._type, data.get(key)):
+            yield from versions_in(child)
+
+
+def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    space = Object.OBJ_SERIAL_NAMESPACE
+    try:
+        return (
+            primitive[f'{space}.name'],
+            primitive[f'{space}.version'],
+            primitive[f'{space}.data'],
+        )
+    except (KeyError, TypeError) as error:
+        raise exceptions.ConversionError(
+            f'{exceptions.cut(primitive)} is not the primitive of an object'
+        ) from error
+
+
+def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of a primitive, modified in place, without envelopes.
+
+    Only fields that may hold an envelope are visited.
+    """
+    name, version, data = _envelope(primitive)
+    for key, kind in _wrapped(registered(name)._history, version):
+        if key in data:
+            data[key] = _strip_value(kind, data[key])
+    return data
+
+
+@functools.lru_cache(maxsize=1024)
+def _wrapped(timeline: History, version: str) -> tuple[tuple[str, Any], ...]:
+    """Return (name, field type) of the fields that are not yet JSON data."""
+    return tuple(
+        (key, field._type)
+        for key, field in timeline.fields_at(Version.parse(version)).items()
+        if _is_wrapped(field._type)
+    )
+
+
+def _is_wrapped(kind: Any) -> bool:
+    """Tell whether a primitive may hold envelopes, or a tuple for a set."""
+    if isinstance(kind, (ovo_fields.List, ovo_fields.Dict)):
+        return _is_wrapped(kind._element_type._type)
+    return isinstance(kind, (ovo_fields.Object, ovo_fields.Set))
+
+
+def _strip_value(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, ovo_fields.Object):
+        return _strip(value)
+    if isinstance(kind, ovo_fields.Dict):
+        inner = kind._element_type._type
+        return {key: _strip_value(inner, item) for key, item in value.items()}
+    if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        inner = kind._element_type._type
+        return [_strip_value(inner, item) for item in value]
+    return value
+
+
+def _primitives_inside(kind: Any, value: Any) -> Iterator[Mapping[str, Any]]:
+    if value is None:
+        return
+    if isinstance(kind, ovo_fields.Object):
+        yield value
+    elif isinstance(kind, ovo_fields.Dict):
+        for item in value.values():
+            yield from _primitives_inside(kind._element_type._type, item)
+    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+        for item in value:
+            yield from _primitives_inside(kind._element_type._type, item)

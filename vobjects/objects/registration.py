@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Register types: check their declarations and derive their histories.
+
+:func:`registered` and :func:`registered_types` look them up by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, fields
+from vobjects.objects import history
+from vobjects.objects.codec import field_properties
+from vobjects.objects.object import Object, Request, Resource
+from vobjects.versions import NULL, Version
+
+AnyField = ovo_fields.Field[Any]
+ObjectType = TypeVar('ObjectType', bound=Object)
+
+
+def register(cls: type[ObjectType]) -> type[ObjectType]:
+    """Check a type's declarations, derive its history and register it.
+
+    :raises vobjects.exceptions.DeclarationError: a declaration is invalid;
+        the message names the type, the field and the fix
+    """
+    name = cls.obj_name()
+    version = _parse(name, 'VERSION', cls.VERSION)
+    declared = _declared(cls)
+    timeline = history.History(name, version, declared)
+    cls._history = timeline
+    cls._removed = {
+        key: field
+        for key, field in declared.items()
+        if (changes := history.changes_of(field))
+        and changes[-1].kind == 'removed'
+    }
+    cls.fields = {
+        key: field
+        for key, field in declared.items()
+        if key not in cls._removed
+    }
+    _check_optional(cls, declared)
+    if issubclass(cls, Request):
+        cls._required = tuple(
+            name
+            for name, field in cls.fields.items()
+            if fields.is_required(field)
+        )
+        cls._required_held = frozenset(f'_obj_{n}' for n in cls._required)
+    _read_version_map(cls, version)
+    ovo_base.VersionedObjectRegistry.register(cls)
+    field_properties.install(cls)
+    return cls
+
+
+def registered(name: str) -> type[Object]:
+    """Return the newest registered class of a type name.
+
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is
+        no such type, or it is not an :class:`Object`
+    """
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    if name not in classes:
+        raise ovo_exception.UnsupportedObjectError(objtype=name)
+    found = classes[name][0]
+    if not issubclass(found, Object):
+        raise ovo_exception.UnsupportedObjectError(objtype=name)
+    return found
+
+
+def registered_types() -> Iterator[type[Object]]:
+    """Yield the newest class of every registered type, sorted by name."""
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    for name in sorted(classes):
+        found = classes[name][0]
+        if issubclass(found, Object):
+            yield found
+
+
+def _declared(cls: type[Object]) -> dict[str, AnyField]:
+    """Collect own, inherited and removed fields with their histories.
+
+    :raises vobjects.exceptions.DeclarationError: a value is not a field
+    """
+    declared = dict(cls.fields)
+    for parent in cls.__mro__[1:]:
+        for source in ('fields', '_removed'):
+            for key, field in getattr(parent, source, {}).items():
+                declared.setdefault(key, field)
+    for key, field in declared.items():
+        if not isinstance(field, ovo_fields.Field):
+            raise exceptions.DeclarationError(
+                f'{cls.obj_name()}.{key}: {exceptions.cut(field)} is no field'
+            )
+    return declared
+
+
+def _check_optional(
+    cls: type[Object], declared: Mapping[str, AnyField]
+) -> None:
+    """Check that each field that a version lacks is optional."""
+    for key, field in declared.items():
+        for change in history.changes_of(field):
+            if change.kind not in ('added', 'removed'):
+                continue
+            if fields.is_required(field):
+                raise exceptions.DeclarationError(
+                    f'{cls.obj_name()}.{key}: a field'
+                    f' {change.kind} at {change.version} needs nullable=True'
+                    ' or a default, for peers that never heard of it'
+                )
+
+
+def _read_version_map(cls: type[Object], version: Version) -> None:
+    name = cls.obj_name()
+    pairs = _pairs(name, 'VERSION_MAP', cls.VERSION_MAP)
+    mapped_to = pairs[-1][1] if pairs else history.FIRST
+    shown = bool(pairs) or issubclass(cls, (Request, Resource))
+    if shown and mapped_to != version:
+        raise exceptions.DeclarationError(
+            f"{name}.VERSION_MAP ends at '{mapped_to}' but VERSION is"
+            f" '{version}'; add the microversion that shows '{version}'"
+        )
+    cls._microversions = tuple(pair[0] for pair in pairs)
+    cls._mapped = tuple(str(pair[1]) for pair in pairs)
+    cls._early = _early(cls, pairs)
+
+
+def _early(
+    cls: type[Object], pairs: list[tuple[Version, Version]]
+) -> tuple[tuple[Version, str], ...]:
+    """Merge both version maps; return nothing if there is no early map."""
+    name = cls.obj_name()
+    early = _pairs(name, 'EARLY_VERSION_MAP', cls.EARLY_VERSION_MAP)
+    if not early:
+        return ()
+    for since, mapped in early:
+        entry = f'{name}.EARLY_VERSION_MAP: {str(since)!r}: {str(mapped)!r}'
+        there = [at for at, version in pairs if version >= mapped]
+        if not there or there[0] <= since:
+            raise exceptions.DeclarationError(
+                f'{entry} must be earlier than in VERSION_MAP'
+            )
+        older = [version for at, version in pairs if at <= since]
+        before = cls._history.fields_at(older[-1] if older else history.FIRST)
+        after = cls._history.fields_at(mapped)
+        for key, field in before.items():
+            if after.get(key) is not field:
+                raise exceptions.DeclarationError(
+                    f'{entry} would take {key!r} from earlier clients; only'
+                    ' fields that are added can be accepted early'
+                )
+    both = (*pairs, *early)
+    return tuple(
+        (at, str(max(version for since, version in both if since <= at)))
+        for at in sorted({at for at, _ in both})
+    )
+
+
+def _pairs(
+    name: str, where: str, version_map: Mapping[str, str]
+) -> list[tuple[Version, Version]]:
+    """Parse a version map and check that both columns are ascending."""
+    before: tuple[Version, Version] = (NULL, NULL)
+    pairs: list[tuple[Version, Version]] = []
+    for microversion, mapped in version_map.items():
+        pair = (
+            _parse(name, where, microversion),
+            _parse(name, where, mapped),
+        )
+        if not (before[0] < pair[0] and before[1] < pair[1]):
+            raise exceptions.DeclarationError(
+                f'{name}.{where}: {microversion!r}: {mapped!r} must be'
+                ' after the entry before it in both columns, as numbers'
+                " ('1.10' is after '1.9')"
+            )
+        pairs.append(pair)
+        before = pair
+    return pairs
+
+
+def _parse(type_name: str, where: str, text: str) -> Version:
+    try:
+        return Version.parse(text)
+    except exceptions.InvalidVersion as error:
+        raise exceptions.DeclarationError(
+            f'{type_name}.{where}: {error}'
+        ) from None

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client process: calls the servers of a topic and has no ledger.
+
+It reports to the ledger through the servers, receives notices on its own
+topic, and knows the highest microversion that all servers support.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+
+from vobjects import exceptions
+from vobjects.microversions.policy import Maximum
+from vobjects.objects import manifest
+from vobjects.rpc import call_limits, late_ack, transport, wakeups
+from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc.client import Client
+from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, as_data
+from vobjects.rpc.membership import Membership, RemoteLedger
+from vobjects.versions import Version
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds between attempts to listen for notices.
+LISTEN_EVERY = 5.0
+
+#: Maximum duration of each step of closing, in seconds, while the broker is
+#: unreachable.
+CLOSED_WITHIN = 5.0
+
+
+class Caller:
+    """A client of one topic, with its membership in the fleet.
+
+    :param conf: configuration with ``transport_url`` and the options of
+        :mod:`vobjects.rpc.conf`
+    :param exchange: control exchange of the service
+    :param calls: topic of the servers
+    :param topic: topic of this process, for notices
+    :param binary: kind of process, shown to operators
+    :param host: name of this host
+    :param release: release of this build
+    :param newest: highest microversion of this build
+    :param error_modules: modules whose errors are raised here when a server
+        raises them
+    :param on_view: called with each new view of the fleet
+    :param max_calls: maximum number of calls that wait at the same time
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        exchange: str,
+        calls: str,
+        topic: str,
+        binary: str,
+        host: str,
+        release: str,
+        newest: Version,
+        error_modules: tuple[str, ...] = (),
+        on_view: Callable[[View], None] = lambda view: None,
+        max_calls: int = 64,
+    ) -> None:
+        rpc_conf.register(conf)
+        self._calls = calls
+        self._newest = newest
+        self._maximum: Maximum | None = None
+        self._on_view = on_view
+        self._transport = transport.open_transport(
+            conf, exchange, error_modules
+        )
+        period = conf.fleet.heartbeat_interval
+        self.client = Client(
+            self._transport,
+            calls,
+            view=lambda: self.membership.current(),
+            refresh=lambda: self.membership.refresh(),
+            timeout=conf.fleet.call_timeout,
+            deadline=lambda seconds: self.membership.deadline(seconds),
+            max_calls=max_calls,
+        )
+        self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS)
+        self.membership = Membership(
+            Member(
+                id=str(uuid.uuid4()),
+                binary=binary,
+                host=host,
+                topic=topic,
+                release=release,
+                manifest=manifest.own(),
+                # It serves no topic, so there is no join barrier to pass.
+                state='up',
+            ),
+            self.ledger,
+            period=period,
+            pinned=rpc_conf.pin(conf),
+            on_view=self._learn,
+        )
+        self._places = conf.fleet.calls_at_once
+        self._topic = topic
+        self._server: Any = None
+        self._stopping = threading.Event()
+        self._listener = threading.Thread(
+            target=self._listen_at_last, name='notices', daemon=True
+        )
+
+    def maximum(self) -> Maximum:
+        """Return the highest microversion that all live servers support.
+
+        While no server is alive, return the last known maximum.
+
+        :raises vobjects.exceptions.NoLivePeer: no server has ever been seen
+        """
+        if self._maximum is None:
+            self.membership.current()
+        if self._maximum is None:
+            raise exceptions.NoLivePeer(f'no server of {self._calls!r} lives')
+        return self._maximum
+
+    def servers(self) -> int:
+        """Return the number of live servers, from a view with a valid lease.
+
+        :raises vobjects.exceptions.NoLivePeer: no server answers
+        """
+        return len(self.membership.current().servers(self._calls))
+
+    def fleet_data(self) -> dict[str, Any]:
+        """Return this process's view of the fleet as JSON data.
+
+        :raises vobjects.exceptions.NoLivePeer: no server answers
+        """
+        view = self.membership.current()
+        return as_data(view, self._calls, self._newest)
+
+    def start(self) -> None:
+        """Listen for notices and send heartbeats, in the background.
+
+        On RabbitMQ this does not wait for the broker.
+        """
+        if late_ack.on_rabbitmq(self._transport):
+            self._listener.start()
+        else:
+            self._listen()
+        self.membership.start()
+
+    def stop(self) -> None:
+        """Leave the fleet and close everything."""
+        self._stopping.set()
+        if self._listener.ident is not None:
+            self._listener.join(CLOSED_WITHIN)
+        if self._server is not None:
+            self._server.stop()
+            self._server.wait()
+        self.membership.stop()
+        close(self._transport)
+
+    def _listen(self) -> None:
+        receiver = wakeups.Receiver({wakeups.FLEET: self.membership.hear})
+        server = transport.build_server(
+            self._transport,
+            self._topic,
+            self.membership.me.id,
+            [receiver],
+            self._places,
+        )
+        server.start()
+        self._server = server
+
+    def _listen_at_last(self) -> None:
+        """Listen for notices as soon as the broker is reachable.
+
+        Notices are optional: they only make this process react faster.
+        """
+        while not self._stopping.is_set():
+            try:
+                self._listen()
+            except Exception as error:  # noqa: BLE001 - any error of a driver
+                LOG.warning('Cannot listen for notices yet: %s', error)
+                self._stopping.wait(LISTEN_EVERY)
+            else:
+                return
+
+    def _learn(self, view: View) -> None:
+        if view.cap(self._calls):
+            self._maximum = view.maximum(self._calls, self._newest)
+        self._on_view(view)
+
+
+def connect(
+    conf: cfg.ConfigOpts,
+    exchange: str,
+    calls: str,
+    error_modules: tuple[str, ...] = (),
+) -> tuple[RemoteLedger, Callable[[], Any]]:
+    """Return a ledger client for a short-lived command.
+
+    :param calls: topic of the servers
+    :returns: the ledger, and a function that closes the connection
+    :raises vobjects.exceptions.OutOfReach: the message bus does not answer
+    :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
+        usable
+    """
+    rpc_conf.register(conf)
+    opened = transport.open_transport(conf, exchange, error_modules)
+    transport.connect_once(conf, opened, calls)
+
+    def unknown() -> View:
+        raise exceptions.NoLivePeer('this process keeps no view')
+
+    client = Client(
+        opened,
+        calls,
+        view=unknown,
+        refresh=unknown,
+        timeout=conf.fleet.call_timeout,
+    )
+    timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
+    return RemoteLedger(client, timeout), lambda: close(opened)
+
+
+def close(opened: Any) -> None:
+    """Close a transport, and stop waiting if the broker does not answer.
+
+    :param opened: an ``oslo_messaging.Transport``
+    """
+    try:
+        call_limits.BoundedCalls(1).run(opened.cleanup, CLOSED_WITHIN)
+    except oslo_messaging.MessagingTimeout:
+        LOG.info('The connection to the message bus was not closed in time')

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Object types of the fleet protocol.
+
+A process sends its first requests before it knows the versions of its peers,
+so every release must support 1.0 of the types in :data:`ALWAYS` forever
+(Apache Kafka's KIP-511 has the same rule).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vobjects import fields, objects
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc.fleet import Member, View
+
+_MEMBER: dict[str, fields.Field[Any]] = {
+    'id': fields.StringField(),
+    'binary': fields.StringField(),
+    'host': fields.StringField(),
+    'topic': fields.StringField(),
+    'release': fields.StringField(),
+    'manifest': fields.DictOfStringsField(),
+    'state': fields.EnumField(valid_values=('joining', 'up')),
+    'seen': fields.IntegerField(default=0),
+}
+
+
+@objects.register
+class FleetReport(objects.Request):
+    """Report a heartbeat, and ask for the ledger."""
+
+    fields = dict(_MEMBER)
+
+
+@objects.register
+class FleetLeave(objects.Request):
+    """Leave the fleet."""
+
+    fields = {'id': fields.StringField()}
+
+
+@objects.register
+class FleetGet(objects.Request):
+    """Ask for the ledger without reporting a heartbeat."""
+
+
+@objects.register
+class FleetHold(objects.Request):
+    """Keep the cap of a topic at its current value."""
+
+    fields = {'topic': fields.StringField()}
+
+
+@objects.register
+class FleetFinalize(objects.Request):
+    """End a hold: the cap follows the live members again."""
+
+
+@objects.register
+class FleetMember(objects.Resource):
+    """A live process; ``age`` is in seconds."""
+
+    fields = {**_MEMBER, 'age': fields.FloatField()}
+
+
+@objects.register
+class FleetView(objects.Resource):
+    """The ledger: its generation, its members and the current hold."""
+
+    fields = {
+        'generation': fields.IntegerField(),
+        'members': fields.ListOfObjectsField('FleetMember'),
+        'held': fields.DictOfStringsField(nullable=True),
+    }
+
+
+@objects.register
+class FleetClock(objects.Request):
+    """Ask for the time on the ledger's clock."""
+
+
+@objects.register
+class FleetTime(objects.Resource):
+    """The time on the ledger's clock, in seconds since 1970.
+
+    Clients without a database send deadlines once every live server supports
+    this type. Servers reject requests that arrive after their deadline.
+    """
+
+    fields = {'now': fields.FloatField(nullable=True)}
+
+
+@objects.register
+class Answered(objects.Resource):
+    """The recorded response of a call, for when the call is delivered again.
+
+    Once every live server supports this type, clients may repeat a call that
+    may already have been performed.
+    """
+
+    fields = {'content': fields.JsonField(nullable=True)}
+
+
+#: Types that every release supports, whatever manifest it emulates.
+ALWAYS = (
+    FleetReport,
+    FleetLeave,
+    FleetGet,
+    FleetHold,
+    FleetFinalize,
+    FleetMember,
+    FleetView,
+)
+
+_SHARED = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
+
+
+def report_of(member: Member) -> FleetReport:
+    """Return the report of a member."""
+    return FleetReport(
+        manifest=dict(member.manifest),
+        **{name: getattr(member, name) for name in _SHARED},
+    )
+
+
+def member_of(said: FleetReport | FleetMember) -> Member:
+    """Convert a report, or a member of the ledger, to a ``Member``.
+
+    :raises vobjects.exceptions.VobjectsError: its manifest is malformed
+    """
+    return Member(
+        manifest=Manifest.parse(dict(said.manifest), f'manifest of {said.id}'),
+        age=said.age if isinstance(said, FleetMember) else 0.0,
+        **{name: getattr(said, name) for name in _SHARED},
+    )
+
+
+def resource_of(view: View) -> FleetView:
+    """Convert a view to a response."""
+    return FleetView(
+        generation=view.generation,
+        members=[
+            FleetMember(
+                manifest=dict(member.manifest),
+                age=member.age,
+                **{name: getattr(member, name) for name in _SHARED},
+            )
+            for member in view.members
+        ],
+        held=None if view.held is None else dict(view.held),
+    )
+
+
+def view_of(resource: FleetView) -> View:
+    """Convert a response to a view.
+
+    :raises vobjects.exceptions.VobjectsError: it contains a malformed manifest
+    """
+    held = resource.held
+    return View(
+        resource.generation,
+        tuple(member_of(member) for member in resource.members),
+        None if held is None else Manifest.parse(dict(held), 'the hold'),
+    )

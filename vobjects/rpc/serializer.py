@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serialize objects for a peer, and deserialize its primitives.
+
+:class:`Serializer` is an ``oslo_messaging.Serializer`` that downgrades the
+objects it sends to a manifest. The RPC client and server of this package
+know the peer of each message, so they call :func:`to_wire` and
+:func:`from_wire` directly, or :func:`to_bytes` and :func:`from_bytes` where
+the transport takes bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+
+from vobjects import objects
+from vobjects.objects.codec import json_text, lazy_list
+from vobjects.objects.codec.list_decoding import read_items, read_list
+from vobjects.objects.codec.nan_check import are_finite
+from vobjects.objects.manifest import Manifest, stood_in
+from vobjects.versions import Version
+
+
+def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
+    """Replace every object in an entity by its primitive.
+
+    :param entity: an object, or lists, tuples, sets and dicts of objects
+    :param spoken: manifest of the receiver; None: the newest versions
+    :raises vobjects.exceptions.ConversionError: the receiver's versions
+        cannot represent an object
+    :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
+    """
+    if isinstance(entity, objects.Object):
+        if isinstance(entity, objects.Request):
+            entity.check_complete()
+        if spoken is None:
+            spoken = stood_in()
+        return entity.obj_to_primitive(version_manifest=spoken)
+    if isinstance(entity, Mapping):
+        return {key: to_wire(item, spoken) for key, item in entity.items()}
+    if isinstance(entity, (list, tuple, set)):
+        return [to_wire(item, spoken) for item in entity]
+    return entity
+
+
+def from_wire(
+    entity: Any, context: Any = None, speaks: Manifest | None = None
+) -> Any:
+    """Replace every primitive in an entity by an object of the newest version.
+
+    :param speaks: reject versions newer than in this manifest, as a build
+        with that manifest would; None: accept all registered versions
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version is newer than this process supports
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        unknown
+    """
+    if isinstance(entity, Mapping):
+        name = objects.Object.obj_name_of(entity)
+        if name is None:
+            return {
+                key: from_wire(item, context, speaks)
+                for key, item in entity.items()
+            }
+        if speaks is None:
+            speaks = stood_in()
+        if speaks is not None:
+            check_spoken(entity, speaks)
+        cls = objects.registered(name)
+        return cls.obj_from_primitive(dict(entity), context)
+    if isinstance(entity, (list, tuple)):
+        return [from_wire(item, context, speaks) for item in entity]
+    return entity
+
+
+def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
+    """Return the result of :func:`to_wire` as JSON text.
+
+    :param spoken: manifest of the receiver; None: the newest versions
+    :raises vobjects.exceptions.ConversionError: the receiver's versions
+        cannot represent an object
+    :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
+    :raises TypeError: the entity has a value that JSON cannot represent
+    """
+    if entity.__class__ is lazy_list.UnreadObjects:
+        written = _unread_text(entity, spoken)
+        if written is not None:
+            return written
+    return json_text.dumps(to_wire(entity, spoken), finite=are_finite(entity))
+
+
+def _unread_text(
+    items: lazy_list.UnreadObjects, spoken: Mapping[str, str] | None
+) -> bytes | None:
+    """Return the text of an unread list; None: it has to be converted."""
+    form = lazy_list.form_of_waiting(items)
+    if form is None or not form.may_convert():
+        return None
+    if spoken is None:
+        spoken = stood_in()
+    newest = form.cls.VERSION
+    if spoken is not None and spoken.get(form.type_name) != newest:
+        return None
+    return lazy_list.text_of(items)
+
+
+def from_bytes(
+    data: bytes | str, context: Any = None, speaks: Manifest | None = None
+) -> Any:
+    """Read the output of :func:`to_bytes`; see :func:`from_wire`.
+
+    In a list of objects, and in an object that is a list, each item becomes
+    an object when it is first accessed. All items are validated now, so that
+    errors are raised here and not on access.
+
+    :raises ValueError: the data is not JSON text
+    """
+    if isinstance(data, str):
+        data = data.encode()
+    if speaks is None:
+        speaks = stood_in()
+    if speaks is None:
+        for read in (read_list, read_items):
+            made = read(data, context)
+            if made is not None:
+                return made
+    return from_wire(json_text.loads(data), context, speaks)
+
+
+def from_message(
+    entity: Any, context: Any = None, speaks: Manifest | None = None
+) -> Any:
+    """Read an argument or a result of a call: JSON text, or primitives.
+
+    :raises ValueError: the text is not JSON
+    """
+    read = from_bytes if isinstance(entity, str) else from_wire
+    return read(entity, context, speaks)
+
+
+def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:
+    """Reject a primitive as a build with that manifest would.
+
+    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
+        version is newer than in the manifest
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: a type is
+        not in the manifest
+    """
+    for name, version in objects.versions_in(primitive):
+        known = speaks.version(name)
+        if known is None:
+            raise ovo_exception.UnsupportedObjectError(objtype=name)
+        if Version.parse(version) > known:
+            raise ovo_exception.IncompatibleObjectVersion(
+                objname=name, objver=version, supported=str(known)
+            )
+
+
+class Serializer(ovo_base.VersionedObjectSerializer):
+    """Send every object in the version that the receiver supports.
+
+    :param spoken: returns the receiver's manifest at the time of sending;
+        None: send the newest versions
+    """
+
+    OBJ_BASE_CLASS = objects.Object
+
+    def __init__(
+        self, spoken: Callable[[], Mapping[str, str] | None] = lambda: None
+    ) -> None:
+        super().__init__()
+        self._spoken = spoken
+
+    def serialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return the entity with its objects replaced by primitives."""
+        return to_wire(entity, self._spoken())
+
+    def deserialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return the entity with its primitives replaced by objects."""
+        return from_wire(entity, context)

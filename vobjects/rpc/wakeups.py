@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Send short notices, "fleet changed" or "work", to a topic's processes.
+
+A notice only asks its receivers to check the ledger or the database, which
+hold the state. A lost notice delays that check by one period, so notices are
+never retried.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import oslo_messaging
+
+from vobjects.rpc import call_limits, late_ack
+
+LOG = logging.getLogger(__name__)
+
+FLEET = 'fleet'
+WORK = 'work'
+
+#: A kind that has no listener.
+CONNECTED = 'connected'
+
+#: Maximum duration of sending a notice, in seconds, and maximum number of
+#: threads that may be blocked.
+_WITHIN = 5.0
+_THREADS = 4
+
+_NAMESPACE = 'vobjects.notices'
+
+#: RabbitMQ deletes a fanout exchange with its last consumer, and the driver
+#: logs an error when it sends to one. For notices this is normal.
+_DRIVER_LOG = logging.getLogger('oslo.messaging._drivers.impl_rabbit')
+
+_sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
+    'vobjects_sending_notice', default=False
+)
+
+
+class Receiver:
+    """The endpoint of an RPC server that receives notices.
+
+    :param listeners: kind of notice -> function to call; it must return
+        quickly
+    """
+
+    target = oslo_messaging.Target(namespace=_NAMESPACE, version='1.0')
+
+    def __init__(self, listeners: Mapping[str, Callable[[], None]]) -> None:
+        self._listeners = dict(listeners)
+
+    def notice(self, context: Any, kind: str) -> None:
+        """Handle a notice; ignore kinds that this build does not know."""
+        listener = self._listeners.get(kind)
+        if listener is not None:
+            listener()
+
+
+class Sender:
+    """Sends notices to every process that serves one of the topics.
+
+    :param transport: an ``oslo_messaging.Transport``
+    :param topics: topics of the receivers
+    """
+
+    def __init__(self, transport: Any, topics: tuple[str, ...]) -> None:
+        self._clients = {
+            topic: oslo_messaging.get_rpc_client(
+                transport, _target(topic), retry=0
+            )
+            for topic in topics
+        }
+        # The embedded driver limits the time itself.
+        self._calls = (
+            call_limits.BoundedCalls(_THREADS)
+            if late_ack.on_rabbitmq(transport)
+            else None
+        )
+
+    def send(self, kind: str) -> None:
+        """Send a notice; failures are logged, not raised."""
+        for topic, client in self._clients.items():
+            cast = functools.partial(_cast, client, kind)
+            try:
+                if self._calls is None:
+                    cast()
+                else:
+                    self._calls.run(cast, _WITHIN)
+            except oslo_messaging.MessagingException as error:
+                LOG.info(
+                    'Nobody of %s heard notice %r: %s', topic, kind, error
+                )
+
+
+def connect(transport: Any, topic: str, retry: int) -> None:
+    """Send the servers of a topic a notice that they ignore.
+
+    :param transport: an ``oslo_messaging.Transport``
+    :param topic: topic of the servers
+    :param retry: number of further attempts, each with the next host
+    :raises Exception: any error of the driver when it cannot connect
+    """
+    client = oslo_messaging.get_rpc_client(
+        transport, _target(topic), retry=retry
+    )
+    with _unheard_is_normal():
+        client.cast({}, 'notice', kind=CONNECTED)
+
+
+def _target(topic: str) -> Any:
+    return oslo_messaging.Target(
+        topic=topic, namespace=_NAMESPACE, version='1.0', fanout=True
+    )
+
+
+def _cast(client: Any, kind: str) -> None:
+    with _unheard_is_normal():
+        client.cast({}, 'notice', kind=kind)
+
+
+@contextlib.contextmanager
+def _unheard_is_normal() -> Iterator[None]:
+    """Suppress log lines of the driver that :meth:`Sender.send` repeats."""
+    token = _sending.set(True)
+    try:
+        yield
+    finally:
+        _sending.reset(token)
+
+
+def _is_of_interest(record: logging.LogRecord) -> bool:
+    return not _sending.get()
+
+
+_DRIVER_LOG.addFilter(_is_of_interest)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One side of a transfer between two releases of a service (a script).
+
+The script runs in the virtual environment of a release. It uses
+oslo.versionedobjects and nothing of this package, which need not be
+installed there. Requests are lines of JSON on standard input, responses are
+lines on standard output::
+
+    exchange.py REGISTRIES SAMPLES SENDING IMPORT...
+
+The first three arguments are the files of :mod:`vobjects.lock.registries`,
+which finds the classes, of :mod:`vobjects.lock.samples`, which fills objects,
+and of :mod:`vobjects.lock.service_quirks`, which sends them as the services
+do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+
+class Side:
+    """The methods that requests call.
+
+    :param registries: the module that finds the classes
+    :param samples: the module that fills objects
+    :param sending: the module that sends objects as the services do
+    :param roots: top-level packages whose types are transferred
+    """
+
+    def __init__(
+        self, registries: Any, samples: Any, sending: Any, roots: set[str]
+    ) -> None:
+        self._registries = registries
+        self._samples = samples
+        self._sending = sending
+        self._all = {
+            name: versions[0]
+            for name, versions in registries.registered().items()
+            if versions
+        }
+        self._classes = {
+            name: cls
+            for name, cls in sorted(self._all.items())
+            if cls.__module__.partition('.')[0] in roots
+        }
+
+    def types(self) -> dict[str, Any]:
+        """Return each type's version and fields, and if it can be read."""
+        return {
+            name: {
+                'version': cls.VERSION,
+                'fields': sorted(cls.fields),
+                'read': self._can_be_read(name, set()),
+            }
+            for name, cls in self._classes.items()
+        }
+
+    def _can_be_read(self, name: str, seen: set[str]) -> bool:
+        """Return whether oslo.versionedobjects can instantiate the type.
+
+        Ironic's notifications contain objects whose class requires arguments:
+        the service only sends them.
+        """
+        if name in seen or name not in self._classes:
+            return True
+        seen.add(name)
+        try:
+            self._classes[name]()
+        except TypeError:
+            return False
+        return all(
+            self._can_be_read(inner, seen)
+            for inner in self._registries.types_in(self._classes[name])
+        )
+
+    def send(
+        self, name: str, version: str, manifest: dict[str, str]
+    ) -> dict[str, Any]:
+        """Return a filled object as a primitive for a peer.
+
+        :param name: name of the type
+        :param version: the peer's version of the type
+        :param manifest: the peer's versions of all types
+        """
+        obj = self._samples.fill(self._classes[name], 'full', self._all.get)
+        filled = {}
+        for field in obj.fields:
+            if obj.obj_attr_is_set(field):
+                filled[field] = self._shown(obj, field)
+        primitive = self._primitive(obj, version, manifest)
+        return {
+            'primitive': json.loads(json.dumps(primitive, default=str)),
+            'filled': filled,
+        }
+
+    def _primitive(
+        self, obj: Any, version: str, manifest: dict[str, str]
+    ) -> Any:
+        """Return the primitive that the service itself would send."""
+        name = obj.obj_name()
+        known = {
+            inner: self._all[inner].VERSION
+            for inner in self._below(name, set())
+        }
+        spoken = {inner: manifest.get(inner, known[inner]) for inner in known}
+        spoken[name] = version
+        # A service does not convert between equal versions.
+        return self._sending.primitive(
+            obj, version, None if spoken == known else spoken
+        )
+
+    def _below(self, name: str, seen: set[str]) -> set[str]:
+        """Return the names of a type and of the types nested in it.
+
+        Like ``obj_tree_get_versions``, which only knows the shared registry.
+        """
+        if name in self._all and name not in seen:
+            seen.add(name)
+            for inner in self._registries.types_in(self._all[name]):
+                self._below(inner, seen)
+        return seen
+
+    def receive(self, primitive: dict[str, Any]) -> dict[str, Any]:
+        """Read a primitive from a peer, and return the fields that are set."""
+        # Read it with its class: services use their own namespaces.
+        name = next(
+            value for key, value in primitive.items() if key.endswith('.name')
+        )
+        obj = self._classes[name].obj_from_primitive(primitive)
+        return {
+            'has': {
+                field: self._shown(obj, field)
+                for field in obj.fields
+                if obj.obj_attr_is_set(field)
+            }
+        }
+
+    def _shown(self, obj: Any, field: str) -> Any:
+        value = getattr(obj, field)
+        return repr(obj.fields[field].to_primitive(obj, field, value))
+
+
+def answers(side: Side, lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """Yield a response to each request; errors are responses, too."""
+    for line in lines:
+        asked = json.loads(line)
+        method = asked.pop('do')
+        try:
+            yield {'answer': getattr(side, method)(**asked)}
+        except Exception as error:  # noqa: BLE001 - any error is a result
+            yield {'error': f'{type(error).__name__}: {error}'}
+
+
+def _load(name: str, path: str) -> Any:
+    """Import a module from a file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main(argv: list[str]) -> int:
+    """Handle requests until the end of standard input.
+
+    :param argv: the arguments, see the module docstring
+    """
+    warnings.simplefilter('ignore')
+    told = sys.stdout
+    # Standard output is for responses; a service may print during import.
+    with contextlib.redirect_stdout(sys.stderr):
+        registries = _load('registries', argv[0])
+        samples = _load('samples', argv[1])
+        sending = _load('sending', argv[2])
+        imports = argv[3:]
+        for name in imports:
+            registries.load(name)
+        roots = set(map(registries.root_of, imports))
+        side = Side(registries, samples, sending, roots)
+        for answer in answers(side, iter(sys.stdin.readline, '')):
+            told.write(json.dumps(answer) + '\n')
+            told.flush()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
