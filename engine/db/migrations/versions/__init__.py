@@ -2,5 +2,6 @@
 """Expanding revisions, one module each, in numerical order.
 
 Each only adds: new tables, new columns that are nullable or have a server
-default, new indexes. A test checks this.
+default, new indexes. A test checks this. e001 creates the tables of the first
+release.
 """

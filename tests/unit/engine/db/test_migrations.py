@@ -100,22 +100,25 @@ def test_revisions_follow_one_another(chain: migrations.Chain) -> None:
     assert len(directory.get_bases()) <= 1
 
 
-def test_expanding_revision_leaves_older_programs_in_peace(
-    any_url: str,
+def test_expanding_revisions_keep_older_programs_working(
+    any_url: str, tmp_path: pathlib.Path
 ) -> None:
+    """Also with one more revision, so that there is always an older one."""
+    chain = chains.next_release(tmp_path).expand
     target = database.Database(configuration(any_url))
-    known = []
-    for revision in reversed(migrations.EXPAND.revisions):
+    schemas = []
+    for revision in reversed(chain.revisions):
         with target.engine.connect() as connection:
-            known.append(expansion.reflect(connection))
+            schemas.append(expansion.reflect(connection))
         with migrations.alone(target) as connection:
-            migrations.upgrade(connection, migrations.EXPAND, revision)
+            migrations.upgrade(connection, chain, revision)
         with target.engine.connect() as connection:
-            found = expansion.restrictions(connection, known[-1])
-            assert found == [], f'revision {revision} does not only add'
+            restrictions = expansion.restrictions(connection, schemas[-1])
+            assert restrictions == [], f'{revision} does not only add'
+    assert 'nodes' in schemas[-1].tables
     with target.engine.begin() as connection:
-        for tables in known:
-            expansion.write(connection, tables)
+        for schema in schemas:
+            expansion.write(connection, schema)
     target.close()
 
 
