@@ -51,7 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
     from api import conf, serving, wsgi
     from vobjects.cli import settings
     from vobjects.clustering import topics
-    from vobjects.lock import shipped
+    from vobjects.lock import installed_locks
     from vobjects.rpc import transport
 
     if files := _files(options):
@@ -59,7 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
     release = options.serve_emulate or options.emulate
     if release:
         # Check the name here, so that the user sees the error at once.
-        shipped.release(release)
+        installed_locks.release(release)
         os.environ[wsgi.EMULATE] = release
     read = wsgi.configuration()
     settings.announce(

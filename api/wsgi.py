@@ -24,7 +24,7 @@ from oslo_log import log as oslo_log
 from api import app, context
 from api import conf as api_conf
 from vobjects.clustering import history, topics
-from vobjects.lock import shipped
+from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, server
 
@@ -120,7 +120,7 @@ def _stand_in() -> str:
     """
     release = os.environ.get(EMULATE, '')
     if release:
-        spoken = shipped.spoken(shipped.release(release))
+        spoken = installed_locks.spoken(installed_locks.release(release))
         manifest.stand_in(server.emulated(spoken))
     return release
 

@@ -168,7 +168,7 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     if path is None and options.emulate is None:
         return None
     from engine import service
-    from vobjects.lock import shipped
+    from vobjects.lock import installed_locks
     from vobjects.rpc import server
 
     # The emulation depends on the registered types, so all of them must be
@@ -176,7 +176,7 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     assert service.TYPES
     if path is None:
         return server.emulated(
-            shipped.spoken(shipped.release(options.emulate))
+            installed_locks.spoken(installed_locks.release(options.emulate))
         )
     try:
         return server.emulated(Manifest.load(path))

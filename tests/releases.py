@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from vobjects.lock import shipped
+from vobjects.lock import installed_locks
 from vobjects.lock.model import Lock, TypeShape
 from vobjects.versions import Version
 
@@ -25,7 +25,7 @@ def stopped_at(limits: Mapping[str, Version]) -> Lock:
                 return dataclasses.replace(shape, release=release)
         return None
 
-    lock = shipped.lock_of('clustering')
+    lock = installed_locks.lock_of('clustering')
     return dataclasses.replace(
         lock,
         releases=tuple(limits),

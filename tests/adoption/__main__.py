@@ -12,15 +12,10 @@ import sys
 import warnings
 from typing import Any
 
+from tests.adoption import observations, services, timing
 from vobjects.lock import registries, snapshot
 from vobjects.objects.adoption import adopt
 from vobjects.objects.codec.compiled import compiled
-
-from tests.adoption import (  # isort: skip - after what chooses threads
-    observing,
-    services,
-    timing,
-)
 
 OPERATIONS = ('to_primitive', 'from_primitive', 'clone', 'what_changed')
 
@@ -36,15 +31,15 @@ def main() -> int:
     warnings.simplefilter('ignore')
     logging.disable(logging.CRITICAL)
     registries.load(services.SERVICES[name].imports)
-    before = observing.observe(SEEDS)
-    prints, took = observing.fingerprints(), timing.times()
+    before = observations.observe(SEEDS)
+    prints, took = observations.fingerprints(), timing.times()
     adopted = adopt(
         cls
         for versions in registries.registered().values()
         for cls in versions
     )
-    after = observing.observe(SEEDS)
-    prints_after, took_after = observing.fingerprints(), timing.times()
+    after = observations.observe(SEEDS)
+    prints_after, took_after = observations.fingerprints(), timing.times()
     full = sum(compiled(cls).may_nest() for cls in adopted)
     said(f'{len(adopted)} classes, {full} of them compiled in full\n')
     equal = compare(before, after)
@@ -63,7 +58,7 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> bool:
         for what, value in before[key].items():
             other = after[key][what]
             if other != value:
-                said(f'{key}, {what}: {observing.path_to(value, other)}\n')
+                said(f'{key}, {what}: {observations.path_to(value, other)}\n')
     pairs = [
         (value, after[key][what])
         for key, seen in before.items()

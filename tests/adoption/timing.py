@@ -10,7 +10,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from tests.adoption.drawing import instance
+from tests.adoption.random_objects import instance
 from vobjects.lock import registries
 
 TIMER = time.process_time

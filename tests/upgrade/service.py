@@ -22,7 +22,7 @@ from tests.functional.rest import NEWEST, Rest
 from tests.upgrade import door, fleets
 from tests.upgrade.customers import Customers
 from tests.upgrade.messages import Messages
-from vobjects.lock import shipped
+from vobjects.lock import installed_locks
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade.revisions import Environment
 
@@ -199,7 +199,7 @@ class Service(upgrade.Fleet):
     def _old(self, kind: str) -> str:
         """Return the option by which a process is an old one."""
         if kind == 'api':
-            oldest = shipped.lock_of('clustering').releases[0]
+            oldest = installed_locks.lock_of('clustering').releases[0]
             return f'--emulate={oldest}'
         path = self._deployment.directory / 'old.json'
         self._manifest.dump(path)

@@ -11,12 +11,12 @@ from tests.functional.harness import Deployment, Kind, deployed
 from tests.functional.processes import Process, wait_for
 from tests.releases import stopped_at
 from vobjects.clustering import history
-from vobjects.lock import shipped, text
+from vobjects.lock import installed_locks, text
 from vobjects.versions import Version
 
 ENDS = (next(iter(history.HISTORY)), list(history.HISTORY)[-1])
 
-RELEASES = shipped.lock_of('clustering').releases
+RELEASES = installed_locks.lock_of('clustering').releases
 
 
 #: Releases that there might have been, and where each stopped.
@@ -29,12 +29,14 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / 'archive'
     package.mkdir()
     (package / '__init__.py').touch()
-    (package / shipped.NAME).write_text(text.dump(stopped_at(INVENTED)))
+    (package / installed_locks.NAME).write_text(
+        text.dump(stopped_at(INVENTED))
+    )
     about = tmp_path / 'archive-1.dist-info'
     about.mkdir()
     (about / 'METADATA').write_text('Name: archive\nVersion: 1\n')
     (about / 'entry_points.txt').write_text(
-        f'[{shipped.GROUP}]\narchive = archive\n'
+        f'[{installed_locks.GROUP}]\narchive = archive\n'
     )
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
 

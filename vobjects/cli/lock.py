@@ -25,7 +25,7 @@ from vobjects.lock import (
     text,
 )
 from vobjects.lock.model import Lock, LockError, TypeShape
-from vobjects.lock.report import FORMATS, people
+from vobjects.lock.report import FORMATS, text_report
 from vobjects.lock.rules import ORDERS, RULES
 from vobjects.lock.source_location import Place, in_file, place_of
 
@@ -65,7 +65,7 @@ def diff(argv: list[str]) -> int:
     old = sources.resolve(options.old, options.file)
     result = check.diff(old, sources.resolve(options.new, options.file))
     if options.format == 'text':
-        for line in people.covered(result):
+        for line in text_report.covered(result):
             print(line)
     return _report(result, options)
 
@@ -207,7 +207,7 @@ def _updated(lock: Lock, options: argparse.Namespace) -> int:
 
 
 def _refuse(refused: edit.Refused, options: argparse.Namespace) -> int:
-    print(people.text(refused.result, _placed(options.file)), end='')
+    print(text_report.text(refused.result, _placed(options.file)), end='')
     print(f'vobjects lock: {refused}', file=sys.stderr)
     return FOUND
 

@@ -9,7 +9,7 @@ import importlib.metadata
 import pathlib
 
 from vobjects import exceptions
-from vobjects.lock import parse, shipped, sources
+from vobjects.lock import installed_locks, parse, sources
 from vobjects.versions import Version
 
 DEFAULT_SERVICE = 'clustering'
@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
     lock = (
         parse.load(options.file)
         if options.file
-        else shipped.lock_of(options.service)
+        else installed_locks.lock_of(options.service)
     )
     sources.load(lock, options.file or sources.DEFAULT)
     from vobjects.testing import matrix, matrix_page
@@ -63,7 +63,7 @@ def _microversions(service: str) -> list[Version]:
 
     :raises vobjects.exceptions.VobjectsError: the service is not installed
     """
-    for point in importlib.metadata.entry_points(group=shipped.GROUP):
+    for point in importlib.metadata.entry_points(group=installed_locks.GROUP):
         if point.name == service:
             history = importlib.import_module(f'{point.module}.history')
             return [Version.parse(text) for text in history.HISTORY]
@@ -101,7 +101,8 @@ def _parser() -> argparse.ArgumentParser:
         '--service',
         default=DEFAULT_SERVICE,
         metavar='NAME',
-        help=f'an entry point of {shipped.GROUP} (default: %(default)s)',
+        help=f'an entry point of {installed_locks.GROUP}'
+        ' (default: %(default)s)',
     )
     parser.add_argument(
         '--file',

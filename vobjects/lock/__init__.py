@@ -24,7 +24,7 @@
     golden.py       primitives as each release wrote them
     shipped.py      the locks of installed services
 
-:mod:`vobjects.testing.peers` emulates a peer of a locked version, and
+:mod:`vobjects.testing.emulated_peer` emulates a peer of a locked version, and
 :mod:`vobjects.testing.invariants` has the invariants that every type must
     keep.
 

@@ -15,7 +15,7 @@ from vobjects import objects  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions
-from vobjects.lock import notation, registries, service_quirks
+from vobjects.lock import field_schemas, registries, service_quirks
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
     BY_HAND,
@@ -153,7 +153,8 @@ def _shape(
         version,
         kind=_kind(cls),
         fields=tuple(
-            notation.field_shape(name, fields[name]) for name in sorted(fields)
+            field_schemas.field_shape(name, fields[name])
+            for name in sorted(fields)
         ),
         conversions=conversions,
         microversion=microversion,

@@ -32,7 +32,7 @@ from mypy.types import (
     get_proper_type,
 )
 
-from vobjects.mypy_plugin.declared import (
+from vobjects.mypy_plugin.field_types import (
     CODE,
     KEY,
     Declared,

@@ -9,7 +9,7 @@ from typing import Any
 from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.lock import shipped
+from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
 from vobjects.objects.manifest import Manifest, minimum, stood_in
 
@@ -89,7 +89,7 @@ def _configured(level: str) -> Manifest | None:
     try:
         if path.exists():
             return Manifest.load(path)
-        return shipped.spoken(shipped.release(level))
+        return installed_locks.spoken(installed_locks.release(level))
     except OSError as error:
         raise exceptions.VobjectsError(
             f'[upgrade_levels] engine = {level}: {error.strerror}'

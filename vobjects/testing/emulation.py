@@ -9,11 +9,11 @@ import pathlib
 from collections.abc import Iterator
 
 from vobjects.lock import parse, sources
+from vobjects.lock.installed_locks import spoken
 from vobjects.lock.model import Lock
-from vobjects.lock.shipped import spoken
 from vobjects.objects import manifest
 from vobjects.rpc import server
-from vobjects.testing.peers import Peer
+from vobjects.testing.emulated_peer import Peer
 
 
 @contextlib.contextmanager

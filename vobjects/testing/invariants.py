@@ -52,7 +52,7 @@ from vobjects.lock.model import (
 )
 from vobjects.objects.history import Plan
 from vobjects.testing import strategies
-from vobjects.testing.peers import Peer
+from vobjects.testing.emulated_peer import Peer
 from vobjects.versions import Version
 
 Data = Mapping[str, Any]

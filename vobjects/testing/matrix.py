@@ -2,7 +2,7 @@
 """Try every microversion with every release.
 
 The API is this build. For each release, an engine is emulated from the lock
-alone (:class:`vobjects.testing.peers.Peer`). The matrix computes the
+alone (:class:`vobjects.testing.emulated_peer.Peer`). The matrix computes the
 microversions that the API would offer with that engine. For each of them,
 every request type is filled with the fields of the microversion, sent, and
 read by the engine. Every response type is written by the engine, and read and
@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from vobjects import exceptions, objects
-from vobjects.lock import registries, samples, shipped
+from vobjects.lock import installed_locks, registries, samples
 from vobjects.lock.model import Lock
 from vobjects.objects import manifest
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet, serializer
-from vobjects.testing.peers import Peer
+from vobjects.testing.emulated_peer import Peer
 from vobjects.versions import Version
 
 #: ``served``: all data arrives. ``refused``: the API does not offer the
@@ -72,7 +72,7 @@ class _Column:
     def __init__(self, release: str, then: Lock, newest: Version) -> None:
         self._release = release
         self._peer = Peer(then)
-        self._known = shipped.spoken(then)
+        self._known = installed_locks.spoken(then)
         member = fleet.Member(
             id=release,
             binary='engine',

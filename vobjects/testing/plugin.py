@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from vobjects.testing import plans
+from vobjects.testing import upgrade_plugin
 
-vobjects_upgrade = plans.vobjects_upgrade
+vobjects_upgrade = upgrade_plugin.vobjects_upgrade
 
 FIXTURE = 'vobjects_laws'
 
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         'instances drawn by hypothesis for each type and version',
         default='5',
     )
-    plans.add_options(parser)
+    upgrade_plugin.add_options(parser)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -58,7 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             FIXTURE, found.values(), ids=found.keys(), indirect=True
         )
-    plans.generate_tests(metafunc)
+    upgrade_plugin.generate_tests(metafunc)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def pytest_terminal_summary(
             f'vobjects laws: {len(counted)} cases hold; {fired} of'
             f' {declared} declared changes happened'
         )
-    plans.summarize(terminalreporter)
+    upgrade_plugin.summarize(terminalreporter)
 
 
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:

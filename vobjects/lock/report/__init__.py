@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.report import machines, people
+from vobjects.lock.report import machine_reports, text_report
 from vobjects.lock.source_location import Place
 
 #: Returns the location of a finding in the source; None: unknown.
 Placed = Callable[[Finding], Place | None]
 
 FORMATS: Mapping[str, Callable[[Result, Placed], str]] = {
-    'text': people.text,
-    'json': machines.as_json,
-    'sarif': machines.sarif,
-    'github': machines.github,
-    'junit': machines.junit,
+    'text': text_report.text,
+    'json': machine_reports.as_json,
+    'sarif': machine_reports.sarif,
+    'github': machine_reports.github,
+    'junit': machine_reports.junit,
 }

@@ -17,10 +17,10 @@ Any service can use this package; it does not depend on the processes' purpose.
 
 from __future__ import annotations
 
-from vobjects.testing.upgrade.checking import UpgradeFailed, check
+from vobjects.testing.upgrade.checker import UpgradeFailed, check
 from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
-from vobjects.testing.upgrade.running import Report, run
+from vobjects.testing.upgrade.runner import Report, run
 from vobjects.testing.upgrade.steps import Process, Step, Terms
 from vobjects.testing.upgrade.tree import tree
 

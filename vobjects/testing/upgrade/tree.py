@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from vobjects.testing.upgrade.running import Line, Report
+from vobjects.testing.upgrade.runner import Line, Report
 
 #: Maximum length of each line of an error in characters, and number of lines.
 WIDTH = 1200

@@ -130,7 +130,7 @@ OURS = sorted(
     key=lambda cls: cls.__name__,
 )
 
-#: Those that have older versions; of all others see testing/test_own_laws.
+#: Types with older versions; test_repository_invariants covers the others.
 CHANGED = [cls for cls in OURS if cls.VERSION != '1.0']
 
 

@@ -13,7 +13,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
-from tests.unit.vobjects.lock.types import plain
+from tests.unit.vobjects.lock.factories import plain
 from vobjects.lock import registries, snapshot
 
 pytestmark = pytest.mark.usefixtures('registry')

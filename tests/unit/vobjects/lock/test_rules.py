@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from oslo_versionedobjects import base as ovo_base
 
-from tests.unit.vobjects.lock.types import (
+from tests.unit.vobjects.lock.factories import (
     TODAY,
     checked,
     ironic,

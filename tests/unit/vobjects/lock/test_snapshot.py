@@ -9,7 +9,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fixture
 
-from tests.unit.vobjects.lock.types import ours, plain
+from tests.unit.vobjects.lock.factories import ours, plain
 from vobjects import fields, objects
 from vobjects.lock import parse, snapshot, text
 from vobjects.lock.fingerprint import fingerprint

@@ -94,10 +94,10 @@ def test_types_when_read_from_the_cache_then_are_the_same(
     run: Run, said: Said
 ) -> None:
     """A changed module sees types of modules that were not read again."""
-    path = run.there / 'imported.py'  # type: ignore[attr-defined]
+    path = run.there / 'imported_types.py'  # type: ignore[attr-defined]
     text = path.read_text().replace('def read(', '\n\ndef read(')
     path.write_text(text)
     again = run()
-    unchanged = {line for line in said if line[0] != 'imported'}
-    assert again == unchanged | _expected('imported', text)
+    unchanged = {line for line in said if line[0] != 'imported_types'}
+    assert again == unchanged | _expected('imported_types', text)
     assert {line[0] for line in again} == set(NAMES)

@@ -11,7 +11,13 @@ import pytest
 from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 
-from tests.unit.vobjects.lock.types import TODAY, ironic, locked, ours, plain
+from tests.unit.vobjects.lock.factories import (
+    TODAY,
+    ironic,
+    locked,
+    ours,
+    plain,
+)
 from vobjects import fields, objects
 from vobjects.lock import edit, snapshot
 from vobjects.lock.model import Lock

@@ -13,7 +13,7 @@ import pytest
 from tests.releases import stopped_at
 from vobjects.cli import main
 from vobjects.clustering import history, types
-from vobjects.lock import parse, shipped
+from vobjects.lock import installed_locks, parse
 from vobjects.lock.model import Lock
 from vobjects.testing import matrix, matrix_page
 from vobjects.testing.matrix import Cell
@@ -27,7 +27,7 @@ MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
 
 
 def shipped_lock() -> Lock:
-    return shipped.lock_of('clustering')
+    return installed_locks.lock_of('clustering')
 
 
 @functools.cache

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mypy is run on; the comments say what it has to answer."""
+"""Input for mypy; the comments contain the expected output."""

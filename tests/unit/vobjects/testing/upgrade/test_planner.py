@@ -5,7 +5,7 @@ import collections
 
 import pytest
 
-from tests.unit.vobjects.testing.upgrade.fakes import TERMS
+from tests.unit.vobjects.testing.upgrade.shop_fleet import TERMS
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade import planner, steps
 

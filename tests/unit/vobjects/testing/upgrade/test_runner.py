@@ -4,8 +4,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from tests.unit.vobjects.testing.upgrade import fakes
-from tests.unit.vobjects.testing.upgrade.fakes import TERMS, Shop
+from tests.unit.vobjects.testing.upgrade import shop_fleet
+from tests.unit.vobjects.testing.upgrade.shop_fleet import TERMS, Shop
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade.tree import tree
 
@@ -45,7 +45,9 @@ def test_steps_are_done_in_order_between_hooks() -> None:
 
 
 def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
-    report = upgrade.run(plan(*STEPS), fakes.opens(fakes.loses_when_killed))
+    report = upgrade.run(
+        plan(*STEPS), shop_fleet.opens(shop_fleet.loses_when_killed)
+    )
 
     failed = report.failed
     assert failed is not None
@@ -58,7 +60,9 @@ def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
 
 def test_tree_has_each_step_with_its_state() -> None:
     text = tree(
-        upgrade.run(plan(*STEPS), fakes.opens(fakes.loses_when_killed))
+        upgrade.run(
+            plan(*STEPS), shop_fleet.opens(shop_fleet.loses_when_killed)
+        )
     )
     plain = [line.split('  (')[0] for line in text.splitlines()]
 
@@ -107,7 +111,7 @@ def test_what_a_failure_leads_to_when_closing_does_not_hide_it() -> None:
     @contextlib.contextmanager
     def opens() -> Iterator[upgrade.Fleet]:
         try:
-            yield Shop(fakes.loses_when_killed)
+            yield Shop(shop_fleet.loses_when_killed)
         finally:
             raise OSError('a process had ended')
 
@@ -122,7 +126,7 @@ def test_failure_of_the_last_hook_is_one_of_the_plan() -> None:
         if what == 'after':
             shop.sold -= 1
 
-    failed = upgrade.run(plan(STEPS[0]), fakes.opens(forgets)).failed
+    failed = upgrade.run(plan(STEPS[0]), shop_fleet.opens(forgets)).failed
 
     assert failed is not None
     assert (failed.phase, failed.text) == ('after', 'after()')

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     # Every project's pytest loads the plugin, so it must import quickly.
     from vobjects.testing.upgrade.planner import Plan
-    from vobjects.testing.upgrade.running import Opens, Report
+    from vobjects.testing.upgrade.runner import Opens, Report
     from vobjects.testing.upgrade.steps import Terms
 
 FIXTURE = 'vobjects_upgrade'
@@ -82,8 +82,8 @@ def vobjects_upgrade(
 
     See :func:`vobjects.testing.upgrade.check`.
     """
-    from vobjects.testing.upgrade import checking
-    from vobjects.testing.upgrade.shrinking import Limits
+    from vobjects.testing.upgrade import checker
+    from vobjects.testing.upgrade.shrinker import Limits
     from vobjects.testing.upgrade.tree import tree
 
     config = request.config
@@ -94,10 +94,10 @@ def vobjects_upgrade(
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
     def again(plan: Plan) -> str:
-        return f'pytest {shlex.quote(test)} {checking.options(plan)}'
+        return f'pytest {shlex.quote(test)} {checker.options(plan)}'
 
     def check(terms: Terms, opens: Opens) -> Report:
-        report = checking.check(
+        report = checker.check(
             terms,
             opens,
             seed=request.param,

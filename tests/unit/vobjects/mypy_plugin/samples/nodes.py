@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of ours: every way to declare a field."""
+"""Types of vobjects: every way to declare a field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTE = fields.StringField(nullable=True)
 
 
 class Owned(objects.Resource):
-    """Not registered; others inherit from it."""
+    """An unregistered base class."""
 
     fields = {'project': fields.StringField()}
 
@@ -46,7 +46,7 @@ class Node(Owned):
         ),
         'pairs': fields.Field(fields.List(fields.Set(fields.Integer()))),
         'note': _NOTE,
-        'absent': fields.ObjectField('NobodyKnows'),
+        'absent': fields.ObjectField('NotDefined'),
         **_TIMES,
     }
 
@@ -80,7 +80,7 @@ class Copied(objects.Request):
 
 
 def use(value: object) -> None:
-    """Have it read."""
+    """Use a value."""
 
 
 def read(node: Node, nodes: Nodes, other: Other, copied: Copied) -> None:
@@ -90,21 +90,21 @@ def read(node: Node, nodes: Nodes, other: Other, copied: Copied) -> None:
     reveal_type(node.size)  # reveals: int | None
     reveal_type(node.count)  # reveals: int
     reveal_type(node.data)  # reveals: dict[str, Any]
-    reveal_type(node.cluster)  # reveals: samples.ours.Cluster | None
+    reveal_type(node.cluster)  # reveals: samples.nodes.Cluster | None
     n = node
-    reveal_type(n.map)  # reveals: dict[str, samples.ours.Node | None] | None
+    reveal_type(n.map)  # reveals: dict[str, samples.nodes.Node | None] | None
     reveal_type(node.pairs)  # reveals: list[set[int]]
     reveal_type(node.note)  # reveals: str | None
     reveal_type(node.absent)  # reveals: Any
     reveal_type(node.created_at)  # reveals: datetime.datetime | None
     reveal_type(node.obj_clone().count)  # reveals: int
     reveal_type(Node.obj_from_primitive({}).size)  # reveals: int | None
-    reveal_type(nodes[0])  # reveals: samples.ours.Node
+    reveal_type(nodes[0])  # reveals: samples.nodes.Node
     reveal_type([one.count for one in nodes])  # reveals: list[int]
-    reveal_type(nodes.objects)  # reveals: list[samples.ours.Node]
+    reveal_type(nodes.objects)  # reveals: list[samples.nodes.Node]
     reveal_type(other.status)  # reveals: int
     reveal_type(other.name)  # reveals: str
-    reveal_type(copied.parent)  # reveals: samples.ours.Cluster | None
+    reveal_type(copied.parent)  # reveals: samples.nodes.Cluster | None
     reveal_type(copied.extra)  # reveals: float
     use(node.gone)  # reports: attr-defined
     use(node.nmae)  # reports: attr-defined

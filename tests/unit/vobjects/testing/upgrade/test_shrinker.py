@@ -7,39 +7,41 @@ import itertools
 
 import pytest
 
-from tests.unit.vobjects.testing.upgrade import fakes
-from tests.unit.vobjects.testing.upgrade.fakes import TERMS, Shop
+from tests.unit.vobjects.testing.upgrade import shop_fleet
+from tests.unit.vobjects.testing.upgrade.shop_fleet import TERMS, Shop
 from vobjects.testing import upgrade
-from vobjects.testing.upgrade import shrinking
-from vobjects.testing.upgrade.shrinking import Limits
+from vobjects.testing.upgrade import shrinker
+from vobjects.testing.upgrade.shrinker import Limits
 
 #: Runs; in memory there are enough.
 ENOUGH = Limits(runs=100)
 
 
-def caught(fault: fakes.Fault, seed: int, steps: int = 12) -> upgrade.Report:
+def caught(
+    fault: shop_fleet.Fault, seed: int, steps: int = 12
+) -> upgrade.Report:
     """Return the report of the first plan from a seed on that fails."""
     for number in itertools.count(seed):
         plan = upgrade.draw(TERMS, number, steps)
-        report = upgrade.run(plan, fakes.opens(fault))
+        report = upgrade.run(plan, shop_fleet.opens(fault))
         if report.failed:
             return report
     raise AssertionError
 
 
 def shrunk(
-    fault: fakes.Fault, report: upgrade.Report, limits: Limits = ENOUGH
-) -> shrinking.Shrunk:
-    return shrinking.shrink(
-        report, lambda plan: upgrade.run(plan, fakes.opens(fault)), limits
+    fault: shop_fleet.Fault, report: upgrade.Report, limits: Limits = ENOUGH
+) -> shrinker.Shrunk:
+    return shrinker.shrink(
+        report, lambda plan: upgrade.run(plan, shop_fleet.opens(fault)), limits
     )
 
 
 @pytest.mark.parametrize('seed', range(0, 100, 5))
 def test_worker_that_loses_its_work_is_caught_by_one_kill(seed: int) -> None:
-    report = caught(fakes.loses_when_killed, seed)
+    report = caught(shop_fleet.loses_when_killed, seed)
 
-    found = shrunk(fakes.loses_when_killed, report)
+    found = shrunk(shop_fleet.loses_when_killed, report)
 
     assert found.is_minimal
     assert [s.kind for s in found.report.plan.steps] == ['kill']
@@ -48,7 +50,7 @@ def test_worker_that_loses_its_work_is_caught_by_one_kill(seed: int) -> None:
 
 @pytest.mark.parametrize('seed', range(0, 100, 5))
 def test_fault_that_takes_two_steps_keeps_both(seed: int) -> None:
-    fault = fakes.sells_twice_after_rollback
+    fault = shop_fleet.sells_twice_after_rollback
     report = caught(fault, seed)
 
     found = shrunk(fault, report)
@@ -71,12 +73,12 @@ def test_fault_that_takes_no_step_leaves_none() -> None:
 
 def test_other_failure_than_the_first_is_not_taken_for_it() -> None:
     def either(shop: Shop, what: str, whom: str) -> None:
-        fakes.loses_when_killed(shop, what, whom)
+        shop_fleet.loses_when_killed(shop, what, whom)
         if what == 'after' and 'kill one' not in shop.done:
             raise OSError('something else')
 
     plan = upgrade.draw(TERMS, 3, 20)
-    report = upgrade.run(plan, fakes.opens(either))
+    report = upgrade.run(plan, shop_fleet.opens(either))
     assert report.failed is not None
     assert report.failed.invariant
 
@@ -88,21 +90,23 @@ def test_other_failure_than_the_first_is_not_taken_for_it() -> None:
 
 
 def test_number_and_time_of_the_runs_are_bounded() -> None:
-    report = caught(fakes.sells_twice_after_rollback, 1, 40)
+    report = caught(shop_fleet.sells_twice_after_rollback, 1, 40)
     runs = 0
     now = itertools.count(step=10.0)
 
     def run(plan: upgrade.Plan) -> upgrade.Report:
         nonlocal runs
         runs += 1
-        return upgrade.run(plan, fakes.opens(fakes.sells_twice_after_rollback))
+        return upgrade.run(
+            plan, shop_fleet.opens(shop_fleet.sells_twice_after_rollback)
+        )
 
-    few = shrinking.shrink(report, run, Limits(runs=3))
+    few = shrinker.shrink(report, run, Limits(runs=3))
     assert (few.runs, runs, few.is_minimal) == (3, 3, False)
     assert few.report.failed is not None
 
     runs = 0
-    soon = shrinking.shrink(
+    soon = shrinker.shrink(
         report, run, Limits(seconds=35), clock=lambda: next(now)
     )
     assert 0 < soon.runs == runs < 5
@@ -110,11 +114,11 @@ def test_number_and_time_of_the_runs_are_bounded() -> None:
 
 
 def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
-    fault = fakes.sells_twice_after_rollback
+    fault = shop_fleet.sells_twice_after_rollback
     seed = caught(fault, 1).plan.seed
 
     with pytest.raises(upgrade.UpgradeFailed) as raised:
-        upgrade.check(TERMS, fakes.opens(fault), seed=seed, steps=12)
+        upgrade.check(TERMS, shop_fleet.opens(fault), seed=seed, steps=12)
 
     error = raised.value
     assert error.shrunk is not None
@@ -130,7 +134,7 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
     with pytest.raises(upgrade.UpgradeFailed) as repeated:
         upgrade.check(
             TERMS,
-            fakes.opens(fault),
+            shop_fleet.opens(fault),
             seed=seed,
             steps=12,
             only={step.number for step in small.steps},
@@ -140,5 +144,5 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
 
 def test_plan_that_goes_well_is_returned() -> None:
     for seed in range(50):
-        report = upgrade.check(TERMS, fakes.opens(), seed=seed)
+        report = upgrade.check(TERMS, shop_fleet.opens(), seed=seed)
         assert report.failed is None

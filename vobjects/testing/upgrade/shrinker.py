@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from vobjects.testing.upgrade.planner import Plan
-from vobjects.testing.upgrade.running import Report
+from vobjects.testing.upgrade.runner import Report
 
 Runs = Callable[[Plan], Report]
 

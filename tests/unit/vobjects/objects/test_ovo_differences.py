@@ -21,7 +21,7 @@ from oslo_versionedobjects import fixture
 from vobjects import exceptions, fields, objects
 from vobjects.objects import manifest
 from vobjects.objects.history import added, removed
-from vobjects.testing import comparing, strategies
+from vobjects.testing import comparison, strategies
 
 Types = types.SimpleNamespace
 
@@ -436,10 +436,10 @@ def test_g31_ours_compares_times(registry: None) -> None:
     at = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     event = Event(at=at)
     other = at.replace(year=1999)
-    assert comparing.differences(event, {'at': other}) == {'at': (at, other)}
-    assert comparing.differences(event, {'at': at.replace(tzinfo=None)}) == {}
-    assert comparing.differences(event, event.obj_clone()) == {}
-    assert comparing.differences(event, {}) == {'at': (at, comparing.UNSET)}
+    assert comparison.differences(event, {'at': other}) == {'at': (at, other)}
+    assert comparison.differences(event, {'at': at.replace(tzinfo=None)}) == {}
+    assert comparison.differences(event, event.obj_clone()) == {}
+    assert comparison.differences(event, {}) == {'at': (at, comparison.UNSET)}
 
 
 def test_g32_theirs_does_not_convert_up(theirs: Types) -> None:

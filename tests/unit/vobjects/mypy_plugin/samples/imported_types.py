@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that name, and inherit from, types of another module."""
+"""Types that refer to, and inherit from, types of another module."""
 
 from __future__ import annotations
 
 from typing import reveal_type
 
-from samples import ours
+from samples import nodes
 
 from vobjects import fields, objects
 
@@ -15,21 +15,21 @@ class Group(objects.Resource):
     fields = {
         'first': fields.ObjectField('Node'),
         'all': fields.ListOfObjectsField('Node', nullable=True),
-        **ours.Cluster.fields,
+        **nodes.Cluster.fields,
     }
 
 
 @objects.register
-class Special(ours.Node):
+class Special(nodes.Node):
     VERSION = '1.2'
 
     fields = {'special': fields.BooleanField(default=False)}
 
 
 def read(group: Group, special: Special) -> None:
-    reveal_type(group.first)  # reveals: samples.ours.Node
-    reveal_type(group.all)  # reveals: list[samples.ours.Node] | None
-    reveal_type(group.nodes)  # reveals: list[samples.ours.Node]
+    reveal_type(group.first)  # reveals: samples.nodes.Node
+    reveal_type(group.all)  # reveals: list[samples.nodes.Node] | None
+    reveal_type(group.nodes)  # reveals: list[samples.nodes.Node]
     reveal_type(special.special)  # reveals: bool
     reveal_type(special.project)  # reveals: str
     Special(special=True, name='n', project='p')

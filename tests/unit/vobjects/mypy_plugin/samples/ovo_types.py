@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of oslo.versionedobjects itself."""
+"""Types of plain oslo.versionedobjects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from oslo_versionedobjects import base, fields
 
 
 class Registry(base.VersionedObjectRegistry):
-    """Of a service of its own."""
+    """The registry of a service."""
 
 
 class Mixin:
-    """Fields that this plug-in does not come to see."""
+    """Fields that the plug-in does not see."""
 
     fields: MutableMapping[str, fields.Field[Any]] = {
         'unseen': fields.StringField()
@@ -54,7 +54,7 @@ class Own(base.VersionedObject):
 
 
 def use(value: object) -> None:
-    """Have it read."""
+    """Use a value."""
 
 
 def read(
@@ -64,7 +64,7 @@ def read(
     reveal_type(host.created_at)  # reveals: datetime.datetime | None
     reveal_type(host.tags)  # reveals: dict[str, list[str]]
     reveal_type(host.stages)  # reveals: list[str]
-    reveal_type(hosts[0])  # reveals: samples.theirs.Host
+    reveal_type(hosts[0])  # reveals: samples.ovo_types.Host
     reveal_type(mixed.name)  # reveals: str
     reveal_type(mixed.unseen)  # reveals: Any
     reveal_type(computed.one)  # reveals: Any

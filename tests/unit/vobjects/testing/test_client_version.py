@@ -11,7 +11,7 @@ import webtest
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.microversions import middleware, policy, presets
-from vobjects.testing.versions import set_version
+from vobjects.testing.client_version import set_version
 
 PATH = '/v1/things'
 

@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax import saxutils
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.report import people
+from vobjects.lock.report import text_report
 from vobjects.lock.rules import ORDERS, RULES
 from vobjects.lock.source_location import Place
 
@@ -111,7 +111,7 @@ def _sarif(one: Finding, place: Place | None) -> dict[str, Any]:
 
 
 def _message(one: Finding) -> str:
-    lines = [people.title(one)]
+    lines = [text_report.title(one)]
     lines += [
         f'{name}: {one.breaks[order]}'
         for order, name in ORDERS.items()
@@ -135,7 +135,9 @@ def github(result: Result, placed: Placed) -> str:
             f'::error{where}title={_property(one.rule.id)}::'
             f'{_data(_message(one))}'
         )
-    return ''.join(f'{line}\n' for line in [*lines, people.summary(result)])
+    return ''.join(
+        f'{line}\n' for line in [*lines, text_report.summary(result)]
+    )
 
 
 def _data(text: str) -> str:
@@ -153,7 +155,7 @@ def junit(result: Result, placed: Placed) -> str:
         failed = [one for one in result.failing if one.rule is rule]
         name = saxutils.quoteattr(rule.id)
         inner = ''.join(
-            f'<failure message={saxutils.quoteattr(people.title(one))}>'
+            f'<failure message={saxutils.quoteattr(text_report.title(one))}>'
             f'{saxutils.escape(_message(one))}</failure>'
             for one in failed
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of ours that cannot be read, which is said."""
+"""Types of vobjects with fields that the plug-in cannot read."""
 
 from __future__ import annotations
 

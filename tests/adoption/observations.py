@@ -11,7 +11,7 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fixture
 
-from tests.adoption.drawing import instance
+from tests.adoption.random_objects import instance
 from vobjects.lock import registries
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from vobjects.testing.upgrade import planner, running, shrinking
+from vobjects.testing.upgrade import planner, runner, shrinker
 from vobjects.testing.upgrade.planner import Plan
-from vobjects.testing.upgrade.running import Opens, Report
-from vobjects.testing.upgrade.shrinking import Limits, Shrunk
+from vobjects.testing.upgrade.runner import Opens, Report
+from vobjects.testing.upgrade.shrinker import Limits, Shrunk
 from vobjects.testing.upgrade.steps import Terms
 from vobjects.testing.upgrade.tree import tree
 
@@ -48,7 +48,7 @@ def check(
     seed: int,
     steps: int = 10,
     only: Collection[int] | None = None,
-    limits: Limits | None = shrinking.LIMITS,
+    limits: Limits | None = shrinker.LIMITS,
     again: Again = options,
 ) -> Report:
     """Run the plan of a seed.
@@ -67,7 +67,7 @@ def check(
     plan = planner.draw(terms, seed, steps)
     if only is not None:
         plan = plan.only(only)
-    report = running.run(plan, opens)
+    report = runner.run(plan, opens)
     failed = report.failed
     if failed is None:
         return report
@@ -75,8 +75,8 @@ def check(
     shrunk = None
     if limits is not None and plan.steps:
         began = time.monotonic()
-        shrunk = shrinking.shrink(
-            report, lambda smaller: running.run(smaller, opens), limits
+        shrunk = shrinker.shrink(
+            report, lambda smaller: runner.run(smaller, opens), limits
         )
         found = shrunk.report.plan
         said += [
