@@ -218,7 +218,7 @@ class Dispatcher:
         try:
             key = actions.chosen(found, method.by_key, here)
         except api_errors.ValidationError as error:
-            error.said = messages.not_one_action(method.path, found)
+            error.compat_message = messages.not_one_action(method.path, found)
             raise
         chosen = method.by_key[key]
         content = _map(
@@ -299,11 +299,11 @@ def _below(found: dict[str, Any], route: routes.Route) -> Any:
             raise api_errors.ValidationError(
                 phrases.path_to('body', [name]),
                 f'unknown; the body is {{"{key}": {{...}}}}',
-                said=missing,
+                compat_message=missing,
             )
     if missing:
         raise api_errors.ValidationError(
-            'body', f'{key!r} is required', said=missing
+            'body', f'{key!r} is required', compat_message=missing
         )
     return found[key]
 
@@ -315,7 +315,7 @@ def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
         raise api_errors.ValidationError(
             'body',
             f'must name one {given.names}, not {len(found) or "none"}',
-            said=messages.not_one_action(
+            compat_message=messages.not_one_action(
                 route.path, found, messages.OPERATION
             ),
         )
@@ -341,10 +341,12 @@ def _object(content: Any) -> dict[str, Any]:
     return _map(content, 'body')
 
 
-def _map(content: Any, where: str, said: str = '') -> dict[str, Any]:
+def _map(content: Any, where: str, compat_message: str = '') -> dict[str, Any]:
     if not isinstance(content, dict):
         raise api_errors.ValidationError(
-            where, f'must be a JSON object, not {_json(content)}', said=said
+            where,
+            f'must be a JSON object, not {_json(content)}',
+            compat_message=compat_message,
         )
     return content
 

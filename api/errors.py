@@ -364,7 +364,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
         title=kind.title,
         detail=detail,
         type_name=cls.__name__,
-        message=getattr(error, 'said', ''),
+        message=getattr(error, 'compat_message', ''),
         request_id=request_id,
     )
     retry = (('Retry-After', str(RETRY_AFTER)),)

@@ -321,7 +321,7 @@ class Handler:
     def _say(self, error: errors.ValidationError, *, in_query: bool) -> None:
         """Set the message of a validation error to Senlin's."""
         if error.fault:
-            error.said = messages.field_message(
+            error.compat_message = messages.field_message(
                 error.fault, self.route.path, in_query=in_query
             )
 

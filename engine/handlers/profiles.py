@@ -87,7 +87,7 @@ class ProfileHandlers(common.Handlers):
             raise errors.InvalidSpec(
                 error.message,
                 f'Failed in creating profile {request.name}:'
-                f' {error.said or error.message}',
+                f' {error.compat_message or error.message}',
             ) from None
 
         def body(session: orm.Session) -> resources.Profile:

@@ -292,6 +292,8 @@ class Registry(plugins.Registry[ProfileType]):
                 schema.PARAMETER_TYPES,
             )
         except errors.InvalidSpec as error:
-            said = error.said and f'{error.said.rstrip(".")}.'
-            raise errors.InvalidSpec(error.message, said) from None
+            message = error.compat_message
+            if message:
+                message = f'{message.rstrip(".")}.'
+            raise errors.InvalidSpec(error.message, message) from None
         return kind, resolved

@@ -37,18 +37,21 @@ class ClusteringError(Exception):
     them, and a newer release may send more than this one knows.
 
     :ivar message: the problem, its place and the fix
-    :ivar said: Senlin's wording of the error; empty if it equals ``message``
+    :ivar compat_message: Senlin's wording of the error; empty if it equals
+        ``message``
     """
 
-    def __init__(self, message: str, said: str = '', *_newer: str) -> None:
+    def __init__(
+        self, message: str, compat_message: str = '', *_newer: str
+    ) -> None:
         self.message = message
-        self.said = said
-        super().__init__(*(part for part in (message, said) if part))
+        self.compat_message = compat_message
+        super().__init__(*(part for part in (message, compat_message) if part))
 
     @classmethod
-    def advised(cls, said: str, advice: str) -> Self:
+    def advised(cls, message: str, advice: str) -> Self:
         """Return an error whose message is Senlin's wording plus advice."""
-        return cls(f'{said} {advice}', said)
+        return cls(f'{message} {advice}', message)
 
     def __str__(self) -> str:
         # oslo.messaging appends the remote traceback to the class's text.
@@ -74,11 +77,15 @@ class ListTooLarge(BadRequest):
     """
 
     def __init__(
-        self, message: str, said: str = '', rows: str = '1', *_newer: str
+        self,
+        message: str,
+        compat_message: str = '',
+        rows: str = '1',
+        *_newer: str,
     ) -> None:
-        super().__init__(message, said)
+        super().__init__(message, compat_message)
         self.rows = rows
-        self.args = (message, said, rows)
+        self.args = (message, compat_message, rows)
 
 
 class Forbidden(ClusteringError):

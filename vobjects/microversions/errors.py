@@ -321,8 +321,8 @@ class ValidationError(InputError):
     :ivar path: location, for example ``body.cluster.nodes[2]``
     :ivar problem: the problem, without a full stop
     :ivar fault: the same as data, if it concerns a field
-    :ivar said: replacement text for ``error.message``, if clients of the
-        service expect a specific wording; empty: none
+    :ivar compat_message: replacement text for ``error.message``, if clients of
+        the service expect a specific wording; empty: none
     """
 
     code = 'validation-failed'
@@ -334,18 +334,20 @@ class ValidationError(InputError):
         problem: str,
         fault: FieldFault | None = None,
         *,
-        said: str = '',
+        compat_message: str = '',
     ) -> None:
         self.path = path
         self.problem = problem
         self.fault = fault
-        self.said = said
+        self.compat_message = compat_message
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
 
     def message_under(self, policy: Policy, detail: str) -> str:
         # Senlin has no wording for errors about versions.
-        return detail if self.is_about_versions else self.said or detail
+        return (
+            detail if self.is_about_versions else self.compat_message or detail
+        )
 
 
 def document(

@@ -21,7 +21,7 @@ def rejection(name: str, spec: dict[str, Any]) -> str:
     try:
         CHECKS[senlin_examples.kind(name)](spec)
     except errors.ClusteringError as error:
-        return error.said or error.message
+        return error.compat_message or error.message
     return ''
 
 

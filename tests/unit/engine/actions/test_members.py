@@ -120,7 +120,7 @@ def test_replacements_that_make_no_sense_are_told_in_senlins_words(
         engine.ask(
             clusters.ClusterReplaceNodesRequest(identity='c', nodes=given)
         )
-    assert caught.value.said == said
+    assert caught.value.compat_message == said
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_operation_that_the_type_does_not_offer_is_refused(
         engine.ask(clusters.ClusterOperationRequest(identity='c', **options))
     with pytest.raises(errors.BadRequest, match=says) as caught:
         engine.ask(nodes.NodeOperationRequest(identity=node, **options))
-    assert caught.value.said == said
+    assert caught.value.compat_message == said
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_cluster_whose_action_waits_for_its_nodes_is_locked(
     assert world.row(models.Action, scaling).status == 'WAITING'
     with pytest.raises(errors.ResourceIsLocked, match=scaling) as caught:
         engine.ask(request_type(identity='c'))
-    assert caught.value.said.endswith(
+    assert caught.value.compat_message.endswith(
         f"for cluster '{cluster}' cannot be completed because it is already"
         ' locked.'
     )

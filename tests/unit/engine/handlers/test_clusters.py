@@ -215,7 +215,9 @@ def test_action_while_another_runs_finds_the_cluster_locked(
         errors.ResourceIsLocked, match='There are these action'
     ) as caught:
         engine.ask(clusters.ClusterCheckRequest(identity='c'))
-    assert caught.value.said.endswith('because it is already locked.')
+    assert caught.value.compat_message.endswith(
+        'because it is already locked.'
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_bad_spec_is_refused(
             request_type(spec={**fleet.SPEC, 'properties': {}}, **named)
         )
     said = "Required spec item 'flavor' not provided"
-    assert caught.value.said == (
+    assert caught.value.compat_message == (
         f'Failed in creating profile p: {said}' if named else said
     )
     assert world.count(models.Profile) == 0

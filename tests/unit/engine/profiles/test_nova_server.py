@@ -129,7 +129,7 @@ def test_spec_of_no_type_is_not_found_and_told_which_there_are(
         match=r'Available types: os\.nova\.server-1\.0',
     ) as caught:
         REGISTRY.check_spec(bad)
-    assert caught.value.said == (
+    assert caught.value.compat_message == (
         f"The profile_type '{shown}' could not be found."
     )
 
@@ -150,7 +150,7 @@ def test_spec_that_does_not_fit_is_said_so_in_senlins_words(
 ) -> None:
     with pytest.raises(errors.InvalidSpec) as caught:
         REGISTRY.check_spec(bad)
-    assert caught.value.said == said
+    assert caught.value.compat_message == said
 
 
 def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
@@ -163,7 +163,7 @@ def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
         REGISTRY.check_operation(
             'os.nova.server-1.0', 'change_password', parameters
         )
-    assert caught.value.said == ''
+    assert caught.value.compat_message == ''
 
 
 def test_schema_is_shown_in_the_form_clients_know() -> None:

@@ -107,7 +107,7 @@ def test_rejected_value_keeps_the_sentence_of_senlin(
 ) -> None:
     with pytest.raises(errors.InvalidSpec) as caught:
         resolve(type_, value)
-    assert caught.value.said == said
+    assert caught.value.compat_message == said
 
 
 def test_nested_values_are_converted_and_null_counts_as_not_given() -> None:
@@ -143,7 +143,7 @@ def test_value_that_is_not_allowed_is_rejected_with_a_suggestion(
         "spec.properties.protocol: must be one of 'HTTP', 'TCP', not"
         f" {value!r}; did you mean 'HTTP'?"
     )
-    assert caught.value.said == (
+    assert caught.value.compat_message == (
         f"'{value}' must be one of the allowed values: HTTP, TCP"
     )
 
@@ -155,7 +155,7 @@ def test_string_parameter_of_an_operation_is_not_converted() -> None:
             parameters, {'host': 1}, schema.PARAMETERS, schema.PARAMETER_TYPES
         )
     assert caught.value.message == 'params.host: must be a string, not 1'
-    assert caught.value.said == 'value is not a string'
+    assert caught.value.compat_message == 'value is not a string'
 
 
 BOUNDED = {

@@ -30,4 +30,7 @@ def test_refusal_is_the_same_on_the_other_side_of_the_bus(
         json.dumps(sent), [errors.__name__]
     )
     assert isinstance(received, errors.InvalidSpec)
-    assert (str(received).splitlines()[0], received.said) == (message, said)
+    assert (str(received).splitlines()[0], received.compat_message) == (
+        message,
+        said,
+    )
