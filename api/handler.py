@@ -45,7 +45,7 @@ class Client(Protocol):
         self,
         context: RequestContext,
         request: objects.Request,
-        shown: manifest.Manifest | None = None,
+        versions: manifest.Manifest | None = None,
     ) -> Any:
         """Send a request to an engine, and return its result."""
 

@@ -69,7 +69,7 @@ class Application:
         self.stop_timeout = 0
         self._lock = threading.Lock()
         self._app: WSGIApplication | None = None
-        self._caller: client_process.Caller | None = None
+        self._caller: client_process.ClientProcess | None = None
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -98,11 +98,11 @@ class Application:
             connected.stop()
 
 
-def _caller(conf: cfg.ConfigOpts) -> client_process.Caller:
-    return client_process.Caller(
+def _caller(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
+    return client_process.ClientProcess(
         conf,
         exchange=topics.EXCHANGE,
-        calls=topics.ENGINE,
+        server_topic=topics.ENGINE,
         topic=topics.API,
         binary=BINARY,
         host=socket.gethostname(),
@@ -121,7 +121,7 @@ def _stand_in() -> str:
     release = os.environ.get(EMULATE, '')
     if release:
         spoken = installed_locks.spoken(installed_locks.release(release))
-        manifest.stand_in(server.emulated(spoken))
+        manifest.stand_in(server.emulated_manifest(spoken))
     return release
 
 

@@ -66,7 +66,7 @@ def main() -> int:
         _fill(engine, chosen.rows)
         endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
-            speaks=manifest.own(),
+            manifest=manifest.own(),
             context_from=context.from_dict,
         )
         print(f'{chosen.database}, {chosen.rows} rows, {NUMBER} in a round')

@@ -158,7 +158,7 @@ def check_bus(conf: cfg.ConfigOpts) -> None:
     """
     opened = transport.open_transport(conf, topics.EXCHANGE)
     try:
-        transport.connect_once(conf, opened, topics.ENGINE)
+        transport.check_connection(conf, opened, topics.ENGINE)
     finally:
         opened.cleanup()
 
@@ -175,11 +175,11 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     # registered first.
     assert service.TYPES
     if path is None:
-        return server.emulated(
+        return server.emulated_manifest(
             installed_locks.spoken(installed_locks.release(options.emulate))
         )
     try:
-        return server.emulated(Manifest.load(path))
+        return server.emulated_manifest(Manifest.load(path))
     except OSError as error:
         raise exceptions.VobjectsError(
             f'--manifest {path}: {error.strerror}'

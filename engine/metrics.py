@@ -86,7 +86,7 @@ class Metrics:
             'vobjects_engine_workers_busy', 'Actions that it runs now.'
         )
 
-    def answered(
+    def request_finished(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
         """Count a request that was answered or rejected.
@@ -99,7 +99,7 @@ class Metrics:
         self._requests.labels(name, result).inc()
         self._request_seconds.labels(name).observe(seconds)
 
-    def downgraded(self, request: str) -> None:
+    def response_downgraded(self, request: str) -> None:
         """Count a response that was downgraded for an older caller."""
         self._downgrades.labels(request).inc()
 

@@ -132,17 +132,17 @@ class Engine:
             conf,
             exchange=topics.EXCHANGE,
             topic=topics.ENGINE,
-            told=(topics.API,),
+            notified_topics=(topics.API,),
             binary=BINARY,
             host=host or socket.gethostname(),
             release=release or importlib.metadata.version('vobjects'),
-            speaks=speaks or own(),
-            kept=ledger,
+            manifest=speaks or own(),
+            ledger=ledger,
             services=[handlers(self.runtime) for handlers in HANDLERS],
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
             prepare=self.runtime.admit,
-            recall=self._recall,
+            find_response=self._find_response,
             error_modules=topics.ERROR_MODULES,
             listeners={wakeups.WORK: self._hear},
             observer=self.runtime.metrics,
@@ -196,14 +196,14 @@ class Engine:
         self.database.close()
 
     def _cap(self) -> Manifest:
-        return self.worker.membership.known().cap(topics.ENGINE)
+        return self.worker.membership.view_without_report().cap(topics.ENGINE)
 
     def _is_first(self) -> bool:
         view = self.worker.membership.current()
         first = view.servers(topics.ENGINE)[:1]
         return [member.id for member in first] == [self.worker.id]
 
-    def _recall(self, call: str) -> fleet_types.Answered | None:
+    def _find_response(self, call: str) -> fleet_types.Answered | None:
         with self.database.reader() as session:
             return idempotency.recall(session, call)
 

@@ -84,7 +84,7 @@ def read(run: runtime.Runtime, action: models.Action) -> objects.Request:
         does not know its type
     """
     request: objects.Request = serializer.from_wire(
-        action.inputs, speaks=run.speaks
+        action.inputs, supported=run.speaks
     )
     return request
 

@@ -96,7 +96,7 @@ class MessageHandlers(common.Handlers):
             asked = self._asked(context, receiver, message.body)
             # One call may process many messages; each is recorded by itself,
             # not as a part of the call.
-            with server.handling(''):
+            with server.call_scope(''):
                 made = self.run.database.write(
                     lambda session: self._once(
                         session, receiver, message, asked, context.request_id

@@ -46,7 +46,7 @@ def starter(
     :param waits: whether scaling waits for other actions instead of being
         rejected
     """
-    return server.handlers_of(
+    return server.collect_handlers(
         kind(run, waits=waits)
         for kind in (
             clusters.ClusterHandlers,

@@ -235,7 +235,7 @@ class Containers:
             timeout=self._pull_timeout,
         )
         try:
-            with contextlib.closing(adapter), concurrency_limit.waiting():
+            with contextlib.closing(adapter), concurrency_limit.released():
                 client = _client_type(docker, adapter)(
                     base_url=host,
                     version='auto',

@@ -37,7 +37,7 @@ def _told(method: Method) -> Method:
     @functools.wraps(method)
     def telling(*arguments: Any) -> Any:
         try:
-            with concurrency_limit.waiting():
+            with concurrency_limit.released():
                 return method(*arguments)
         except (
             exceptions.SDKException,

@@ -76,7 +76,7 @@ class Trusts:
         """The URL of Keystone."""
         return str(self._account.auth_url)
 
-    @concurrency_limit.waiting()
+    @concurrency_limit.released()
     def create(self, context: RequestContext, roles: Sequence[str]) -> str:
         """Create a trust of the caller for the service's account.
 
@@ -110,7 +110,7 @@ class Trusts:
             raise Silent(str(error)) from None
         return str(answer.json()['trust']['id'])
 
-    @concurrency_limit.waiting()
+    @concurrency_limit.released()
     def use(self, trust: str) -> access.AccessInfo:
         """Return a new token for a trust, with its details.
 
@@ -128,7 +128,7 @@ class Trusts:
             raise Silent(str(error)) from None
         return found
 
-    @concurrency_limit.waiting()
+    @concurrency_limit.released()
     def revoke(self, trust: str) -> None:
         """Delete a trust, ignoring one that no longer exists.
 

@@ -125,7 +125,7 @@ def _list(options: argparse.Namespace, service: Service) -> Lines:
     with _ledger(options, service) as ledger:
         view = ledger.get()
     if options.json:
-        data = fleet.as_data(view, service.topic, service.newest)
+        data = fleet.to_json(view, service.topic, service.newest)
         yield json.dumps(data, indent=2)
         return
     rows = [_row(member) for member in view.members]
@@ -302,7 +302,7 @@ def _ledger(
     conf = cfg.ConfigOpts()
     conf([], project=_PROJECT, default_config_files=_files(options))
     settings.require_bus(conf)
-    ledger, close = client_process.connect(
+    ledger, close = client_process.connect_to_ledger(
         conf, service.exchange, service.topic, service.error_modules
     )
     try:

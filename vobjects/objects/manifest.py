@@ -122,7 +122,7 @@ def stand_in(spoken: Manifest | None) -> Manifest | None:
     """Emulate an older build in this process.
 
     :param spoken: manifest of that build, see
-        :func:`vobjects.rpc.server.emulated`; None: stop emulating
+        :func:`vobjects.rpc.server.emulated_manifest`; None: stop emulating
     :returns: the manifest that was emulated before
     """
     global _stood_in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit how long callers wait, and how many wait at the same time.
 
-:class:`BoundedCalls` adds a timeout to calls that have none;
+:class:`TimeoutExecutor` adds a timeout to calls that have none;
 :class:`CallLimit` keeps threads free for requests that need no server.
 """
 
@@ -31,7 +31,7 @@ _CHECK_INTERVAL = 0.25
 MAX_THREADS = 256
 
 
-class BoundedCalls:
+class TimeoutExecutor:
     """Runs calls in daemon threads and stops waiting after a timeout.
 
     oslo.messaging counts the timeout of a call from the moment the broker has
@@ -75,7 +75,7 @@ class BoundedCalls:
         try:
             return job.result(within)
         except Exception as error:
-            if not _is_of_broker(type(error)):
+            if not _is_broker_error(type(error)):
                 raise
             raise oslo_messaging.MessageDeliveryFailure(
                 f'the message bus: {error}'
@@ -171,7 +171,7 @@ class CallLimit:
                 )
 
 
-def _is_of_broker(error: type[BaseException]) -> bool:
+def _is_broker_error(error: type[BaseException]) -> bool:
     """Return whether an error is about the connection to the broker.
 
     An error that a server raised has another module here, although its class

@@ -41,13 +41,13 @@ LOG = logging.getLogger(__name__)
 METHOD = 'perform'
 
 #: Errors of a server that cannot read a message.
-NOT_UNDERSTOOD = (
+UNREADABLE = (
     ovo_exception.IncompatibleObjectVersion,
     ovo_exception.UnsupportedObjectError,
 )
 
 #: Shortest timeout, and a negligible difference between two, in seconds.
-_SOON = 0.1
+_MIN_TIMEOUT = 0.1
 
 #: Default limit of calls that wait at the same time.
 _MAX_CALLS = 64
@@ -90,12 +90,16 @@ class Client:
         # The embedded driver enforces timeouts itself and can address one
         # server.
         self._on_rabbitmq = late_ack.on_rabbitmq(transport)
-        self._calls = call_limits.BoundedCalls() if self._on_rabbitmq else None
+        self._calls = (
+            call_limits.TimeoutExecutor() if self._on_rabbitmq else None
+        )
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
             timeout=timeout,
-            retry=transports.retries(timeout) if self._on_rabbitmq else None,
+            retry=transports.reconnects_within(timeout)
+            if self._on_rabbitmq
+            else None,
             serializer=ContextSerializer(),
         )
 
@@ -103,13 +107,13 @@ class Client:
         self,
         context: Any,
         request: objects.Request,
-        shown: Manifest | None = None,
+        versions: Manifest | None = None,
     ) -> Any:
         """Send a request to one server and return its response.
 
         :param context: a dict, or an object with ``to_dict()``
-        :param shown: manifest of the API client's microversion; the request is
-            sent in no newer version. None: the newest version that all live
+        :param versions: manifest of the API client's microversion: upper limit
+            of the version to send. None: the newest version that all live
             servers support
         :returns: a Resource, a list of them, or None
         :raises vobjects.exceptions.LossyDowngrade: a live server is too old
@@ -124,28 +128,28 @@ class Client:
         """
         until = time.monotonic() + self._timeout
         with self._limit.place(self._timeout):
-            return self._call(context, request, shown, until)
+            return self._call(context, request, versions, until)
 
     def _call(
         self,
         context: Any,
         request: objects.Request,
-        shown: Manifest | None,
+        versions: Manifest | None,
         until: float,
     ) -> Any:
         view = self._view()
         call = uuid.uuid4().hex
         try:
-            return self._send(context, request, view, shown, call, until)
-        except NOT_UNDERSTOOD:
+            return self._send(context, request, view, versions, call, until)
+        except UNREADABLE:
             view = self._refresh()
         except errors.AnswerLost as error:
-            if not _remembers(view.cap(self.topic)):
+            if not _records_responses(view.cap(self.topic)):
                 raise
             LOG.info('Asking once more: %s', error)
         try:
-            return self._send(context, request, view, shown, call, until)
-        except NOT_UNDERSTOOD as error:
+            return self._send(context, request, view, versions, call, until)
+        except UNREADABLE as error:
             # Rejected twice: a server consumes that is not in the ledger.
             raise exceptions.TypeNotSpoken(
                 request.obj_name(),
@@ -153,7 +157,7 @@ class Client:
                 f' "{str(error).splitlines()[0]}"',
             ) from error
 
-    def ask(
+    def call_ledger(
         self, request: objects.Request, timeout: float, server: str = ''
     ) -> Any:
         """Send a fleet protocol request without a view of the fleet.
@@ -177,7 +181,7 @@ class Client:
         context: Any,
         request: objects.Request,
         view: fleet.View,
-        shown: Manifest | None,
+        versions: Manifest | None,
         call: str,
         until: float,
     ) -> Any:
@@ -186,7 +190,7 @@ class Client:
             raise exceptions.NoLivePeer(
                 f'no server of {self.topic!r} is alive'
             )
-        spoken = _lowest(self._own, cap, shown or self._own)
+        spoken = _common_versions(self._own, cap, versions or self._own)
         name = request.obj_name()
         said = spoken.get(name)
         if said is not None and said == cap[name] != self._own[name]:
@@ -196,8 +200,8 @@ class Client:
             # more to encode it, and again to decode it.
             message = serializer.to_bytes(request, spoken).decode()
             rpc, left = self._rpc, until - time.monotonic()
-            if left < self._timeout - _SOON:
-                rpc = rpc.prepare(timeout=max(left, _SOON))
+            if left < self._timeout - _MIN_TIMEOUT:
+                rpc = rpc.prepare(timeout=max(left, _MIN_TIMEOUT))
             reader: dict[str, Any] = {'call': call}
             if (deadline := self._deadline(left)) is not None:
                 reader['deadline'] = deadline
@@ -239,12 +243,12 @@ class Client:
     def _why(self, view: fleet.View, type_name: str, needs: str) -> str:
         """Return a clause about the members that force an older version."""
         cap = view.cap(self.topic)
-        limit = fleet.Limit(
+        limit = fleet.MicroversionLimit(
             Version(),
             type_name,
             needs,
             cap.get(type_name),
-            view.forced_by(self.topic, type_name),
+            view.limiting_members(self.topic, type_name),
         )
         return limit.reason
 
@@ -260,20 +264,22 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
         return dict(values)
 
 
-def _remembers(cap: Manifest) -> bool:
+def _records_responses(cap: Manifest) -> bool:
     """Return whether every live server records completed calls."""
     return fleet_types.Answered.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)
-def _lowest(ours: Manifest, cap: Manifest, shown: Manifest) -> Manifest:
-    """Return the versions that both sides and the microversion allow.
+def _common_versions(
+    local: Manifest, cap: Manifest, limit: Manifest
+) -> Manifest:
+    """Return the highest versions in all three manifests.
 
-    A type that the microversion does not show stays at the version of the cap;
-    it can only occur in a response.
+    A type that ``limit`` lacks stays at the version of the cap; it can only
+    occur in a response.
     """
-    spoken = {}
-    for name in ours.keys() & cap.keys():
-        versions = [ours.version(name), cap.version(name), shown.version(name)]
-        spoken[name] = str(min(v for v in versions if v is not None))
-    return Manifest(spoken)
+    common = {}
+    for name in local.keys() & cap.keys():
+        versions = [manifest.version(name) for manifest in (local, cap, limit)]
+        common[name] = str(min(v for v in versions if v is not None))
+    return Manifest(common)

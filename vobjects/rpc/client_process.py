@@ -22,27 +22,27 @@ from vobjects.objects import manifest
 from vobjects.rpc import call_limits, late_ack, transport, wakeups
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.client import Client
-from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, as_data
+from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
 from vobjects.rpc.membership import Membership, RemoteLedger
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
 
 #: Seconds between attempts to listen for notices.
-LISTEN_EVERY = 5.0
+LISTEN_INTERVAL = 5.0
 
 #: Maximum duration of each step of closing, in seconds, while the broker is
 #: unreachable.
-CLOSED_WITHIN = 5.0
+CLOSE_TIMEOUT = 5.0
 
 
-class Caller:
+class ClientProcess:
     """A client of one topic, with its membership in the fleet.
 
     :param conf: configuration with ``transport_url`` and the options of
         :mod:`vobjects.rpc.conf`
     :param exchange: control exchange of the service
-    :param calls: topic of the servers
+    :param server_topic: topic of the servers
     :param topic: topic of this process, for notices
     :param binary: kind of process, shown to operators
     :param host: name of this host
@@ -59,7 +59,7 @@ class Caller:
         conf: cfg.ConfigOpts,
         *,
         exchange: str,
-        calls: str,
+        server_topic: str,
         topic: str,
         binary: str,
         host: str,
@@ -70,7 +70,7 @@ class Caller:
         max_calls: int = 64,
     ) -> None:
         rpc_conf.register(conf)
-        self._calls = calls
+        self._server_topic = server_topic
         self._newest = newest
         self._maximum: Maximum | None = None
         self._on_view = on_view
@@ -80,7 +80,7 @@ class Caller:
         period = conf.fleet.heartbeat_interval
         self.client = Client(
             self._transport,
-            calls,
+            server_topic,
             view=lambda: self.membership.current(),
             refresh=lambda: self.membership.refresh(),
             timeout=conf.fleet.call_timeout,
@@ -101,7 +101,7 @@ class Caller:
             ),
             self.ledger,
             period=period,
-            pinned=rpc_conf.pin(conf),
+            pinned=rpc_conf.pinned_manifest(conf),
             on_view=self._learn,
         )
         self._places = conf.fleet.calls_at_once
@@ -122,7 +122,9 @@ class Caller:
         if self._maximum is None:
             self.membership.current()
         if self._maximum is None:
-            raise exceptions.NoLivePeer(f'no server of {self._calls!r} lives')
+            raise exceptions.NoLivePeer(
+                f'no server of {self._server_topic!r} lives'
+            )
         return self._maximum
 
     def servers(self) -> int:
@@ -130,7 +132,7 @@ class Caller:
 
         :raises vobjects.exceptions.NoLivePeer: no server answers
         """
-        return len(self.membership.current().servers(self._calls))
+        return len(self.membership.current().servers(self._server_topic))
 
     def fleet_data(self) -> dict[str, Any]:
         """Return this process's view of the fleet as JSON data.
@@ -138,7 +140,7 @@ class Caller:
         :raises vobjects.exceptions.NoLivePeer: no server answers
         """
         view = self.membership.current()
-        return as_data(view, self._calls, self._newest)
+        return to_json(view, self._server_topic, self._newest)
 
     def start(self) -> None:
         """Listen for notices and send heartbeats, in the background.
@@ -155,19 +157,21 @@ class Caller:
         """Leave the fleet and close everything."""
         self._stopping.set()
         if self._listener.ident is not None:
-            self._listener.join(CLOSED_WITHIN)
+            self._listener.join(CLOSE_TIMEOUT)
         if self._server is not None:
             self._server.stop()
             self._server.wait()
         self.membership.stop()
-        close(self._transport)
+        close_transport(self._transport)
 
     def _listen(self) -> None:
-        receiver = wakeups.Receiver({wakeups.FLEET: self.membership.hear})
+        receiver = wakeups.WakeupEndpoint(
+            {wakeups.FLEET: self.membership.wake}
+        )
         server = transport.build_server(
             self._transport,
             self._topic,
-            self.membership.me.id,
+            self.membership.member.id,
             [receiver],
             self._places,
         )
@@ -184,25 +188,25 @@ class Caller:
                 self._listen()
             except Exception as error:  # noqa: BLE001 - any error of a driver
                 LOG.warning('Cannot listen for notices yet: %s', error)
-                self._stopping.wait(LISTEN_EVERY)
+                self._stopping.wait(LISTEN_INTERVAL)
             else:
                 return
 
     def _learn(self, view: View) -> None:
-        if view.cap(self._calls):
-            self._maximum = view.maximum(self._calls, self._newest)
+        if view.cap(self._server_topic):
+            self._maximum = view.maximum(self._server_topic, self._newest)
         self._on_view(view)
 
 
-def connect(
+def connect_to_ledger(
     conf: cfg.ConfigOpts,
     exchange: str,
-    calls: str,
+    server_topic: str,
     error_modules: tuple[str, ...] = (),
 ) -> tuple[RemoteLedger, Callable[[], Any]]:
     """Return a ledger client for a short-lived command.
 
-    :param calls: topic of the servers
+    :param server_topic: topic of the servers
     :returns: the ledger, and a function that closes the connection
     :raises vobjects.exceptions.OutOfReach: the message bus does not answer
     :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
@@ -210,28 +214,28 @@ def connect(
     """
     rpc_conf.register(conf)
     opened = transport.open_transport(conf, exchange, error_modules)
-    transport.connect_once(conf, opened, calls)
+    transport.check_connection(conf, opened, server_topic)
 
     def unknown() -> View:
         raise exceptions.NoLivePeer('this process keeps no view')
 
     client = Client(
         opened,
-        calls,
+        server_topic,
         view=unknown,
         refresh=unknown,
         timeout=conf.fleet.call_timeout,
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
-    return RemoteLedger(client, timeout), lambda: close(opened)
+    return RemoteLedger(client, timeout), lambda: close_transport(opened)
 
 
-def close(opened: Any) -> None:
+def close_transport(opened: Any) -> None:
     """Close a transport, and stop waiting if the broker does not answer.
 
     :param opened: an ``oslo_messaging.Transport``
     """
     try:
-        call_limits.BoundedCalls(1).run(opened.cleanup, CLOSED_WITHIN)
+        call_limits.TimeoutExecutor(1).run(opened.cleanup, CLOSE_TIMEOUT)
     except oslo_messaging.MessagingTimeout:
         LOG.info('The connection to the message bus was not closed in time')

@@ -11,9 +11,9 @@ Give up the place while you wait for an external service::
     with gate.waiting():
         cloud.get_server(...)
 
-Correctness does not depend on it: after :data:`PATIENCE` seconds in the queue,
-a request continues without a place. Code that does not call :func:`waiting`
-delays other requests but never blocks them.
+Correctness does not depend on it: after :data:`QUEUE_TIMEOUT` seconds in the
+queue, a request continues without a place. Code that does not call
+:func:`released` delays other requests but never blocks them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ import threading
 from collections.abc import Iterator
 
 #: Maximum time that a request waits in the queue, in seconds.
-PATIENCE = 1.0
+QUEUE_TIMEOUT = 1.0
 
 
-class Gate:
+class ConcurrencyLimit:
     """A semaphore with a first-in, first-out queue and a timeout.
 
     :param places: number of threads that run at a time
@@ -44,11 +44,11 @@ class Gate:
     def place(self) -> Iterator[None]:
         """Hold a place while the block runs, in order of arrival."""
         self._enter()
-        token = _gate.set(self)
+        token = _current_limit.set(self)
         try:
             yield
         finally:
-            _gate.reset(token)
+            _current_limit.reset(token)
             self.leave()
 
     def leave(self) -> None:
@@ -59,7 +59,7 @@ class Gate:
                 self._inside += 1
                 self._line.popleft().release()
 
-    def come_back(self) -> None:
+    def reacquire(self) -> None:
         """Take a place even if none is free.
 
         A thread that was already running may hold a lock that the threads in
@@ -76,7 +76,7 @@ class Gate:
             turn = threading.Lock()
             turn.acquire()
             self._line.append(turn)
-        if turn.acquire(timeout=PATIENCE):
+        if turn.acquire(timeout=QUEUE_TIMEOUT):
             return
         with self._guard:
             if turn in self._line:  # otherwise leave() has just granted it
@@ -84,25 +84,25 @@ class Gate:
                 self._inside += 1
 
 
-_gate: contextvars.ContextVar[Gate | None] = contextvars.ContextVar(
-    'vobjects_gate', default=None
+_current_limit: contextvars.ContextVar[ConcurrencyLimit | None] = (
+    contextvars.ContextVar('vobjects_gate', default=None)
 )
 
 
 @contextlib.contextmanager
-def waiting() -> Iterator[None]:
+def released() -> Iterator[None]:
     """Give up the place while the block waits for an external service.
 
     Without a place, or inside another such block, it does nothing.
     """
-    left = _gate.get()
+    left = _current_limit.get()
     if left is None:
         yield
         return
-    token = _gate.set(None)
+    token = _current_limit.set(None)
     left.leave()
     try:
         yield
     finally:
-        left.come_back()
-        _gate.reset(token)
+        left.reacquire()
+        _current_limit.reset(token)

@@ -68,7 +68,7 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     ]
 
 
-def pin(conf: cfg.ConfigOpts) -> Manifest | None:
+def pinned_manifest(conf: cfg.ConfigOpts) -> Manifest | None:
     """Return the pinned manifest; None if there is no pin.
 
     A process that emulates an older build is also limited to the versions of
@@ -77,12 +77,12 @@ def pin(conf: cfg.ConfigOpts) -> Manifest | None:
     :raises vobjects.exceptions.VobjectsError: the file is not a manifest, or
         there is neither such a file nor such a release
     """
-    limits = [_configured(conf.upgrade_levels.engine), stood_in()]
+    limits = [_level_manifest(conf.upgrade_levels.engine), stood_in()]
     known = [limit for limit in limits if limit is not None]
     return minimum(known) if known else None
 
 
-def _configured(level: str) -> Manifest | None:
+def _level_manifest(level: str) -> Manifest | None:
     if level == 'auto':
         return None
     path = pathlib.Path(level)

@@ -13,9 +13,9 @@ from typing import Any
 
 import oslo_messaging
 
-from vobjects.rpc.concurrency_limit import Gate
+from vobjects.rpc.concurrency_limit import ConcurrencyLimit
 
-_Route = tuple[str | None, str, str]
+_RouteKey = tuple[str | None, str, str]
 
 
 class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
@@ -28,7 +28,7 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
 
     def __init__(self, endpoints: Iterable[Any], places: int) -> None:
         super().__init__(list(endpoints), None)
-        self._gate = Gate(places)
+        self._gate = ConcurrencyLimit(places)
         self._routes = dict(_routes(self.endpoints))
 
     def dispatch(self, incoming: Any) -> Any:
@@ -57,7 +57,7 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
 
 def _routes(
     endpoints: Iterable[Any],
-) -> Iterable[tuple[_Route, Callable[..., Any]]]:
+) -> Iterable[tuple[_RouteKey, Callable[..., Any]]]:
     for endpoint in endpoints:
         target = endpoint.target
         for name in dir(endpoint):

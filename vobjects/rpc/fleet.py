@@ -60,7 +60,7 @@ class Member:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Limit:
+class MicroversionLimit:
     """The reason why a microversion cannot be served.
 
     :ivar microversion: the lowest microversion affected
@@ -138,7 +138,9 @@ class View:
             cap = self._caps[topic] = minimum(known)
         return cap
 
-    def forced_by(self, topic: str, type_name: str) -> tuple[Member, ...]:
+    def limiting_members(
+        self, topic: str, type_name: str
+    ) -> tuple[Member, ...]:
         """Return the members that support no more of a type than the cap."""
         allowed = self.cap(topic).version(type_name)
         return tuple(
@@ -147,7 +149,7 @@ class View:
             if member.manifest.version(type_name) == allowed
         )
 
-    def limits(self, topic: str) -> list[Limit]:
+    def limits(self, topic: str) -> list[MicroversionLimit]:
         """Return the limits on microversions, lowest first."""
         cap = self.cap(topic)
         found = []
@@ -157,12 +159,12 @@ class View:
             for microversion, needs in cls.VERSION_MAP.items():
                 if allowed is None or allowed < Version.parse(needs):
                     found.append(
-                        Limit(
+                        MicroversionLimit(
                             Version.parse(microversion),
                             name,
                             needs,
                             cap.get(name),
-                            self.forced_by(topic, name),
+                            self.limiting_members(topic, name),
                         )
                     )
                     break
@@ -183,7 +185,7 @@ class View:
         return Maximum(before, lowest.reason)
 
 
-def as_data(view: View, topic: str, newest: Version) -> dict[str, Any]:
+def to_json(view: View, topic: str, newest: Version) -> dict[str, Any]:
     """Return a view of the fleet as JSON data.
 
     :param topic: topic whose cap and limits are included

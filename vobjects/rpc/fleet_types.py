@@ -2,7 +2,7 @@
 """Object types of the fleet protocol.
 
 A process sends its first requests before it knows the versions of its peers,
-so every release must support 1.0 of the types in :data:`ALWAYS` forever
+so every release must support 1.0 of the types in :data:`BASE_TYPES` forever
 (Apache Kafka's KIP-511 has the same rule).
 """
 
@@ -14,7 +14,7 @@ from vobjects import fields, objects
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, View
 
-_MEMBER: dict[str, fields.Field[Any]] = {
+_MEMBER_FIELDS: dict[str, fields.Field[Any]] = {
     'id': fields.StringField(),
     'binary': fields.StringField(),
     'host': fields.StringField(),
@@ -30,7 +30,7 @@ _MEMBER: dict[str, fields.Field[Any]] = {
 class FleetReport(objects.Request):
     """Report a heartbeat, and ask for the ledger."""
 
-    fields = dict(_MEMBER)
+    fields = dict(_MEMBER_FIELDS)
 
 
 @objects.register
@@ -61,7 +61,7 @@ class FleetFinalize(objects.Request):
 class FleetMember(objects.Resource):
     """A live process; ``age`` is in seconds."""
 
-    fields = {**_MEMBER, 'age': fields.FloatField()}
+    fields = {**_MEMBER_FIELDS, 'age': fields.FloatField()}
 
 
 @objects.register
@@ -103,7 +103,7 @@ class Answered(objects.Resource):
 
 
 #: Types that every release supports, whatever manifest it emulates.
-ALWAYS = (
+BASE_TYPES = (
     FleetReport,
     FleetLeave,
     FleetGet,
@@ -113,18 +113,18 @@ ALWAYS = (
     FleetView,
 )
 
-_SHARED = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
+_COMMON_NAMES = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
 
 
-def report_of(member: Member) -> FleetReport:
+def to_report(member: Member) -> FleetReport:
     """Return the report of a member."""
     return FleetReport(
         manifest=dict(member.manifest),
-        **{name: getattr(member, name) for name in _SHARED},
+        **{name: getattr(member, name) for name in _COMMON_NAMES},
     )
 
 
-def member_of(said: FleetReport | FleetMember) -> Member:
+def to_member(said: FleetReport | FleetMember) -> Member:
     """Convert a report, or a member of the ledger, to a ``Member``.
 
     :raises vobjects.exceptions.VobjectsError: its manifest is malformed
@@ -132,11 +132,11 @@ def member_of(said: FleetReport | FleetMember) -> Member:
     return Member(
         manifest=Manifest.parse(dict(said.manifest), f'manifest of {said.id}'),
         age=said.age if isinstance(said, FleetMember) else 0.0,
-        **{name: getattr(said, name) for name in _SHARED},
+        **{name: getattr(said, name) for name in _COMMON_NAMES},
     )
 
 
-def resource_of(view: View) -> FleetView:
+def to_resource(view: View) -> FleetView:
     """Convert a view to a response."""
     return FleetView(
         generation=view.generation,
@@ -144,7 +144,7 @@ def resource_of(view: View) -> FleetView:
             FleetMember(
                 manifest=dict(member.manifest),
                 age=member.age,
-                **{name: getattr(member, name) for name in _SHARED},
+                **{name: getattr(member, name) for name in _COMMON_NAMES},
             )
             for member in view.members
         ],
@@ -152,7 +152,7 @@ def resource_of(view: View) -> FleetView:
     )
 
 
-def view_of(resource: FleetView) -> View:
+def to_view(resource: FleetView) -> View:
     """Convert a response to a view.
 
     :raises vobjects.exceptions.VobjectsError: it contains a malformed manifest
@@ -160,6 +160,6 @@ def view_of(resource: FleetView) -> View:
     held = resource.held
     return View(
         resource.generation,
-        tuple(member_of(member) for member in resource.members),
+        tuple(to_member(member) for member in resource.members),
         None if held is None else Manifest.parse(dict(held), 'the hold'),
     )

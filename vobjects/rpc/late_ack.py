@@ -11,8 +11,8 @@ A redelivered call is acknowledged when it arrives: a call that crashes servers
 crashes two of them, and not all.
 
 oslo.messaging waits for a reply queue that does not exist, in the thread that
-handled the call. :class:`Replies` limits the number of threads that do so for
-callers that have received no response yet.
+handled the call. :class:`ReplyLimit` limits the number of threads that do so
+for callers that have received no response yet.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ OPTIONS = 'oslo_messaging_rabbit'
 
 #: Maximum duration of an acknowledgement while a server stops, in seconds;
 #: longer than the longest sleep of the thread that sends it.
-ACKNOWLEDGED_WITHIN = 6.0
+ACK_TIMEOUT = 6.0
 
 
 #: Maximum number of threads that wait for reply queues of new callers.
-NEW_CALLERS = 8
+MAX_WAITING_THREADS = 8
 
 #: Seconds to wait for one of these threads before the response is dropped.
-DROPPED_AFTER = 0.25
+DROP_TIMEOUT = 0.25
 
 #: Seconds between log lines about dropped responses.
 LOG_INTERVAL = 10.0
@@ -53,7 +53,7 @@ def on_rabbitmq(transport: Any) -> bool:
     return hasattr(transport.conf, OPTIONS)
 
 
-class Server(server.RPCServer):  # type: ignore[misc]
+class LateAckServer(server.RPCServer):  # type: ignore[misc]
     """An RPC server that acknowledges RabbitMQ calls after their response.
 
     With other drivers it behaves like its base class.
@@ -78,7 +78,7 @@ class Server(server.RPCServer):  # type: ignore[misc]
         missing_after: float = 0.0,
     ) -> None:
         super().__init__(transport, target, dispatcher)
-        self._replies = Replies(missing_after)
+        self._replies = ReplyLimit(missing_after)
 
     def _process_incoming(self, incoming: list[Any]) -> None:
         for one in incoming:
@@ -91,18 +91,18 @@ class Server(server.RPCServer):  # type: ignore[misc]
             super()._process_incoming(incoming)
         finally:
             for one in incoming:
-                if isinstance(one.message, _Held):
+                if isinstance(one.message, _UnacknowledgedMessage):
                     self._release(one.message)
 
-    def _release(self, message: _Held) -> None:
+    def _release(self, message: _UnacknowledgedMessage) -> None:
         listener = self.listener._poll_style_listener
         listener._message_operations_handler.do(message.release)
         if listener._shutdown.is_set():
             # The connection is closed once all handler threads have finished.
-            message.released.wait(ACKNOWLEDGED_WITHIN)
+            message.released.wait(ACK_TIMEOUT)
 
 
-class Replies:
+class ReplyLimit:
     """Sends responses to callers that have received none yet.
 
     :param missing_after: a response that took at least this many seconds was
@@ -111,7 +111,7 @@ class Replies:
 
     def __init__(self, missing_after: float) -> None:
         self._missing_after = missing_after
-        self._threads = threading.Semaphore(NEW_CALLERS)
+        self._threads = threading.Semaphore(MAX_WAITING_THREADS)
         self._guard = threading.Lock()
         #: Reply queue -> whether it existed when it was first used.
         self._found: dict[str, bool] = {}
@@ -128,7 +128,7 @@ class Replies:
         :param queue: name of the reply queue
         :param reply: sends the response, and waits for the queue if necessary
         """
-        if not self._threads.acquire(timeout=DROPPED_AFTER):
+        if not self._threads.acquire(timeout=DROP_TIMEOUT):
             self._drop()
             return
         began = time.monotonic()
@@ -154,7 +154,7 @@ class Replies:
         )
 
 
-class _Held(dict[str, Any]):
+class _UnacknowledgedMessage(dict[str, Any]):
     """A message that :meth:`release` acknowledges, not the driver.
 
     :param message: a ``RabbitMessage``
@@ -190,11 +190,11 @@ def _receive(listener: Any, message: Any) -> None:
         # Redelivered after a lost connection: this process has handled it, or
         # is still handling it.
         message.acknowledge()
-    elif message.get('_msg_id') and not _has_come_back(message):
-        listener(_Held(message))
+    elif message.get('_msg_id') and not _is_redelivered(message):
+        listener(_UnacknowledgedMessage(message))
     else:
         listener(message)
 
 
-def _has_come_back(message: Any) -> bool:
+def _is_redelivered(message: Any) -> bool:
     return bool(message._raw_message.delivery_info.get('redelivered'))

@@ -11,23 +11,23 @@ from vobjects.rpc.ledger import Ledger
 from vobjects.rpc.server import handles
 
 
-class Keeper:
+class LedgerEndpoint:
     """Handlers for the requests of :mod:`vobjects.rpc.fleet_types`.
 
-    :param kept: the ledger
+    :param ledger: the ledger
     :param announce: called after a request other than a report changed the
         ledger
     """
 
-    def __init__(self, kept: Ledger, announce: Callable[[], None]) -> None:
-        self._ledger = kept
+    def __init__(self, ledger: Ledger, announce: Callable[[], None]) -> None:
+        self._ledger = ledger
         self._announce = announce
 
     @handles(fleet_types.FleetReport)
     def report(self, context: Any, request: Any) -> fleet_types.FleetView:
         """Record the heartbeat of a process."""
-        view = self._ledger.report(fleet_types.member_of(request))
-        return fleet_types.resource_of(view)
+        view = self._ledger.report(fleet_types.to_member(request))
+        return fleet_types.to_resource(view)
 
     @handles(fleet_types.FleetLeave)
     def leave(self, context: Any, request: Any) -> None:
@@ -38,7 +38,7 @@ class Keeper:
     @handles(fleet_types.FleetGet)
     def get(self, context: Any, request: Any) -> fleet_types.FleetView:
         """Return the ledger."""
-        return fleet_types.resource_of(self._ledger.get())
+        return fleet_types.to_resource(self._ledger.get())
 
     @handles(fleet_types.FleetClock)
     def clock(self, context: Any, request: Any) -> fleet_types.FleetTime:
@@ -50,11 +50,11 @@ class Keeper:
         """Keep the cap of a topic at its current value."""
         view = self._ledger.hold(request.topic)
         self._announce()
-        return fleet_types.resource_of(view)
+        return fleet_types.to_resource(view)
 
     @handles(fleet_types.FleetFinalize)
     def finalize(self, context: Any, request: Any) -> fleet_types.FleetView:
         """End a hold."""
         view = self._ledger.finalize()
         self._announce()
-        return fleet_types.resource_of(view)
+        return fleet_types.to_resource(view)

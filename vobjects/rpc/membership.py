@@ -41,13 +41,13 @@ from vobjects.rpc.ledger import Ledger
 LOG = logging.getLogger(__name__)
 
 #: Maximum number of engines to try by name after the first attempt fails.
-NAMED_TRIES = 3
+NAMED_ATTEMPTS = 3
 
 #: Seconds for which one reading of the ledger's clock is used.
-CLOCK_EVERY = 10.0
+CLOCK_INTERVAL = 10.0
 
 #: Seconds between reads of the ledger during the join barrier.
-BARRIER_LOOK = 0.1
+BARRIER_INTERVAL = 0.1
 
 
 class Membership:
@@ -72,7 +72,7 @@ class Membership:
         announce: Callable[[], None] = lambda: None,
         on_view: Callable[[View], None] = lambda view: None,
     ) -> None:
-        self.me = me
+        self.member = me
         self.period = period
         self._ledger = ledger
         self._pinned = pinned
@@ -134,13 +134,13 @@ class Membership:
             return None
         return self._clock[0] + time.monotonic() + seconds
 
-    def is_over(self, deadline: float) -> bool:
+    def has_expired(self, deadline: float) -> bool:
         """Return whether a result of :meth:`deadline` has certainly passed."""
         if self._clock is None:
             return False
         return self._clock[1] + time.monotonic() > deadline
 
-    def known(self) -> View:
+    def view_without_report(self) -> View:
         """Return a view with a valid lease, or read the ledger.
 
         This method sends no report: a caller inside a transaction must not
@@ -170,7 +170,7 @@ class Membership:
                 raise exceptions.NoLivePeer(self._failed[1])
             began = time.monotonic()
             try:
-                view = self._ledger.report(self.me)
+                view = self._ledger.report(self.member)
             except (exceptions.FleetError, exceptions.OutOfReach) as error:
                 # Share the failure: otherwise the threads that wait for this
                 # lock would each wait for the ledger, one after the other.
@@ -184,7 +184,9 @@ class Membership:
             # The lease starts before the report was sent: the response may
             # have been in transit for long.
             self._renewed = began
-            self.me = dataclasses.replace(self.me, seen=view.generation)
+            self.member = dataclasses.replace(
+                self.member, seen=view.generation
+            )
             if self._failed is not None:
                 with self._success:
                     self._failed = None
@@ -200,7 +202,7 @@ class Membership:
         """Start the heartbeat thread."""
         self._thread.start()
 
-    def hear(self) -> None:
+    def wake(self) -> None:
         """Handle a notice that the ledger changed."""
         self._wake.set()
 
@@ -227,7 +229,7 @@ class Membership:
         if self._thread.is_alive():
             self._thread.join()
         try:
-            self._ledger.leave(self.me.id)
+            self._ledger.leave(self.member.id)
         except (exceptions.FleetError, exceptions.OutOfReach) as error:
             # The heartbeats end, so the other members will count it as dead.
             LOG.warning('Could not leave the fleet: %s', error.message)
@@ -235,15 +237,15 @@ class Membership:
             self._announce()
 
     def _become(self, state: State) -> None:
-        self.me = dataclasses.replace(self.me, state=state)
+        self.member = dataclasses.replace(self.member, state=state)
         self.refresh()
         self._announce()
 
     def _lowers_cap(self, view: View) -> bool:
-        others = tuple(m for m in view.members if m.id != self.me.id)
+        others = tuple(m for m in view.members if m.id != self.member.id)
         without = dataclasses.replace(view, members=others)
-        before = without.cap(self.me.topic)
-        return bool(before) and before != view.cap(self.me.topic)
+        before = without.cap(self.member.topic)
+        return bool(before) and before != view.cap(self.member.topic)
 
     def _pass_barrier(
         self, joined: View, wait: Callable[[float], Any]
@@ -256,16 +258,17 @@ class Membership:
             behind = [
                 member
                 for member in view.members
-                if member.id != self.me.id and member.seen < joined.generation
+                if member.id != self.member.id
+                and member.seen < joined.generation
             ]
             if not behind:
                 break
             LOG.info(
                 'Waiting for %s to learn that %s joins',
                 ', '.join(member.label for member in behind),
-                self.me.label,
+                self.member.label,
             )
-            if wait(BARRIER_LOOK):
+            if wait(BARRIER_INTERVAL):
                 return
             view = self.refresh()
 
@@ -291,12 +294,14 @@ class Membership:
             self._wake.wait(self.period / BEATS_PER_PERIOD)
 
 
-class Asks(Protocol):
+class LedgerClient(Protocol):
     """The part of a client that a remote ledger uses."""
 
     topic: str
 
-    def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+    def call_ledger(
+        self, request: Any, timeout: float, server: str = ''
+    ) -> Any:
         """Send a request that needs no view, and return the response.
 
         :param timeout: timeout in seconds
@@ -315,7 +320,7 @@ class RemoteLedger:
     :param timeout: total time to wait for engines, in seconds; about a lease
     """
 
-    def __init__(self, client: Asks, timeout: float) -> None:
+    def __init__(self, client: LedgerClient, timeout: float) -> None:
         self._client = client
         self._timeout = timeout
         self._known: tuple[str, ...] = ()
@@ -327,7 +332,7 @@ class RemoteLedger:
 
         The view contains the ledger's time if all engines can report it.
         """
-        view = self._view(fleet_types.report_of(member))
+        view = self._view(fleet_types.to_report(member))
         return dataclasses.replace(view, now=self._now(view))
 
     def leave(self, member_id: str) -> None:
@@ -352,11 +357,12 @@ class RemoteLedger:
         ):
             return None
         began = time.monotonic()
-        if began - self._clock_read > CLOCK_EVERY:
+        if began - self._clock_read > CLOCK_INTERVAL:
             self._clock_read = began
             try:
-                told = self._client.ask(
-                    fleet_types.FleetClock(), self._timeout / (1 + NAMED_TRIES)
+                told = self._client.call_ledger(
+                    fleet_types.FleetClock(),
+                    self._timeout / (1 + NAMED_ATTEMPTS),
                 ).now
             except (
                 oslo_messaging.MessagingException,
@@ -372,7 +378,7 @@ class RemoteLedger:
         return self._clock + time.monotonic()
 
     def _view(self, request: Any) -> View:
-        view = fleet_types.view_of(self._ask(request))
+        view = fleet_types.to_view(self._ask(request))
         self._known = tuple(
             member.id
             for member in view.servers(self._client.topic)
@@ -382,12 +388,12 @@ class RemoteLedger:
 
     def _ask(self, request: Any) -> Any:
         known = self._known
-        named = random.sample(known, min(len(known), NAMED_TRIES))
+        named = random.sample(known, min(len(known), NAMED_ATTEMPTS))
         tries = ['', *named]
         while True:
             server = tries.pop(0)
             try:
-                return self._client.ask(
+                return self._client.call_ledger(
                     request, self._timeout / (1 + len(named)), server
                 )
             except oslo_messaging.MessagingException as error:

@@ -47,11 +47,11 @@ def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
 
 
 def from_wire(
-    entity: Any, context: Any = None, speaks: Manifest | None = None
+    entity: Any, context: Any = None, supported: Manifest | None = None
 ) -> Any:
     """Replace every primitive in an entity by an object of the newest version.
 
-    :param speaks: reject versions newer than in this manifest, as a build
+    :param supported: reject versions newer than in this manifest, as a build
         with that manifest would; None: accept all registered versions
     :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
         version is newer than this process supports
@@ -62,17 +62,17 @@ def from_wire(
         name = objects.Object.obj_name_of(entity)
         if name is None:
             return {
-                key: from_wire(item, context, speaks)
+                key: from_wire(item, context, supported)
                 for key, item in entity.items()
             }
-        if speaks is None:
-            speaks = stood_in()
-        if speaks is not None:
-            check_spoken(entity, speaks)
+        if supported is None:
+            supported = stood_in()
+        if supported is not None:
+            check_supported(entity, supported)
         cls = objects.registered(name)
         return cls.obj_from_primitive(dict(entity), context)
     if isinstance(entity, (list, tuple)):
-        return [from_wire(item, context, speaks) for item in entity]
+        return [from_wire(item, context, supported) for item in entity]
     return entity
 
 
@@ -86,13 +86,13 @@ def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
     :raises TypeError: the entity has a value that JSON cannot represent
     """
     if entity.__class__ is lazy_list.UnreadObjects:
-        written = _unread_text(entity, spoken)
+        written = _lazy_list_text(entity, spoken)
         if written is not None:
             return written
     return json_text.dumps(to_wire(entity, spoken), finite=are_finite(entity))
 
 
-def _unread_text(
+def _lazy_list_text(
     items: lazy_list.UnreadObjects, spoken: Mapping[str, str] | None
 ) -> bytes | None:
     """Return the text of an unread list; None: it has to be converted."""
@@ -108,7 +108,7 @@ def _unread_text(
 
 
 def from_bytes(
-    data: bytes | str, context: Any = None, speaks: Manifest | None = None
+    data: bytes | str, context: Any = None, supported: Manifest | None = None
 ) -> Any:
     """Read the output of :func:`to_bytes`; see :func:`from_wire`.
 
@@ -120,28 +120,28 @@ def from_bytes(
     """
     if isinstance(data, str):
         data = data.encode()
-    if speaks is None:
-        speaks = stood_in()
-    if speaks is None:
+    if supported is None:
+        supported = stood_in()
+    if supported is None:
         for read in (read_list, read_items):
             made = read(data, context)
             if made is not None:
                 return made
-    return from_wire(json_text.loads(data), context, speaks)
+    return from_wire(json_text.loads(data), context, supported)
 
 
 def from_message(
-    entity: Any, context: Any = None, speaks: Manifest | None = None
+    entity: Any, context: Any = None, supported: Manifest | None = None
 ) -> Any:
     """Read an argument or a result of a call: JSON text, or primitives.
 
     :raises ValueError: the text is not JSON
     """
     read = from_bytes if isinstance(entity, str) else from_wire
-    return read(entity, context, speaks)
+    return read(entity, context, supported)
 
 
-def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:
+def check_supported(primitive: Mapping[str, Any], supported: Manifest) -> None:
     """Reject a primitive as a build with that manifest would.
 
     :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: a
@@ -150,7 +150,7 @@ def check_spoken(primitive: Mapping[str, Any], speaks: Manifest) -> None:
         not in the manifest
     """
     for name, version in objects.versions_in(primitive):
-        known = speaks.version(name)
+        known = supported.version(name)
         if known is None:
             raise ovo_exception.UnsupportedObjectError(objtype=name)
         if Version.parse(version) > known:

@@ -8,7 +8,7 @@
         def get(self, context, request):
             return ...   # a Resource, a list of them, or None
 
-    server.Endpoint([ClusterHandlers()], speaks=manifest.own(), ...)
+    server.Endpoint([ClusterHandlers()], manifest=manifest.own(), ...)
 
 Whatever its version, the request reaches the handler as an object of the
 newest version. Version limits are enforced by the sender: the server handles
@@ -47,7 +47,7 @@ Handler = Callable[[Any, Any], Any]
 
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
-Recall = Callable[[str], 'fleet_types.Answered | None']
+FindResponse = Callable[[str], 'fleet_types.Answered | None']
 
 _current: contextvars.ContextVar[str] = contextvars.ContextVar(
     'vobjects_call', default=''
@@ -66,7 +66,7 @@ def current_call() -> str:
 
 
 @contextlib.contextmanager
-def handling(call: str) -> Iterator[None]:
+def call_scope(call: str) -> Iterator[None]:
     """Set the current call for a block.
 
     :param call: id of the call; empty: the block belongs to no call, and
@@ -95,7 +95,7 @@ def handles(request_type: type[objects.Request]) -> Callable[[Method], Method]:
     return mark
 
 
-def handlers_of(services: Iterable[object]) -> dict[str, Handler]:
+def collect_handlers(services: Iterable[object]) -> dict[str, Handler]:
     """Collect the marked methods of some objects by request type.
 
     :raises vobjects.exceptions.DeclarationError: two methods handle one type
@@ -123,7 +123,7 @@ def handlers_of(services: Iterable[object]) -> dict[str, Handler]:
 class Observer(Protocol):
     """Receives events of an endpoint. Both methods must return quickly."""
 
-    def answered(
+    def request_finished(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
         """Handle the end of a request.
@@ -134,19 +134,19 @@ class Observer(Protocol):
         :param seconds: duration of the request
         """
 
-    def downgraded(self, request: str) -> None:
+    def response_downgraded(self, request: str) -> None:
         """Handle a response that was sent in an older version."""
 
 
-class _Nobody:
+class _NullObserver:
     """An observer that ignores all events."""
 
-    def answered(
+    def request_finished(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
         """See :class:`Observer`."""
 
-    def downgraded(self, request: str) -> None:
+    def response_downgraded(self, request: str) -> None:
         """See :class:`Observer`."""
 
 
@@ -161,19 +161,19 @@ class Endpoint:
     """The endpoint of an RPC server.
 
     :param services: objects with methods marked by :func:`handles`
-    :param speaks: manifest that this process supports; lower than that of its
-        build if it emulates an older release
+    :param manifest: versions that this process supports; lower than those of
+        its build if it emulates an older release
     :param expected: error classes that are part of a response; they are not
         logged with a traceback
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: called with the caller's context before each request is
         handled; it may raise to reject the request
     :param observer: receives an event for each request
-    :param recall: looks up the recorded response of a call, see
+    :param find_response: looks up the recorded response of a call, see
         :func:`current_call`; called when a handler raises, because the call
         may already have been performed
-    :param is_over: returns whether a time on the ledger's clock has passed
-    :param known_reader: returns the manifest with a digest if a live member
+    :param has_expired: returns whether a time on the ledger's clock has passed
+    :param find_manifest: returns the manifest with a digest if a live member
         has it. Otherwise the caller sends its manifest in a second message,
         which goes to the next server in turn: with two servers, always to the
         other one
@@ -185,20 +185,20 @@ class Endpoint:
         self,
         services: Iterable[object],
         *,
-        speaks: Manifest,
+        manifest: Manifest,
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         prepare: Callable[[Any], None] = lambda context: None,
-        known_reader: Callable[[str], Manifest | None] = lambda digest: None,
+        find_manifest: Callable[[str], Manifest | None] = lambda digest: None,
         observer: Observer | None = None,
-        recall: Recall = lambda call: None,
-        is_over: Callable[[float], bool] = lambda deadline: False,
+        find_response: FindResponse = lambda call: None,
+        has_expired: Callable[[float], bool] = lambda deadline: False,
     ) -> None:
-        self._recall = recall
-        self._is_over = is_over
-        self._handlers = handlers_of(services)
-        self._speaks = speaks
-        self._emulates = speaks != own()
+        self._find_response = find_response
+        self._is_over = has_expired
+        self._handlers = collect_handlers(services)
+        self._manifest = manifest
+        self._emulates = manifest != own()
         self._expected: tuple[type[Exception], ...] = (
             *expected,
             exceptions.VobjectsError,
@@ -207,8 +207,8 @@ class Endpoint:
         )
         self._context_from = context_from
         self._prepare = prepare
-        self._known_reader = known_reader
-        self._observer = observer or _Nobody()
+        self._find_manifest = find_manifest
+        self._observer = observer or _NullObserver()
         self._readers: dict[str, Manifest] = {}
         self._readers_lock = threading.Lock()
 
@@ -238,7 +238,7 @@ class Endpoint:
             failure = error
             raise
         finally:
-            self._observer.answered(
+            self._observer.request_finished(
                 call.name, failure, time.perf_counter() - began
             )
 
@@ -257,7 +257,7 @@ class Endpoint:
         reads = self._reader(reader)
         rebuilt = self._context_from(context)
         asked = serializer.from_message(
-            request, rebuilt, self._speaks if self._emulates else None
+            request, rebuilt, self._manifest if self._emulates else None
         )
         handler = None
         if isinstance(asked, objects.Request):
@@ -270,9 +270,9 @@ class Endpoint:
         answer = _settled(
             self._answer(handler, rebuilt, asked, reader.get('call', ''))
         )
-        spoken = _both(self._speaks, reads)
-        if spoken != self._speaks:
-            self._observer.downgraded(call.name)
+        spoken = _minimum(self._manifest, reads)
+        if spoken != self._manifest:
+            self._observer.response_downgraded(call.name)
         if isinstance(request, str):
             return serializer.to_bytes(answer, spoken).decode()
         return serializer.to_wire(answer, spoken)
@@ -281,11 +281,11 @@ class Endpoint:
         self, handler: Handler, context: Any, asked: Any, call: str
     ) -> Any:
         try:
-            with handling(call):
+            with call_scope(call):
                 self._prepare(context)
                 return handler(context, asked)
         except Exception:
-            before = self._recall(call) if call else None
+            before = self._find_response(call) if call else None
             if before is None:
                 raise
             LOG.info('Call %s came once more; it was done before', call)
@@ -293,8 +293,8 @@ class Endpoint:
 
     def _reader(self, reader: Mapping[str, Any]) -> Manifest:
         digest = reader['digest']
-        if digest == self._speaks.digest:
-            return self._speaks
+        if digest == self._manifest.digest:
+            return self._manifest
         told = reader.get('manifest')
         with self._readers_lock:
             known = self._readers.get(digest)
@@ -303,7 +303,7 @@ class Endpoint:
             if told is not None:
                 known = Manifest.parse(told, 'the reader')
             else:
-                known = self._known_reader(digest)
+                known = self._find_manifest(digest)
             if known is None:
                 raise exceptions.UnknownReader(digest)
             while len(self._readers) >= MAX_READERS:
@@ -329,10 +329,10 @@ def _settled(answer: Any) -> Any:
     return answer
 
 
-def emulated(manifest: Manifest) -> Manifest:
+def emulated_manifest(manifest: Manifest) -> Manifest:
     """Return the manifest of a process that emulates an older release.
 
-    It also contains the types in :data:`vobjects.rpc.fleet_types.ALWAYS`,
+    It also contains the types in :data:`vobjects.rpc.fleet_types.BASE_TYPES`,
     because every release has them.
 
     :raises vobjects.exceptions.VobjectsError: the manifest names a version
@@ -347,10 +347,10 @@ def emulated(manifest: Manifest) -> Manifest:
                 f'the manifest asks for {name} {version}, but this build has'
                 f' {"it at " + str(known) if known else "no such type"}'
             )
-    always = {cls.obj_name(): cls.VERSION for cls in fleet_types.ALWAYS}
+    always = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
     return Manifest({**manifest, **always})
 
 
 @functools.lru_cache(maxsize=MAX_READERS)
-def _both(ours: Manifest, reads: Manifest) -> Manifest:
+def _minimum(ours: Manifest, reads: Manifest) -> Manifest:
     return minimum([ours, reads])

@@ -22,12 +22,12 @@ LOG = logging.getLogger(__name__)
 
 #: Maximum time to cancel consumption when a server stops, in seconds; longer
 #: than the reading thread sleeps between operations.
-CANCEL_WITHIN = 6.0
+CANCEL_TIMEOUT = 6.0
 
 #: Initial sleep of the threads that read from RabbitMQ, in seconds, while no
 #: message arrives; it doubles up to 5. A message wakes them immediately, but
 #: an acknowledgement waits for the end of the sleep or for the next message.
-SLEEP_AT_FIRST = 0.1
+INITIAL_SLEEP = 0.1
 
 #: Modules whose errors the caller raises again, with their class.
 ERROR_MODULES = (
@@ -116,7 +116,7 @@ def open_transport(
     _register_global_groups(conf)
     try:
         if _is_rabbitmq(conf, url):
-            _sleep_longer()
+            _reduce_wakeups()
             _set_rabbit_defaults(conf)
         return oslo_messaging.get_rpc_transport(
             conf, url, allowed_remote_exmods=[*ERROR_MODULES, *error_modules]
@@ -128,13 +128,13 @@ def open_transport(
         ValueError,  # a malformed port, for instance
     ) as error:
         raise BadTransport(
-            f'{_shown(conf, url)} is not usable: {_reason(error)}; write'
-            ' rabbit://USER:PASSWORD@HOST:5672/VHOST or'
+            f'{_describe_url(conf, url)} is not usable: {_reason(error)};'
+            ' write rabbit://USER:PASSWORD@HOST:5672/VHOST or'
             ' embedded:///ABSOLUTE/PATH'
         ) from error
 
 
-def connect_once(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
+def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
     """Connect to the message bus, and fail quickly if that is impossible.
 
     Servers and clients of oslo.messaging retry forever instead.
@@ -148,15 +148,15 @@ def connect_once(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
     hosts = oslo_messaging.TransportURL.parse(conf).hosts
     try:
         # Drivers raise the errors of their client libraries.
-        wakeups.connect(transport, topic, retry=max(len(hosts) - 1, 0))
+        wakeups.probe(transport, topic, retry=max(len(hosts) - 1, 0))
     except Exception as error:
         raise exceptions.OutOfReach(
-            f'the message bus {_shown(conf, None)} cannot be used:'
+            f'the message bus {_describe_url(conf, None)} cannot be used:'
             f' {_reason(error)}; start it, or correct transport_url'
         ) from error
 
 
-def _shown(conf: cfg.ConfigOpts, url: str | None) -> str:
+def _describe_url(conf: cfg.ConfigOpts, url: str | None) -> str:
     configured = url or str(conf.transport_url)
     return f'[DEFAULT] transport_url = {sensitive.mask_url(configured)}'
 
@@ -204,7 +204,7 @@ def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
         conf.set_default(name, value, group=_RABBIT)
 
 
-def _sleep_longer() -> None:
+def _reduce_wakeups() -> None:
     """Reduce needless wakeups of the threads that wait for RabbitMQ.
 
     After each message, oslo.messaging (18.3) starts with a sleep of one
@@ -213,7 +213,7 @@ def _sleep_longer() -> None:
     """
     driver = importutils.import_module(_DRIVER)
     if hasattr(driver, _SLEEP):
-        setattr(driver, _SLEEP, SLEEP_AT_FIRST)
+        setattr(driver, _SLEEP, INITIAL_SLEEP)
 
 
 def build_server(
@@ -239,7 +239,7 @@ def build_server(
         name = SHARED_NAME
         rabbit = transport.conf.oslo_messaging_rabbit
         missing_after = rabbit.kombu_missing_consumer_retry_timeout
-    return late_ack.Server(
+    return late_ack.LateAckServer(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         Dispatcher(endpoints, places),
@@ -247,7 +247,7 @@ def build_server(
     )
 
 
-def retries(timeout: float) -> int:
+def reconnects_within(timeout: float) -> int:
     """Return the number of RabbitMQ reconnects within a timeout.
 
     :param timeout: in seconds
@@ -285,6 +285,6 @@ def stop_server(server: Any, nudge: Callable[[], None]) -> None:
 
         operations.do(cancel)
         nudge()
-        cancelled.wait(CANCEL_WITHIN)
+        cancelled.wait(CANCEL_TIMEOUT)
     server.stop()
     server.wait()

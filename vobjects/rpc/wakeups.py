@@ -29,8 +29,8 @@ CONNECTED = 'connected'
 
 #: Maximum duration of sending a notice, in seconds, and maximum number of
 #: threads that may be blocked.
-_WITHIN = 5.0
-_THREADS = 4
+_SEND_TIMEOUT = 5.0
+_SEND_THREADS = 4
 
 _NAMESPACE = 'vobjects.notices'
 
@@ -43,7 +43,7 @@ _sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
 )
 
 
-class Receiver:
+class WakeupEndpoint:
     """The endpoint of an RPC server that receives notices.
 
     :param listeners: kind of notice -> function to call; it must return
@@ -62,7 +62,7 @@ class Receiver:
             listener()
 
 
-class Sender:
+class WakeupSender:
     """Sends notices to every process that serves one of the topics.
 
     :param transport: an ``oslo_messaging.Transport``
@@ -78,7 +78,7 @@ class Sender:
         }
         # The embedded driver limits the time itself.
         self._calls = (
-            call_limits.BoundedCalls(_THREADS)
+            call_limits.TimeoutExecutor(_SEND_THREADS)
             if late_ack.on_rabbitmq(transport)
             else None
         )
@@ -91,14 +91,14 @@ class Sender:
                 if self._calls is None:
                     cast()
                 else:
-                    self._calls.run(cast, _WITHIN)
+                    self._calls.run(cast, _SEND_TIMEOUT)
             except oslo_messaging.MessagingException as error:
                 LOG.info(
                     'Nobody of %s heard notice %r: %s', topic, kind, error
                 )
 
 
-def connect(transport: Any, topic: str, retry: int) -> None:
+def probe(transport: Any, topic: str, retry: int) -> None:
     """Send the servers of a topic a notice that they ignore.
 
     :param transport: an ``oslo_messaging.Transport``
@@ -109,7 +109,7 @@ def connect(transport: Any, topic: str, retry: int) -> None:
     client = oslo_messaging.get_rpc_client(
         transport, _target(topic), retry=retry
     )
-    with _unheard_is_normal():
+    with _without_driver_log():
         client.cast({}, 'notice', kind=CONNECTED)
 
 
@@ -120,13 +120,13 @@ def _target(topic: str) -> Any:
 
 
 def _cast(client: Any, kind: str) -> None:
-    with _unheard_is_normal():
+    with _without_driver_log():
         client.cast({}, 'notice', kind=kind)
 
 
 @contextlib.contextmanager
-def _unheard_is_normal() -> Iterator[None]:
-    """Suppress log lines of the driver that :meth:`Sender.send` repeats."""
+def _without_driver_log() -> Iterator[None]:
+    """Suppress log lines that :meth:`WakeupSender.send` would repeat."""
     token = _sending.set(True)
     try:
         yield
@@ -134,8 +134,8 @@ def _unheard_is_normal() -> Iterator[None]:
         _sending.reset(token)
 
 
-def _is_of_interest(record: logging.LogRecord) -> bool:
+def _is_not_sending(record: logging.LogRecord) -> bool:
     return not _sending.get()
 
 
-_DRIVER_LOG.addFilter(_is_of_interest)
+_DRIVER_LOG.addFilter(_is_not_sending)

@@ -18,7 +18,7 @@ from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import server, transport, wakeups
 from vobjects.rpc.fleet import Member, View
 from vobjects.rpc.ledger import Ledger
-from vobjects.rpc.ledger_endpoint import Keeper
+from vobjects.rpc.ledger_endpoint import LedgerEndpoint
 from vobjects.rpc.membership import Membership
 
 
@@ -29,17 +29,17 @@ class Worker:
         :mod:`vobjects.rpc.conf`
     :param exchange: control exchange of the service
     :param topic: topic to serve
-    :param told: further topics whose processes receive notices about the fleet
+    :param notified_topics: further topics to notify of changes of the fleet
     :param binary: kind of process, shown to operators
     :param host: name of this host
     :param release: release of this build, or the release that it emulates
-    :param speaks: manifest that this process supports
-    :param kept: the ledger
+    :param manifest: versions that this process supports
+    :param ledger: the ledger
     :param services: objects with handlers, see :mod:`vobjects.rpc.server`
     :param expected: see :class:`vobjects.rpc.server.Endpoint`
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: see :class:`vobjects.rpc.server.Endpoint`
-    :param recall: see :class:`vobjects.rpc.server.Endpoint`
+    :param find_response: see :class:`vobjects.rpc.server.Endpoint`
     :param error_modules: modules whose errors may be raised at the caller
     :param listeners: kind of notice -> function to call
     :param on_view: called with each new view of the fleet
@@ -52,17 +52,17 @@ class Worker:
         *,
         exchange: str,
         topic: str,
-        told: tuple[str, ...] = (),
+        notified_topics: tuple[str, ...] = (),
         binary: str,
         host: str,
         release: str,
-        speaks: Manifest,
-        kept: Ledger,
+        manifest: Manifest,
+        ledger: Ledger,
         services: Iterable[object],
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         prepare: Callable[[Any], None] = lambda context: None,
-        recall: server.Recall = lambda call: None,
+        find_response: server.FindResponse = lambda call: None,
         error_modules: tuple[str, ...] = (),
         listeners: Mapping[str, Callable[[], None]] | None = None,
         on_view: Callable[[View], None] = lambda view: None,
@@ -72,37 +72,39 @@ class Worker:
         self._transport = transport.open_transport(
             conf, exchange, error_modules
         )
-        self._notices = wakeups.Sender(self._transport, (topic, *told))
-        self._workers = wakeups.Sender(self._transport, (topic,))
+        self._notices = wakeups.WakeupSender(
+            self._transport, (topic, *notified_topics)
+        )
+        self._workers = wakeups.WakeupSender(self._transport, (topic,))
         me = Member(
             id=str(uuid.uuid4()),
             binary=binary,
             host=host,
             topic=topic,
             release=release,
-            manifest=speaks,
+            manifest=manifest,
         )
         self.membership = Membership(
             me,
-            kept,
+            ledger,
             period=conf.fleet.heartbeat_interval,
-            pinned=rpc_conf.pin(conf),
+            pinned=rpc_conf.pinned_manifest(conf),
             announce=self.announce_fleet,
             on_view=on_view,
         )
         endpoint = server.Endpoint(
-            [*services, Keeper(kept, self.announce_fleet)],
-            speaks=speaks,
+            [*services, LedgerEndpoint(ledger, self.announce_fleet)],
+            manifest=manifest,
             expected=expected,
             context_from=context_from,
             prepare=prepare,
-            known_reader=self._known_reader,
+            find_manifest=self._find_manifest,
             observer=observer,
-            recall=recall,
-            is_over=self.membership.is_over,
+            find_response=find_response,
+            has_expired=self.membership.has_expired,
         )
-        receiver = wakeups.Receiver(
-            {wakeups.FLEET: self.membership.hear, **(listeners or {})}
+        receiver = wakeups.WakeupEndpoint(
+            {wakeups.FLEET: self.membership.wake, **(listeners or {})}
         )
         self._server = transport.build_server(
             self._transport,
@@ -115,7 +117,7 @@ class Worker:
     @property
     def id(self) -> str:
         """The id of this process in the ledger."""
-        return self.membership.me.id
+        return self.membership.member.id
 
     def announce_fleet(self) -> None:
         """Notify every process that the ledger changed."""
@@ -144,7 +146,7 @@ class Worker:
         self.membership.stop()
         self._transport.cleanup()
 
-    def _known_reader(self, digest: str) -> Manifest | None:
+    def _find_manifest(self, digest: str) -> Manifest | None:
         view = self.membership.view
         for member in view.members if view else ():
             if member.manifest.digest == digest:

@@ -40,7 +40,7 @@ def emulate(
     if not isinstance(lock, Lock):
         lock = parse.load(pathlib.Path(lock))
     then = lock.at(release)
-    before = manifest.stand_in(server.emulated(spoken(then)))
+    before = manifest.stand_in(server.emulated_manifest(spoken(then)))
     try:
         yield Peer(then)
     finally:

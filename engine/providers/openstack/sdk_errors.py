@@ -38,7 +38,7 @@ def explained(
         and message, but without its URLs
     """
     try:
-        with concurrency_limit.waiting():
+        with concurrency_limit.released():
             yield
     except openstack.exceptions.HttpException as error:
         LOG.info('Could not %s: %s', what, error)
@@ -99,7 +99,7 @@ def until(
             return found
         if late:
             raise base.ProviderError(f'{what}: not within {timeout:g} seconds')
-        with concurrency_limit.waiting():
+        with concurrency_limit.released():
             time.sleep(min(interval, max(end - time.monotonic(), 0)))
 
 

@@ -37,7 +37,7 @@ class Simulation:
         :param seconds: the delay in addition to the latency
         :raises engine.providers.base.ProviderError: the operation fails
         """
-        with concurrency_limit.waiting():
+        with concurrency_limit.released():
             time.sleep(self.options.latency + seconds)
         if self.chance(key, operation) < self.options.failure_rate:
             raise base.ProviderError(

@@ -90,12 +90,12 @@ class Engine:
         self,
         context: RequestContext,
         request: objects.Request,
-        shown: manifest.Manifest | None = None,
+        versions: manifest.Manifest | None = None,
     ) -> Any:
         """See ``vobjects.rpc.client.Client.call``."""
         own = manifest.own()
         spoken = {
-            name: min_version(own[name], (shown or own).get(name))
+            name: min_version(own[name], (versions or own).get(name))
             for name in own
         }
         message = serializer.to_wire(request, spoken)

@@ -176,7 +176,7 @@ class Engine:
             ours=self.scheduler,
             period=PERIOD,
         )
-        self._handlers = server.handlers_of(
+        self._handlers = server.collect_handlers(
             handlers(self.run) for handlers in service.HANDLERS
         )
 

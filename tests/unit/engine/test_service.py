@@ -100,7 +100,7 @@ def test_cap_is_known_inside_a_transaction_after_the_lease(
 ) -> None:
     """A heartbeat would wait there for the transaction that waits for it."""
     engine = service.Engine(bus)
-    reported = engine.worker.membership.me
+    reported = engine.worker.membership.member
     fleet_ledger = services_db.DatabaseLedger(engine.database)
     fleet_ledger.report(reported)
 

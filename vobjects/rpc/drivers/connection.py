@@ -26,12 +26,12 @@ import time
 import oslo_messaging
 
 from vobjects.rpc.drivers import directory, errors, framing
-from vobjects.rpc.drivers.framing import Frame, Kind
+from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 CHUNK = 65536
 
 
-class Patience:
+class Deadline:
     """The deadline of a sender.
 
     :param timeout: total time in seconds; None: unlimited
@@ -82,15 +82,15 @@ class Connection:
 
     def __init__(self, connected: socket.socket, limit: int) -> None:
         self._socket = connected
-        self._reader = framing.Reader(limit)
+        self._reader = framing.FrameReader(limit)
         self._frames: list[Frame] = []
 
-    def send(self, data: bytes, patience: Patience) -> None:
+    def send(self, data: bytes, patience: Deadline) -> None:
         """Write a frame.
 
         :raises TimeoutError: the timeout expired
-        :raises vobjects.rpc.drivers.errors.NotTaken: the server has closed the
-            connection
+        :raises vobjects.rpc.drivers.errors.NotHandled: the server has closed
+            the connection
         :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
             the length of the frame
         """
@@ -105,14 +105,14 @@ class Connection:
                 self._read()
             for frame in self._frames:
                 _check_refusal(frame)
-            raise errors.NotTaken from None
+            raise errors.NotHandled from None
 
-    def receive(self, number: int, patience: Patience) -> Frame:
+    def receive(self, number: int, patience: Deadline) -> Frame:
         """Return the next frame that answers a message.
 
         :param number: number of the message
         :raises TimeoutError: the timeout expired
-        :raises vobjects.rpc.drivers.errors.NotTaken: the server has not
+        :raises vobjects.rpc.drivers.errors.NotHandled: the server has not
             handled the message and will not: it rejected it or has closed
         :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
             the length of the message
@@ -125,15 +125,15 @@ class Connection:
             try:
                 self._read()
             except ConnectionResetError:
-                raise errors.NotTaken from None
+                raise errors.NotHandled from None
             except errors.FrameTooLarge as error:
                 raise errors.MalformedFrame(str(error)) from None
         frame = self._frames.pop(0)
         _check_refusal(frame)
         if frame.number != number:
             raise errors.MalformedFrame(f'an answer to {frame.number}')
-        if frame.kind is Kind.REJECTED:
-            raise errors.NotTaken
+        if frame.kind is FrameKind.REJECTED:
+            raise errors.NotHandled
         return frame
 
     def close(self) -> None:
@@ -148,18 +148,18 @@ class Connection:
 
 
 def _check_refusal(frame: Frame) -> None:
-    if frame.kind is Kind.REFUSED:
+    if frame.kind is FrameKind.REFUSED:
         size, limit = framing.decode(frame.payload)
         raise errors.FrameTooLarge(size, limit)
 
 
-def open_connection(path: str, limit: int, patience: Patience) -> Connection:
+def open_connection(path: str, limit: int, patience: Deadline) -> Connection:
     """Connect to a listener.
 
     :param path: path of its socket
     :param limit: maximum length of the payload of a frame, in bytes
-    :raises vobjects.rpc.drivers.errors.NotTaken: no process listens there, or
-        its backlog is full
+    :raises vobjects.rpc.drivers.errors.NotHandled: no process listens there,
+        or its backlog is full
     :raises TimeoutError: no time remains
     :raises oslo_messaging.MessageDeliveryFailure: any other system error, for
         example no free file descriptors
@@ -167,7 +167,7 @@ def open_connection(path: str, limit: int, patience: Patience) -> Connection:
     try:
         connected = directory.connect(path, patience.left())
     except BlockingIOError:
-        raise errors.NotTaken from None
+        raise errors.NotHandled from None
     except TimeoutError:
         raise
     except OSError as error:
@@ -175,5 +175,5 @@ def open_connection(path: str, limit: int, patience: Patience) -> Connection:
             f'cannot connect to {path}: {error.strerror}'
         ) from None
     if connected is None:
-        raise errors.NotTaken
+        raise errors.NotHandled
     return Connection(connected, limit)

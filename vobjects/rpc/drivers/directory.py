@@ -37,17 +37,17 @@ MAX_PATH = 107
 #: Seconds after a change during which the directory is always read again: some
 #: file systems store time stamps in whole seconds, so that a second change may
 #: not alter the time stamp.
-GRAIN = 2.0
+TIMESTAMP_GRANULARITY = 2.0
 
 #: Age in seconds at which a socket without its final name counts as left by a
 #: dead process.
-UNNAMED_FOR = 60.0
+TEMPORARY_MAX_AGE = 60.0
 
 #: Maximum number of connections that wait to be accepted.
 BACKLOG = 1024
 
-_UNNAMED = '.'
-_ODD = re.compile(r'[^A-Za-z0-9_-]')
+_TEMPORARY_PREFIX = '.'
+_UNSAFE_CHARACTERS = re.compile(r'[^A-Za-z0-9_-]')
 
 
 class Address(NamedTuple):
@@ -62,7 +62,7 @@ class Address(NamedTuple):
         return f'topic {self.topic!r} (exchange {self.exchange!r}{server})'
 
 
-class Door(NamedTuple):
+class ListeningSocket(NamedTuple):
     """A listening socket and its path."""
 
     socket: socket.socket
@@ -117,7 +117,7 @@ class Directory:
         key = json.dumps([address.exchange, address.topic])
         return os.path.join(self.root, f'{_slug(address.topic)}.{_hash(key)}')
 
-    def open(self, address: Address) -> Door:
+    def open(self, address: Address) -> ListeningSocket:
         """Start to listen at an address.
 
         :param address: address of a server
@@ -129,13 +129,13 @@ class Directory:
         self.check()
         topic = self.topic(address)
         os.makedirs(topic, mode=0o700, exist_ok=True)
-        _sweep(topic)
+        _remove_stale_sockets(topic)
         name = f'{server_prefix(address.server or "")}{secrets.token_hex(5)}'
         path = os.path.join(topic, name)
-        unnamed = os.path.join(topic, _UNNAMED + name)
+        unnamed = os.path.join(topic, _TEMPORARY_PREFIX + name)
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with reachable(unnamed) as where:
+            with short_path(unnamed) as where:
                 door.bind(where)
             os.chmod(unnamed, 0o600)
             door.listen(BACKLOG)
@@ -145,10 +145,10 @@ class Directory:
             door.close()
             remove(unnamed)
             raise
-        return Door(door, path)
+        return ListeningSocket(door, path)
 
 
-class Listing:
+class SocketNames:
     """The socket names of a topic, read again when they change.
 
     :param path: the directory; it may not exist yet
@@ -168,11 +168,11 @@ class Listing:
             names = sorted(
                 name
                 for name in os.listdir(self.path)
-                if not name.startswith(_UNNAMED)
+                if not name.startswith(_TEMPORARY_PREFIX)
             )
         except FileNotFoundError:
             changed, names = 0, []
-        old = time.time() - changed / 1e9 > GRAIN
+        old = time.time() - changed / 1e9 > TIMESTAMP_GRANULARITY
         self._stamp = changed if old else None
         if names == self._names:
             return None
@@ -198,7 +198,7 @@ def connect(path: str, timeout: float | None) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout)
-        with reachable(path) as where:
+        with short_path(path) as where:
             connection.connect(where)
     except ConnectionRefusedError:
         connection.close()
@@ -214,7 +214,7 @@ def connect(path: str, timeout: float | None) -> socket.socket | None:
 
 
 @contextlib.contextmanager
-def reachable(path: str) -> Iterator[str]:
+def short_path(path: str) -> Iterator[str]:
     """Yield a path to the same file that is short enough for a socket.
 
     :raises vobjects.rpc.drivers.errors.UnsafeDirectory: this system has no
@@ -245,20 +245,20 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-def _sweep(topic: str) -> None:
+def _remove_stale_sockets(topic: str) -> None:
     """Remove sockets of listeners that died before the final rename."""
     with os.scandir(topic) as entries:
         for entry in entries:
-            if not entry.name.startswith(_UNNAMED):
+            if not entry.name.startswith(_TEMPORARY_PREFIX):
                 continue
             with contextlib.suppress(FileNotFoundError):
                 age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                if age > UNNAMED_FOR:
+                if age > TEMPORARY_MAX_AGE:
                     os.unlink(entry.path)
 
 
 def _slug(text: str) -> str:
-    return _ODD.sub('_', text)[:20]
+    return _UNSAFE_CHARACTERS.sub('_', text)[:20]
 
 
 def _hash(text: str) -> str:

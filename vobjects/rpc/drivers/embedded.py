@@ -24,9 +24,9 @@ from oslo_config import cfg
 from oslo_messaging._drivers import base, common
 
 from vobjects.rpc.drivers import directory, errors, framing, listener, routing
-from vobjects.rpc.drivers.connection import Patience
+from vobjects.rpc.drivers.connection import Deadline
 from vobjects.rpc.drivers.directory import Address
-from vobjects.rpc.drivers.framing import Kind
+from vobjects.rpc.drivers.framing import FrameKind
 
 GROUP = cfg.OptGroup(
     'embedded_messaging', title='The transport without a broker'
@@ -43,7 +43,7 @@ OPTS = [
         'max_frame_size',
         default=64 * 1024 * 1024,
         min=1024,
-        max=framing.LARGEST,
+        max=framing.MAX_PAYLOAD,
         help='Maximum size of a message or response as JSON, in bytes. Set'
         ' the same value for all processes.',
     ),
@@ -109,7 +109,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
             GROUP.name
         ]
         self._limit = self._options.max_frame_size
-        self._directory = directory.Directory(root_of(url))
+        self._directory = directory.Directory(directory_from_url(url))
         self._router = routing.Router(
             self._directory,
             self._limit,
@@ -160,12 +160,12 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
             self._router.fanout(address, payload, within)
             return None
         if not wait_for_reply:
-            patience = Patience(min(timeout or within, within))
+            patience = Deadline(min(timeout or within, within))
             self._router.cast(address, payload, patience, retry)
             return None
-        patience = Patience(timeout, call_monitor_timeout)
+        patience = Deadline(timeout, call_monitor_timeout)
         answer = self._router.call(address, payload, patience, retry)
-        if answer.kind is Kind.FAILURE:
+        if answer.kind is FrameKind.FAILURE:
             raise common.deserialize_remote_exception(
                 answer.payload.decode(), self._allowed_remote_exmods
             )
@@ -237,7 +237,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         return Address(exchange, target.topic, target.server)
 
 
-def root_of(url: Any) -> str:
+def directory_from_url(url: Any) -> str:
     """Return the directory that a URL names.
 
     :param url: a ``TransportURL``

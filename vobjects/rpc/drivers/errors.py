@@ -11,7 +11,7 @@
         └── FrameTooLarge               longer than one side allows
     Exception, never raised at a caller
     ├── MalformedFrame                  the other side violates the protocol
-    └── NotTaken                        not handled: try another server
+    └── NotHandled                      not handled: try another server
 """
 
 from __future__ import annotations
@@ -50,5 +50,5 @@ class MalformedFrame(Exception):
     """The received bytes do not follow the protocol."""
 
 
-class NotTaken(Exception):
+class NotHandled(Exception):
     """The server certainly did not begin to handle the message."""

@@ -29,10 +29,10 @@ HEADER = struct.Struct('>IBQ')
 
 #: Maximum length of a payload in bytes. The length field allows 4 GiB, but no
 #: message is that long.
-LARGEST = 2**31 - 1
+MAX_PAYLOAD = 2**31 - 1
 
 
-class Kind(enum.IntEnum):
+class FrameKind(enum.IntEnum):
     """The kind of a frame."""
 
     # from the sender
@@ -48,13 +48,13 @@ class Kind(enum.IntEnum):
     REFUSED = 21  # [size, limit] of a frame too large; then the end
 
 
-_KINDS = {int(kind): kind for kind in Kind}
+_KINDS = {int(kind): kind for kind in FrameKind}
 
 
 class Frame(NamedTuple):
     """A frame read from a socket."""
 
-    kind: Kind
+    kind: FrameKind
     number: int
     payload: bytes
 
@@ -88,7 +88,7 @@ def decode(payload: bytes) -> Any:
         raise errors.MalformedFrame(f'no JSON: {error}') from None
 
 
-def pack(kind: Kind, number: int, payload: bytes, limit: int) -> bytes:
+def pack(kind: FrameKind, number: int, payload: bytes, limit: int) -> bytes:
     """Build a frame.
 
     :param limit: maximum length of a payload, in bytes
@@ -99,7 +99,7 @@ def pack(kind: Kind, number: int, payload: bytes, limit: int) -> bytes:
     return HEADER.pack(len(payload), kind, number) + payload
 
 
-class Reader:
+class FrameReader:
     """Splits a stream of bytes into frames.
 
     :param limit: maximum length of a payload, in bytes

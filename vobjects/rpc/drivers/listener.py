@@ -2,7 +2,8 @@
 """The receiver's end: one thread reads, oslo.messaging's threads work.
 
 The reading thread hands messages to the server's executor while fewer than
-:data:`AHEAD` messages wait there for a thread, because the executor's own
+:data:`MAX_SUBMITTED` messages wait there for a thread, because the executor's
+    own
 queue is unbounded. Further messages wait in the listener's queue. When that is
 full, the thread stops reading, and senders wait.
 
@@ -27,18 +28,18 @@ from oslo_messaging._drivers import base
 
 from vobjects.rpc.drivers import errors, framing
 from vobjects.rpc.drivers.directory import Address, Directory
-from vobjects.rpc.drivers.framing import Frame, Kind
-from vobjects.rpc.drivers.peer import Incoming, Peer
+from vobjects.rpc.drivers.framing import Frame, FrameKind
+from vobjects.rpc.drivers.peer import IncomingMessage, Peer
 
 LOG = logging.getLogger(__name__)
 
 #: Maximum number of messages that wait in the executor for a thread.
-AHEAD = 2
+MAX_SUBMITTED = 2
 
 #: Pause after a connection could not be accepted, in seconds.
 ACCEPT_PAUSE = 0.05
 
-Deliver = Callable[[list[Incoming]], None]
+OnIncoming = Callable[[list[IncomingMessage]], None]
 
 
 class Listener(base.Listener):  # type: ignore[misc]
@@ -62,7 +63,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._address = address
         self._limit = limit
         self._queue_size = queue_size
-        self._queue: collections.deque[Incoming] = collections.deque()
+        self._queue: collections.deque[IncomingMessage] = collections.deque()
         self._ahead = 0
         self._peers: set[Peer] = set()
         self._stopping = False
@@ -74,7 +75,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._selector = selectors.DefaultSelector()
         self._thread: threading.Thread | None = None
 
-    def start(self, on_incoming_callback: Deliver) -> None:
+    def start(self, on_incoming_callback: OnIncoming) -> None:
         """Start the reading thread.
 
         :param on_incoming_callback: receives each message, in a list of length
@@ -170,7 +171,7 @@ class Listener(base.Listener):  # type: ignore[misc]
                 return
         except errors.FrameTooLarge as error:
             LOG.error('%s: %s; refused', self._address, error)
-            peer.write(_refusal(error))
+            peer.write(_too_large_frame(error))
         except errors.MalformedFrame as error:
             LOG.error('%s: %s; hanging up', self._address, error)
         except Exception:
@@ -184,20 +185,24 @@ class Listener(base.Listener):  # type: ignore[misc]
 
         :raises vobjects.rpc.drivers.errors.MalformedFrame: not a message
         """
-        if frame.kind not in (Kind.CALL, Kind.CAST, Kind.FANOUT):
+        if frame.kind not in (
+            FrameKind.CALL,
+            FrameKind.CAST,
+            FrameKind.FANOUT,
+        ):
             raise errors.MalformedFrame(f'{frame.kind.name} from a sender')
-        incoming = Incoming(peer, frame, self._started)
-        if frame.kind is Kind.CAST:
-            accepted = framing.pack(Kind.ACCEPTED, frame.number, b'', 0)
+        incoming = IncomingMessage(peer, frame, self._started)
+        if frame.kind is FrameKind.CAST:
+            accepted = framing.pack(FrameKind.ACCEPTED, frame.number, b'', 0)
             if not peer.write(accepted):
                 return  # the sender has reported a failure to its caller
         with self._lock:
-            if self._ahead < AHEAD and not self._queue:
+            if self._ahead < MAX_SUBMITTED and not self._queue:
                 self._hand_over(incoming)
             else:
                 self._queue.append(incoming)
 
-    def _hand_over(self, incoming: Incoming) -> None:
+    def _hand_over(self, incoming: IncomingMessage) -> None:
         # Called with the lock held: after stop() the executor accepts nothing.
         self._ahead += 1
         self.on_incoming_callback([incoming])
@@ -221,7 +226,7 @@ class Listener(base.Listener):  # type: ignore[misc]
         """Reject or hand over the remaining messages, as on every stop."""
         for peer in self._peers:
             for frame in peer.rest():
-                _give_back(peer, frame)
+                _reject(peer, frame)
         with self._lock:
             while self._queue:
                 incoming = self._queue.popleft()
@@ -238,11 +243,11 @@ class Listener(base.Listener):  # type: ignore[misc]
             end.close()
 
 
-def _refusal(error: errors.FrameTooLarge) -> bytes:
+def _too_large_frame(error: errors.FrameTooLarge) -> bytes:
     payload = framing.encode([error.size, error.limit])
-    return framing.pack(Kind.REFUSED, 0, payload, len(payload))
+    return framing.pack(FrameKind.REFUSED, 0, payload, len(payload))
 
 
-def _give_back(peer: Peer, frame: Frame) -> None:
-    if frame.kind in (Kind.CALL, Kind.CAST):
-        peer.write(framing.pack(Kind.REJECTED, frame.number, b'', 0))
+def _reject(peer: Peer, frame: Frame) -> None:
+    if frame.kind in (FrameKind.CALL, FrameKind.CAST):
+        peer.write(framing.pack(FrameKind.REJECTED, frame.number, b'', 0))

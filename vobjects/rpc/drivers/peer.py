@@ -20,7 +20,7 @@ import oslo_messaging
 from oslo_messaging._drivers import base, common
 
 from vobjects.rpc.drivers import errors, framing
-from vobjects.rpc.drivers.framing import Frame, Kind
+from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 LOG = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ CHUNK = 65536
 #: Maximum time for a sender to read a part of its response, in seconds. A
 #: sender has nothing else to do, so a longer delay means that it is suspended
 #: or about to die.
-READS_WITHIN = 30.0
+WRITE_TIMEOUT = 30.0
 
 
 class Peer:
@@ -43,7 +43,7 @@ class Peer:
         accepted.setblocking(False)
         self.socket = accepted
         self.limit = limit
-        self._reader = framing.Reader(limit)
+        self._reader = framing.FrameReader(limit)
         self._lock = threading.Lock()
         self._calls = 0
         self._gone = False
@@ -86,7 +86,7 @@ class Peer:
             done = not self._gone and _write(self.socket, data, seconds)
             if not done:
                 self._gone = True
-                _shut(self.socket, socket.SHUT_RDWR)
+                _shut_down(self.socket, socket.SHUT_RDWR)
         return done
 
     def called(self) -> None:
@@ -96,7 +96,7 @@ class Peer:
 
     def answer(self, data: bytes) -> bool:
         """Send the response to a call; see :meth:`write`."""
-        done = self.write(data, READS_WITHIN)
+        done = self.write(data, WRITE_TIMEOUT)
         with self._lock:
             self._calls -= 1
             if self._leaving and not self._calls:
@@ -108,7 +108,7 @@ class Peer:
 
         :returns: the frames written before
         """
-        _shut(self.socket, socket.SHUT_RD)
+        _shut_down(self.socket, socket.SHUT_RD)
         frames = []
         with contextlib.suppress(
             OSError, errors.FrameTooLarge, errors.MalformedFrame
@@ -134,12 +134,12 @@ class Peer:
         """
         self._gone = True
         # This ends the wait of a thread that writes to the sender.
-        _shut(self.socket, socket.SHUT_RDWR)
+        _shut_down(self.socket, socket.SHUT_RDWR)
         with self._lock:
             self.socket.close()
 
 
-class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
+class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
     """A message, in the form that oslo.messaging's server expects.
 
     :param peer: the connection it came from
@@ -158,7 +158,7 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
         super().__init__(context, message, f'{frame.number:x}')
         self.client_timeout = monitor
         self.peer = peer
-        self.is_call = frame.kind is Kind.CALL
+        self.is_call = frame.kind is FrameKind.CALL
         self._number = frame.number
         self._on_start = on_start
         self._answered = not self.is_call
@@ -178,7 +178,7 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
 
     def reject(self) -> None:
         """Reject a call that was not begun; another server gets it."""
-        self._finish(Kind.REJECTED, b'')
+        self._finish(FrameKind.REJECTED, b'')
 
     def reply(self, reply: Any = None, failure: Any = None) -> None:
         """Send the response to a call; casts have none.
@@ -188,7 +188,7 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
         """
         if self._answered:
             return
-        kind = Kind.FAILURE if failure else Kind.REPLY
+        kind = FrameKind.FAILURE if failure else FrameKind.REPLY
         try:
             if failure:
                 payload = common.serialize_remote_exception(failure).encode()
@@ -202,7 +202,7 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
             LOG.exception(
                 'The answer to %s cannot be sent', self.message.get('method')
             )
-            kind, payload = Kind.FAILURE, _described(error)
+            kind, payload = FrameKind.FAILURE, _failure_payload(error)
         self._finish(kind, payload)
 
     def heartbeat(self) -> None:
@@ -211,11 +211,11 @@ class Incoming(base.RpcIncomingMessage):  # type: ignore[misc]
         :raises oslo_messaging.MessageDeliveryFailure: the caller has left;
             this error ends the watchdog of oslo.messaging's dispatcher
         """
-        data = framing.pack(Kind.HEARTBEAT, self._number, b'', 0)
+        data = framing.pack(FrameKind.HEARTBEAT, self._number, b'', 0)
         if not self._answered and not self.peer.write(data):
             raise oslo_messaging.MessageDeliveryFailure('the caller has gone')
 
-    def _finish(self, kind: Kind, payload: bytes) -> None:
+    def _finish(self, kind: FrameKind, payload: bytes) -> None:
         if self._answered:
             return
         self._answered = True
@@ -236,7 +236,7 @@ def _is_message(content: Any) -> bool:
     )
 
 
-def _described(error: Exception) -> bytes:
+def _failure_payload(error: Exception) -> bytes:
     """Return a failure that explains why a response could not be sent."""
     wrapped = errors.AnswerLost(f'the answer cannot be sent: {error}'[:1000])
     described: str = common.serialize_remote_exception(
@@ -260,6 +260,6 @@ def _write(to: socket.socket, data: bytes, seconds: float) -> bool:
     return True
 
 
-def _shut(shut: socket.socket, how: int) -> None:
+def _shut_down(shut: socket.socket, how: int) -> None:
     with contextlib.suppress(OSError):
         shut.shutdown(how)

@@ -2,7 +2,7 @@
 """Select a server for each message, and try another if it fails.
 
 Messages go to the servers of their topic in turn. A message that was not
-handled (:class:`~vobjects.rpc.drivers.errors.NotTaken`) goes to the next
+handled (:class:`~vobjects.rpc.drivers.errors.NotHandled`) goes to the next
 server. After all servers have been tried, or if there is none, the router
 searches again after a short pause, until the timeout. A message that may have
 been handled is never sent again.
@@ -20,10 +20,10 @@ from collections.abc import Iterator
 import oslo_messaging
 
 from vobjects.rpc.drivers import errors, framing
-from vobjects.rpc.drivers.connection import Connection, Patience
+from vobjects.rpc.drivers.connection import Connection, Deadline
 from vobjects.rpc.drivers.directory import Address, Directory
-from vobjects.rpc.drivers.framing import Frame, Kind
-from vobjects.rpc.drivers.servers import Server, Topic
+from vobjects.rpc.drivers.framing import Frame, FrameKind
+from vobjects.rpc.drivers.servers import ConnectionPool, TopicServers
 
 LOG = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ LOG = logging.getLogger(__name__)
 FIRST_PAUSE = 0.005
 
 
-class Search:
+class ServerSearch:
     """Yields the servers to try, with pauses, until the timeout.
 
     :param topic: the servers
@@ -43,9 +43,9 @@ class Search:
 
     def __init__(
         self,
-        topic: Topic,
+        topic: TopicServers,
         address: Address,
-        patience: Patience,
+        patience: Deadline,
         retry: int | None,
         interval: float,
     ) -> None:
@@ -56,7 +56,7 @@ class Search:
         self._interval = interval
         self._found = 0
 
-    def __iter__(self) -> Iterator[Server]:
+    def __iter__(self) -> Iterator[ConnectionPool]:
         """Yield servers.
 
         :raises TimeoutError: the timeout has expired
@@ -97,7 +97,7 @@ class Router:
         self._limit = limit
         self._keep = keep
         self._interval = interval
-        self._topics: dict[tuple[str, str], Topic] = {}
+        self._topics: dict[tuple[str, str], TopicServers] = {}
         self._lock = threading.Lock()
         self._closed = False
         # A random start, so that the numbers of two processes differ in a log.
@@ -107,7 +107,7 @@ class Router:
         self,
         address: Address,
         payload: bytes,
-        patience: Patience,
+        patience: Deadline,
         retry: int | None,
     ) -> Frame:
         """Send a call to one server and return its REPLY or FAILURE.
@@ -120,7 +120,9 @@ class Router:
             delivered
         """
         try:
-            return self._deliver(Kind.CALL, address, payload, patience, retry)
+            return self._deliver(
+                FrameKind.CALL, address, payload, patience, retry
+            )
         except TimeoutError as error:
             raise oslo_messaging.MessagingTimeout(
                 f'{error}; waited {patience}'
@@ -130,7 +132,7 @@ class Router:
         self,
         address: Address,
         payload: bytes,
-        patience: Patience,
+        patience: Deadline,
         retry: int | None,
     ) -> None:
         """Put a message into the queue of one server.
@@ -138,7 +140,7 @@ class Router:
         :raises oslo_messaging.MessageDeliveryFailure: no server accepted it
         """
         try:
-            self._deliver(Kind.CAST, address, payload, patience, retry)
+            self._deliver(FrameKind.CAST, address, payload, patience, retry)
         except TimeoutError as error:
             raise oslo_messaging.MessageDeliveryFailure(
                 f'{error}; waited {patience}'
@@ -153,10 +155,10 @@ class Router:
         :param seconds: timeout for each server, in seconds
         """
         number = next(self._numbers)
-        data = framing.pack(Kind.FANOUT, number, payload, self._limit)
+        data = framing.pack(FrameKind.FANOUT, number, payload, self._limit)
         for server in self._topic(address).servers(None):
             try:
-                self._hand_over(server, data, Patience(seconds))
+                self._hand_over(server, data, Deadline(seconds))
             except TimeoutError:
                 LOG.warning(
                     'A server of %s did not let in a message to all within'
@@ -164,7 +166,7 @@ class Router:
                     address,
                     seconds,
                 )
-            except errors.NotTaken:
+            except errors.NotHandled:
                 LOG.debug('A server of %s has left', address)
 
     def close(self) -> None:
@@ -185,15 +187,15 @@ class Router:
 
     def _deliver(
         self,
-        kind: Kind,
+        kind: FrameKind,
         address: Address,
         payload: bytes,
-        patience: Patience,
+        patience: Deadline,
         retry: int | None,
     ) -> Frame:
         number = next(self._numbers)
         data = framing.pack(kind, number, payload, self._limit)
-        search = Search(
+        search = ServerSearch(
             self._topic(address), address, patience, retry, self._interval
         )
         try:
@@ -202,7 +204,7 @@ class Router:
                     return self._exchange(
                         server, address, kind, number, data, patience
                     )
-                except errors.NotTaken:
+                except errors.NotHandled:
                     continue
         except TimeoutError as error:
             raise TimeoutError(str(error) or str(search)) from None
@@ -212,12 +214,12 @@ class Router:
 
     def _exchange(
         self,
-        server: Server,
+        server: ConnectionPool,
         address: Address,
-        kind: Kind,
+        kind: FrameKind,
         number: int,
         data: bytes,
-        patience: Patience,
+        patience: Deadline,
     ) -> Frame:
         """Send a message to one server and return its response."""
         used = server.acquire(patience)
@@ -225,19 +227,19 @@ class Router:
         try:
             used.send(data, patience)
             frame = used.receive(number, patience)
-            while frame.kind is Kind.HEARTBEAT:
+            while frame.kind is FrameKind.HEARTBEAT:
                 patience.renew()
                 frame = _after_heartbeat(used, number, patience)
             done = True
         except TimeoutError:
             raise TimeoutError(
                 f'no answer from {address}'
-                if kind is Kind.CALL
+                if kind is FrameKind.CALL
                 else f'a server of {address} did not let the message in'
             ) from None
         except EOFError:
-            if kind is Kind.CAST:
-                raise errors.NotTaken from None
+            if kind is FrameKind.CAST:
+                raise errors.NotHandled from None
             raise errors.AnswerLost(
                 f'a server of {address} died, or closed the connection,'
                 ' before it answered; it may have begun'
@@ -254,7 +256,7 @@ class Router:
         return frame
 
     def _hand_over(
-        self, server: Server, data: bytes, patience: Patience
+        self, server: ConnectionPool, data: bytes, patience: Deadline
     ) -> None:
         used = server.acquire(patience)
         try:
@@ -264,7 +266,7 @@ class Router:
             raise
         server.release(used)
 
-    def _topic(self, address: Address) -> Topic:
+    def _topic(self, address: Address) -> TopicServers:
         key = address.exchange, address.topic
         with self._lock:
             if self._closed:
@@ -272,17 +274,17 @@ class Router:
                     'the transport has been cleaned up'
                 )
             if key not in self._topics:
-                self._topics[key] = Topic(
+                self._topics[key] = TopicServers(
                     self._directory.topic(address), self._limit, self._keep
                 )
             return self._topics[key]
 
 
 def _after_heartbeat(
-    used: Connection, number: int, patience: Patience
+    used: Connection, number: int, patience: Deadline
 ) -> Frame:
     """Return the next frame; any failure now means that the call had begun."""
     try:
         return used.receive(number, patience)
-    except errors.NotTaken:
+    except errors.NotHandled:
         raise EOFError from None

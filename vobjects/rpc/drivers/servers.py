@@ -16,11 +16,11 @@ import threading
 import weakref
 
 from vobjects.rpc.drivers import connection
-from vobjects.rpc.drivers.connection import Connection, Patience
-from vobjects.rpc.drivers.directory import Listing, server_prefix
+from vobjects.rpc.drivers.connection import Connection, Deadline
+from vobjects.rpc.drivers.directory import SocketNames, server_prefix
 
 
-class Server:
+class ConnectionPool:
     """A listener, and the idle connections to it.
 
     :param path: path of its socket
@@ -36,10 +36,10 @@ class Server:
         self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._retired = False
 
-    def acquire(self, patience: Patience) -> Connection:
+    def acquire(self, patience: Deadline) -> Connection:
         """Return a connection for the exclusive use of the caller.
 
-        :raises vobjects.rpc.drivers.errors.NotTaken: no process listens
+        :raises vobjects.rpc.drivers.errors.NotHandled: no process listens
         :raises TimeoutError: no time remains
         """
         try:
@@ -73,24 +73,24 @@ class Server:
                 return
 
 
-class Topic:
+class TopicServers:
     """The servers of a topic that this process knows.
 
     :param path: directory of their sockets
-    :param limit: see :class:`Server`
-    :param keep: see :class:`Server`
+    :param limit: see :class:`ConnectionPool`
+    :param keep: see :class:`ConnectionPool`
     """
 
     def __init__(self, path: str, limit: int, keep: int) -> None:
-        self._listing = Listing(path)
+        self._listing = SocketNames(path)
         self._limit = limit
         self._keep = keep
         self._lock = threading.Lock()
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, ConnectionPool] = {}
         # A random start distributes the processes over the servers.
         self._turns = itertools.count(secrets.randbelow(2**16))
 
-    def servers(self, name: str | None) -> list[Server]:
+    def servers(self, name: str | None) -> list[ConnectionPool]:
         """Return the servers to try, in order.
 
         :param name: name of one server; None: all servers, starting with the
@@ -127,7 +127,7 @@ class Topic:
             server = known.pop(name, None)
             if server is None:
                 path = os.path.join(self._listing.path, name)
-                server = Server(path, self._limit, self._keep)
+                server = ConnectionPool(path, self._limit, self._keep)
             self._servers[name] = server
         for gone in known.values():
             gone.retire()

@@ -27,13 +27,13 @@ class Endpoint:
         self.engine = engine
         self._endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
-            speaks=own(),
+            manifest=own(),
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
-            recall=self.recall,
+            find_response=self.find_response,
         )
 
-    def recall(self, call: str) -> fleet_types.Answered | None:
+    def find_response(self, call: str) -> fleet_types.Answered | None:
         with self.engine.run.database.reader() as session:
             return idempotency.recall(session, call)
 

@@ -17,14 +17,14 @@ LONG = 1000.0
 
 
 def test_call_returns_what_it_returns_or_raises_what_it_raises() -> None:
-    calls = call_limits.BoundedCalls()
+    calls = call_limits.TimeoutExecutor()
     assert calls.run(lambda: 'answer', LONG) == 'answer'
     with pytest.raises(ZeroDivisionError):
         calls.run(lambda: 1 // 0, LONG)
 
 
 def test_call_that_does_not_end_is_given_up() -> None:
-    calls, release = call_limits.BoundedCalls(), threading.Event()
+    calls, release = call_limits.TimeoutExecutor(), threading.Event()
     with pytest.raises(oslo_messaging.MessagingTimeout, match='no answer'):
         calls.run(release.wait, 0.01)
     assert calls.run(lambda: 'next', LONG) == 'next'
@@ -32,7 +32,7 @@ def test_call_that_does_not_end_is_given_up() -> None:
 
 
 def test_call_given_up_before_it_began_is_never_made() -> None:
-    calls, release = call_limits.BoundedCalls(limit=1), threading.Event()
+    calls, release = call_limits.TimeoutExecutor(limit=1), threading.Event()
     made: list[str] = []
     for call in (release.wait, lambda: made.append('late')):
         with pytest.raises(oslo_messaging.MessagingTimeout):
@@ -49,7 +49,7 @@ def test_error_of_the_connection_is_one_of_messaging() -> None:
     with pytest.raises(
         oslo_messaging.MessageDeliveryFailure, match='no broker'
     ):
-        call_limits.BoundedCalls().run(refuse, LONG)
+        call_limits.TimeoutExecutor().run(refuse, LONG)
 
 
 @contextlib.contextmanager

@@ -120,29 +120,29 @@ class Bus:
         self.members = self.refreshed()
         return fleet.View(2, self.members)
 
-    def member(self, name: str, speaks: Manifest) -> fleet.Member:
-        return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', speaks)
+    def member(self, name: str, manifest: Manifest) -> fleet.Member:
+        return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', manifest)
 
     def serve(
         self,
         name: str,
-        speaks: Manifest,
+        manifest: Manifest,
         observer: server.Observer | None = None,
         now: float = 0.0,
     ) -> fleet.Member:
         endpoint = server.Endpoint(
             [Worker()],
-            speaks=speaks,
+            manifest=manifest,
             expected=(RefusalError,),
             observer=observer,
-            is_over=lambda deadline: now > deadline,
+            has_expired=lambda deadline: now > deadline,
         )
         running = transport.build_server(
             self.transport, TOPIC, name, [endpoint], 4
         )
         running.start()
         self.servers.append(running)
-        return self.member(name, speaks)
+        return self.member(name, manifest)
 
     def close(self) -> None:
         for running in self.servers:
@@ -165,18 +165,18 @@ class Notes:
         self.heard: list[tuple[str | None, str]] = []
         self.older: list[str] = []
 
-    def answered(
+    def request_finished(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
         assert seconds >= 0
         self.heard.append((request, type(error).__name__ if error else 'ok'))
 
-    def downgraded(self, request: str) -> None:
+    def response_downgraded(self, request: str) -> None:
         self.older.append(request)
 
 
 def old() -> Manifest:
-    return server.emulated(Manifest({**own(), **OLD}))
+    return server.emulated_manifest(Manifest({**own(), **OLD}))
 
 
 def test_new_to_new_carries_everything(bus: Bus) -> None:
@@ -221,7 +221,7 @@ def test_observer_hears_of_each_request(bus: Bus) -> None:
 
 def test_observer_hears_of_callers_that_are_older(bus: Bus) -> None:
     notes = Notes()
-    endpoint = server.Endpoint([Worker()], speaks=own(), observer=notes)
+    endpoint = server.Endpoint([Worker()], manifest=own(), observer=notes)
     reader = {'digest': old().digest, 'manifest': dict(old())}
     request = serializer.to_wire(WorkRequest(name='a', force=False), old())
     answer = endpoint.perform({}, request, reader)
@@ -320,7 +320,7 @@ def test_a_type_without_handler_is_refused_not_lost(bus: Bus) -> None:
 
 def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
     known = {n: v for n, v in own().items() if n != 'NobodyHandlesThis'}
-    member = bus.serve('old', server.emulated(Manifest(known)))
+    member = bus.serve('old', server.emulated_manifest(Manifest(known)))
     bus.members = (member,)
     with pytest.raises(exceptions.TypeNotSpoken, match='speaks no Nobody'):
         bus.client.call({}, NobodyHandlesThis(name='a'))
@@ -332,10 +332,10 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
     class Keeper:
         @server.handles(fleet_types.FleetReport)
         def report(self, context: Any, request: Any) -> Any:
-            kept.append(fleet_types.member_of(request))
-            return fleet_types.resource_of(fleet.View(7, tuple(kept)))
+            kept.append(fleet_types.to_member(request))
+            return fleet_types.to_resource(fleet.View(7, tuple(kept)))
 
-    endpoint = server.Endpoint([Keeper()], speaks=own())
+    endpoint = server.Endpoint([Keeper()], manifest=own())
     running = transport.build_server(
         bus.transport, TOPIC, 'keeper', [endpoint], 4
     )
@@ -350,18 +350,18 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
 
 def test_emulating_something_newer_than_ourselves_is_refused() -> None:
     with pytest.raises(exceptions.VobjectsError, match=r'WorkRequest 1\.9'):
-        server.emulated(Manifest({'WorkRequest': '1.9'}))
+        server.emulated_manifest(Manifest({'WorkRequest': '1.9'}))
     with pytest.raises(exceptions.VobjectsError, match='no such type'):
-        server.emulated(Manifest({'Unheard': '1.0'}))
+        server.emulated_manifest(Manifest({'Unheard': '1.0'}))
 
 
 def test_two_handlers_of_one_type_are_refused() -> None:
     with pytest.raises(exceptions.DeclarationError, match='WorkRequest'):
-        server.handlers_of([Worker(), Worker()])
+        server.collect_handlers([Worker(), Worker()])
 
 
 def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
-    endpoint = server.Endpoint([Worker()], speaks=old())
+    endpoint = server.Endpoint([Worker()], manifest=old())
     primitive = WorkRequest(name='a', force=False).obj_to_primitive()
     reader = {'digest': 'x', 'manifest': dict(own())}
     with pytest.raises(oslo_messaging.ExpectedException) as caught:
@@ -374,7 +374,7 @@ def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
 def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
     None
 ):
-    endpoint = server.Endpoint([Worker()], speaks=own())
+    endpoint = server.Endpoint([Worker()], manifest=own())
     request = WorkRequest(name='two', force=True)
     reader = {'digest': own().digest}
     text = serializer.to_bytes(request, None).decode()
@@ -390,7 +390,7 @@ def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
 
 @pytest.mark.parametrize('text', ['{', '[' * 100_000, '1', '"a"', '\ud800'])
 def test_text_that_is_no_request_is_refused(text: str) -> None:
-    endpoint = server.Endpoint([Worker()], speaks=own())
+    endpoint = server.Endpoint([Worker()], manifest=own())
     with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
         endpoint.perform({}, text, {'digest': own().digest})
 
@@ -409,15 +409,15 @@ class Dying:
             raise driver_errors.AnswerLost('it died')
 
 
-def dying(bus: Bus, losses: int, speaks: Manifest) -> Dying:
+def dying(bus: Bus, losses: int, manifest: Manifest) -> Dying:
     handlers = Dying(losses)
-    endpoint = server.Endpoint([handlers], speaks=speaks)
+    endpoint = server.Endpoint([handlers], manifest=manifest)
     running = transport.build_server(
         bus.transport, TOPIC, 'one', [endpoint], 4
     )
     running.start()
     bus.servers.append(running)
-    bus.members = (bus.member('one', speaks),)
+    bus.members = (bus.member('one', manifest),)
     return handlers
 
 
@@ -444,7 +444,7 @@ def test_call_whose_answer_is_lost_twice_is_reported(bus: Bus) -> None:
 
 def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
     known = {n: v for n, v in own().items() if n != 'Answered'}
-    handlers = dying(bus, 1, server.emulated(Manifest(known)))
+    handlers = dying(bus, 1, server.emulated_manifest(Manifest(known)))
 
     with pytest.raises(driver_errors.AnswerLost):
         bus.client.call({}, WorkRequest(name='a', force=False))

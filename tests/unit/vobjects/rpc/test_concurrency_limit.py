@@ -17,7 +17,7 @@ class Guests:
     """Threads that go through a gate and stay until they are told to go."""
 
     def __init__(self, places: int) -> None:
-        self.gate = concurrency_limit.Gate(places)
+        self.gate = concurrency_limit.ConcurrencyLimit(places)
         self.entered: list[str] = []
         self._in: dict[str, threading.Event] = {}
         self._go: dict[str, threading.Event] = {}
@@ -58,7 +58,7 @@ class Guests:
 @pytest.fixture
 def guests(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guests]:
     """Guests of one place, who have all the time of the world."""
-    monkeypatch.setattr(concurrency_limit, 'PATIENCE', PATIENCE)
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', PATIENCE)
     found = Guests(1)
     yield found
     found.all_go()
@@ -85,7 +85,7 @@ def test_who_waits_for_something_outside_holds_nobody_up(
     answered = threading.Event()
 
     def asks() -> None:
-        with concurrency_limit.waiting(), concurrency_limit.waiting():
+        with concurrency_limit.released(), concurrency_limit.released():
             answered.wait(PATIENCE)
 
     for name in 'abc':
@@ -100,7 +100,7 @@ def test_who_comes_back_does_not_stand_in_line(guests: Guests) -> None:
     answered = threading.Event()
 
     def asks() -> None:
-        with concurrency_limit.waiting():
+        with concurrency_limit.released():
             answered.wait(PATIENCE)
         back.set()
 
@@ -121,11 +121,11 @@ def test_who_comes_back_does_not_stand_in_line(guests: Guests) -> None:
 
 
 def test_a_failure_outside_is_heard_and_the_place_is_back() -> None:
-    found = concurrency_limit.Gate(1)
+    found = concurrency_limit.ConcurrencyLimit(1)
     with (
         pytest.raises(OSError, match='silent'),
         found.place(),
-        concurrency_limit.waiting(),
+        concurrency_limit.released(),
     ):
         raise OSError('silent')
     with found.place():
@@ -133,13 +133,13 @@ def test_a_failure_outside_is_heard_and_the_place_is_back() -> None:
 
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concurrency_limit, 'PATIENCE', 0.01)
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 0.01)
     guests = Guests(1)
     guests.come('a')
     assert guests.is_in('a')
     guests.come('b')
     assert guests.is_in('b')
-    monkeypatch.setattr(concurrency_limit, 'PATIENCE', PATIENCE)
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', PATIENCE)
     guests.come('c')
     guests.wait_in_line(1)
     guests.go('b')
@@ -152,5 +152,5 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_place_there_is_nothing_to_leave() -> None:
-    with concurrency_limit.waiting():
+    with concurrency_limit.released():
         pass

@@ -31,7 +31,7 @@ class Worker:
         return f'{context["user"]} {name}'
 
     def slow(self, context: Any) -> str:
-        with concurrency_limit.waiting():
+        with concurrency_limit.released():
             self.asked.release()
             assert self.cloud_answers.wait(PATIENCE)
         return 'slow'
@@ -76,7 +76,7 @@ class Bus:
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
     """A server that handles one message at a time, and has all the time."""
-    monkeypatch.setattr(concurrency_limit, 'PATIENCE', PATIENCE)
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', PATIENCE)
     bus = Bus(1)
     yield bus
     bus.close()

@@ -90,8 +90,11 @@ def test_release_when_connection_is_gone_ends() -> None:
 def test_answers_to_missing_queues_keep_few_threads_waiting(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(late_ack, 'DROPPED_AFTER', 0.01)
-    replies, missing = late_ack.Replies(missing_after=0.0), threading.Event()
+    monkeypatch.setattr(late_ack, 'DROP_TIMEOUT', 0.01)
+    replies, missing = (
+        late_ack.ReplyLimit(missing_after=0.0),
+        threading.Event(),
+    )
     waiting = threading.Semaphore(0)
 
     def wait_for_queue() -> None:
@@ -102,7 +105,7 @@ def test_answers_to_missing_queues_keep_few_threads_waiting(
         threading.Thread(
             target=replies.send, args=(f'reply_{number}', wait_for_queue)
         )
-        for number in range(late_ack.NEW_CALLERS)
+        for number in range(late_ack.MAX_WAITING_THREADS)
     ]
     for thread in threads:
         thread.start()
@@ -123,7 +126,7 @@ def test_answers_to_missing_queues_keep_few_threads_waiting(
 
 
 def test_reply_queue_that_was_there_is_known_from_then_on() -> None:
-    replies = late_ack.Replies(missing_after=1000.0)
+    replies = late_ack.ReplyLimit(missing_after=1000.0)
     assert not replies.knows('reply_1')
     replies.send('reply_1', lambda answer: None, 'answer')
     assert replies.knows('reply_1')

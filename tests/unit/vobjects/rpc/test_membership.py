@@ -101,7 +101,7 @@ class Fleet:
 
     def announce(self) -> None:
         for membership in self.all:
-            membership.hear()
+            membership.wake()
 
     def stop(self) -> None:
         for membership in self.all:
@@ -176,7 +176,7 @@ def test_joining_at_the_cap_does_not_wait(fleet: Fleet) -> None:
     for membership in (fleet.add(NEW), fleet.add(NEW)):
         membership.start()
         membership.join(wait)
-        assert membership.me.state == 'up'
+        assert membership.member.state == 'up'
 
 
 def test_an_old_server_consumes_only_when_senders_know_of_it(
@@ -195,7 +195,7 @@ def test_an_old_server_consumes_only_when_senders_know_of_it(
     view = sender.view
     assert view is not None
     assert dict(view.cap('workers')) == {'Thing': '1.0'}
-    assert sender.me.seen <= ledger.generation
+    assert sender.member.seen <= ledger.generation
 
 
 def test_an_old_server_waits_out_the_lease_of_a_silent_sender(
@@ -222,7 +222,7 @@ def test_stop_leaves_the_ledger(fleet: Fleet, ledger: MemoryLedger) -> None:
     membership.join()
     generation = ledger.generation
     membership.stop()
-    assert membership.me.id not in ledger.members
+    assert membership.member.id not in ledger.members
     assert ledger.generation == generation + 1
 
 
@@ -266,13 +266,13 @@ def test_known_view_is_read_without_a_report_when_the_lease_is_over(
     other.refresh()
     reports = ledger.reports
 
-    assert one.known().cap('workers') == OLD
+    assert one.view_without_report().cap('workers') == OLD
     assert ledger.reports == reports
 
     one.period = LONG
-    ledger.leave(other.me.id)
-    assert one.known().cap('workers') == NEW
-    assert one.known() is one.view
+    ledger.leave(other.member.id)
+    assert one.view_without_report().cap('workers') == NEW
+    assert one.view_without_report() is one.view
 
 
 def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
@@ -282,7 +282,9 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
     class Engines:
         topic = 'workers'
 
-        def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+        def call_ledger(
+            self, request: Any, timeout: float, server: str = ''
+        ) -> Any:
             asked.append((server, timeout))
             if server in hanging:
                 raise oslo_messaging.MessagingTimeout('no answer')
@@ -292,7 +294,7 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
                 )
                 for n, state in (('a', 'up'), ('b', 'up'), ('c', 'joining'))
             ]
-            return fleet_types.resource_of(View(7, tuple(up)))
+            return fleet_types.to_resource(View(7, tuple(up)))
 
     remote = RemoteLedger(Engines(), timeout=6)
     with pytest.raises(exceptions.NoLivePeer):
@@ -338,15 +340,15 @@ def test_deadline_is_by_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
     one = Fleet(ledger).add(NEW)
     one.refresh()
     assert one.deadline(30) is None  # an old ledger does not tell the time
-    assert not one.is_over(0.0)
+    assert not one.has_expired(0.0)
 
     ledger.now = 5e9
     one.refresh()
     soon = one.deadline(LONG)
     assert soon is not None
     assert 5e9 <= soon - LONG < 5e9 + LONG
-    assert not one.is_over(soon)
-    assert one.is_over(5e9 - 1)
+    assert not one.has_expired(soon)
+    assert one.has_expired(5e9 - 1)
 
 
 @pytest.mark.parametrize('knows', [True, False])
@@ -359,12 +361,14 @@ def test_remote_ledger_asks_for_the_time_where_engines_tell_it(
     class Engines:
         topic = 'workers'
 
-        def ask(self, request: Any, timeout: float, server: str = '') -> Any:
+        def call_ledger(
+            self, request: Any, timeout: float, server: str = ''
+        ) -> Any:
             asked.append(request.obj_name())
             if isinstance(request, fleet_types.FleetClock):
                 return fleet_types.FleetTime(now=5e9)
             engine = Member('a', 'w', 'h', 'workers', '1', speaks, 'up')
-            return fleet_types.resource_of(View(7, (engine,)))
+            return fleet_types.to_resource(View(7, (engine,)))
 
     remote = RemoteLedger(Engines(), timeout=6)
     me = Member('me', 'api', 'h', 'api', '1', NEW)

@@ -36,4 +36,4 @@ def test_reader_of_rabbitmq_sleeps_until_a_message_wakes_it() -> None:
     listener = amqpdriver.RpcAMQPListener(Driver(), silence)
     with pytest.raises(StopIteration):
         listener.poll()
-    assert silence.slept == [transport.SLEEP_AT_FIRST]
+    assert silence.slept == [transport.INITIAL_SLEEP]

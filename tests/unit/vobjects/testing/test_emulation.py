@@ -93,7 +93,7 @@ def pinned(level: str) -> manifest.Manifest | None:
     rpc_conf.register(conf)
     conf(args=[], default_config_files=[])
     conf.set_override('engine', level, 'upgrade_levels')
-    return rpc_conf.pin(conf)
+    return rpc_conf.pinned_manifest(conf)
 
 
 def test_configuration_pins_a_release(tmp_path: pathlib.Path) -> None:

@@ -217,8 +217,8 @@ def test_what_stops_is_told_until_acknowledged(
 def test_who_waits_for_the_cloud_keeps_no_place(
     any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency_limit, 'PATIENCE', 60)
-    places = concurrency_limit.Gate(1)
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 60)
+    places = concurrency_limit.ConcurrencyLimit(1)
     entered: list[bool] = []
 
     def somebody_else() -> None:

@@ -127,7 +127,7 @@ def test_bytes_are_at_what_the_receiver_speaks() -> None:
     data = serializer.to_bytes(Sample(name='a', tag=None), old)
     assert b'"1.0"' in data
     assert b'tag' not in data
-    serializer.from_bytes(data, speaks=old)
+    serializer.from_bytes(data, supported=old)
     newest = serializer.to_bytes(Sample(name='a'), None)
     with pytest.raises(ovo_exception.IncompatibleObjectVersion):
-        serializer.from_bytes(newest, speaks=old)
+        serializer.from_bytes(newest, supported=old)

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from vobjects.rpc.drivers import directory, errors
-from vobjects.rpc.drivers.directory import Address, Directory, Listing
+from vobjects.rpc.drivers.directory import Address, Directory, SocketNames
 
 ADDRESS = Address('exchange', 'topic', 'server')
 
@@ -132,7 +132,7 @@ def test_names_when_nothing_changed_for_long_are_not_read_again(
     topic = os.path.dirname(door.path)
     long_ago = time.time() - 100
     os.utime(topic, (long_ago, long_ago))
-    listing = Listing(topic)
+    listing = SocketNames(topic)
     assert listing.names() == [os.path.basename(door.path)]
     assert listing.names() is None
     door.unlink()
@@ -146,7 +146,7 @@ def test_names_when_two_changes_have_one_time_sees_both(
     first = made.open(ADDRESS)
     topic = os.path.dirname(first.path)
     just_now = time.time() - 0.5
-    listing = Listing(topic)
+    listing = SocketNames(topic)
     os.utime(topic, (just_now, just_now))
     listing.names()
     second = made.open(ADDRESS)
@@ -161,7 +161,7 @@ def test_names_when_two_changes_have_one_time_sees_both(
 def test_names_when_directory_is_absent_are_none_at_all(
     root: pathlib.Path,
 ) -> None:
-    listing = Listing(str(root / 'nothing'))
+    listing = SocketNames(str(root / 'nothing'))
     assert not listing.names()
 
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from oslo_serialization import jsonutils
 
 from vobjects.rpc.drivers import errors, framing
-from vobjects.rpc.drivers.framing import Frame, Kind
+from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 LIMIT = 1000
 
 frames = st.lists(
     st.builds(
         Frame,
-        st.sampled_from(Kind),
+        st.sampled_from(FrameKind),
         st.integers(0, 2**64 - 1),
         st.binary(max_size=50),
     )
@@ -37,7 +37,7 @@ def test_frames_when_cut_anywhere_come_out_whole(
     sent: list[Frame], sizes: list[int]
 ) -> None:
     stream = b''.join(framing.pack(*frame, LIMIT) for frame in sent)
-    reader = framing.Reader(LIMIT)
+    reader = framing.FrameReader(LIMIT)
     received: list[Frame] = []
     while stream:
         for size in sizes:
@@ -56,7 +56,7 @@ def test_frames_when_cut_anywhere_come_out_whole(
         {1, 2},
         float('inf'),
         {'id': uuid.UUID(int=7)},
-        {'kind': framing.Kind.CALL, 'text': Colour.RED, None: 1},
+        {'kind': framing.FrameKind.CALL, 'text': Colour.RED, None: 1},
     ],
 )
 def test_value_when_sent_arrives_as_through_any_driver(value: object) -> None:
@@ -71,19 +71,19 @@ def test_nan_when_sent_stays_nan() -> None:
 
 def test_pack_when_payload_is_too_large_refuses() -> None:
     with pytest.raises(errors.FrameTooLarge, match=r'1001 bytes .* 1000 of'):
-        framing.pack(Kind.CALL, 1, b'x' * 1001, LIMIT)
+        framing.pack(FrameKind.CALL, 1, b'x' * 1001, LIMIT)
 
 
 def test_feed_when_announced_length_is_too_large_refuses_at_once() -> None:
-    head = framing.HEADER.pack(1001, Kind.CALL, 1)
+    head = framing.HEADER.pack(1001, FrameKind.CALL, 1)
     with pytest.raises(errors.FrameTooLarge):
-        framing.Reader(LIMIT).feed(head)
+        framing.FrameReader(LIMIT).feed(head)
 
 
 @pytest.mark.parametrize('head', [b'GET / HTTP/1.1\r\n', b'\0' * 13])
 def test_feed_when_kind_is_unknown_says_so(head: bytes) -> None:
     with pytest.raises(errors.MalformedFrame, match='kind'):
-        framing.Reader(LIMIT).feed(head)
+        framing.FrameReader(LIMIT).feed(head)
 
 
 @pytest.mark.parametrize('payload', [b'', b'{', b'\xff', b'[' * 100_000])

@@ -16,7 +16,7 @@ import pytest
 
 from tests.unit.vobjects.rpc.drivers.conftest import Bus, eventually
 from vobjects.rpc.drivers import directory, errors, framing, listener
-from vobjects.rpc.drivers.framing import Kind
+from vobjects.rpc.drivers.framing import FrameKind
 
 LIMIT = 10_000
 
@@ -27,7 +27,7 @@ def connect(path: pathlib.Path) -> socket.socket:
     return made
 
 
-def packed(kind: Kind, payload: bytes) -> bytes:
+def packed(kind: FrameKind, payload: bytes) -> bytes:
     return framing.pack(kind, 7, payload, LIMIT)
 
 
@@ -35,17 +35,17 @@ def packed(kind: Kind, payload: bytes) -> bytes:
     'nonsense',
     [
         b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
-        framing.HEADER.pack(2**32 - 1, Kind.CALL, 1),
-        packed(Kind.REPLY, b'null'),
-        packed(Kind.CALL, b'{'),
-        packed(Kind.CALL, b'\xff\xfe'),
-        packed(Kind.CALL, b'null'),
-        packed(Kind.CALL, b'[{}, {}]'),
-        packed(Kind.CALL, b'[{}, [], null]'),
-        packed(Kind.CAST, b'[[], {}, null]'),
-        packed(Kind.CAST, b'[{}, {}, "soon"]'),
-        packed(Kind.FANOUT, b''),
-        packed(Kind.CALL, b'[{}, {}, null]') + b'\0' * 20,
+        framing.HEADER.pack(2**32 - 1, FrameKind.CALL, 1),
+        packed(FrameKind.REPLY, b'null'),
+        packed(FrameKind.CALL, b'{'),
+        packed(FrameKind.CALL, b'\xff\xfe'),
+        packed(FrameKind.CALL, b'null'),
+        packed(FrameKind.CALL, b'[{}, {}]'),
+        packed(FrameKind.CALL, b'[{}, [], null]'),
+        packed(FrameKind.CAST, b'[[], {}, null]'),
+        packed(FrameKind.CAST, b'[{}, {}, "soon"]'),
+        packed(FrameKind.FANOUT, b''),
+        packed(FrameKind.CALL, b'[{}, {}, null]') + b'\0' * 20,
     ],
 )
 def test_listener_when_it_reads_nonsense_hangs_up_and_lives(
@@ -70,12 +70,14 @@ def test_listener_when_message_has_no_method_answers_an_error(
 ) -> None:
     bus.server()
     with connect(bus.sockets()[0]) as odd:
-        odd.sendall(packed(Kind.CALL, b'[{}, {}, null]'))
-        [frame] = framing.Reader(LIMIT).feed(odd.recv(10_000))
-    assert frame.kind is Kind.FAILURE
+        odd.sendall(packed(FrameKind.CALL, b'[{}, {}, null]'))
+        [frame] = framing.FrameReader(LIMIT).feed(odd.recv(10_000))
+    assert frame.kind is FrameKind.FAILURE
 
 
-@pytest.mark.parametrize('data', [b'', b'\0\0', packed(Kind.CALL, b'x' * 99)])
+@pytest.mark.parametrize(
+    'data', [b'', b'\0\0', packed(FrameKind.CALL, b'x' * 99)]
+)
 def test_listener_when_peer_leaves_in_mid_frame_lives(
     bus: Bus, data: bytes
 ) -> None:
@@ -91,12 +93,12 @@ def test_listener_when_frame_comes_byte_by_byte_serves_others_too(
     bus.server()
     message = b'[{}, {"method": "who", "version": "1.0", "args": {}}, null]'
     with connect(bus.sockets()[0]) as slow:
-        for byte in packed(Kind.CALL, message):
+        for byte in packed(FrameKind.CALL, message):
             slow.sendall(bytes([byte]))
             if byte % 16 == 0:
                 assert bus.client().call({}, 'who') == 'one'
-        [frame] = framing.Reader(LIMIT).feed(slow.recv(1000))
-    assert frame == (Kind.REPLY, 7, b'"one"')
+        [frame] = framing.FrameReader(LIMIT).feed(slow.recv(1000))
+    assert frame == (FrameKind.REPLY, 7, b'"one"')
 
 
 def in_threads(
@@ -110,7 +112,7 @@ def test_listener_when_queue_is_full_stops_reading_then_goes_on(
     bus: Bus,
 ) -> None:
     _, worker = bus.server(threads=1, queue_size=2)
-    room = 1 + listener.AHEAD + 2
+    room = 1 + listener.MAX_SUBMITTED + 2
     client = bus.client(timeout=20, over=bus.transport(delivery_timeout=0.3))
     for value in range(room):
         client.cast({}, 'linger', value=value)
@@ -130,7 +132,7 @@ def test_listener_when_queue_is_full_stops_reading_then_goes_on(
 
 def test_listener_when_caller_gave_up_does_not_begin(bus: Bus) -> None:
     _, worker = bus.server(threads=1)
-    for value in range(1 + listener.AHEAD):
+    for value in range(1 + listener.MAX_SUBMITTED):
         bus.client().cast({}, 'linger', value=value)
     with pytest.raises(oslo_messaging.MessagingTimeout):
         bus.client(timeout=0.1).call({}, 'hear', value='too late')
@@ -142,7 +144,7 @@ def test_listener_when_caller_gave_up_does_not_begin(bus: Bus) -> None:
 def test_stop_when_calls_wait_hands_them_to_another_server(bus: Bus) -> None:
     old, worker = bus.server('old', threads=1)
     client = bus.client(timeout=20)
-    count = 1 + listener.AHEAD + 6
+    count = 1 + listener.MAX_SUBMITTED + 6
     pool, calls = in_threads(
         count, lambda number: client.call({}, 'linger', value=number)
     )
@@ -226,7 +228,7 @@ def test_stop_when_a_large_message_is_half_sent_sends_it_elsewhere(
 ) -> None:
     old, worker = bus.server('old', threads=1, queue_size=1)
     client = bus.client(timeout=20)
-    for value in range(1 + listener.AHEAD + 1):
+    for value in range(1 + listener.MAX_SUBMITTED + 1):
         client.cast({}, 'linger', value=value)
     value = 'x' * 3_000_000
     pool, [call] = in_threads(
@@ -274,7 +276,7 @@ def test_call_when_dead_listeners_left_sockets_removes_them(
     for number in range(5):
         with socket.socket(socket.AF_UNIX) as dead:
             path = str(alive.with_name(f'{name}.{number}'))
-            with directory.reachable(path) as where:
+            with directory.short_path(path) as where:
                 dead.bind(where)
     client = bus.client()
     assert [client.call({}, 'who') for _ in range(7)] == ['one'] * 7
