@@ -59,7 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
     release = options.serve_emulate or options.emulate
     if release:
         # Check the name here, so that the user sees the error at once.
-        installed_locks.release(release)
+        installed_locks.at_release(release)
         os.environ[wsgi.EMULATE] = release
     read = wsgi.configuration()
     settings.announce(

@@ -120,7 +120,9 @@ def _stand_in() -> str:
     """
     release = os.environ.get(EMULATE, '')
     if release:
-        spoken = installed_locks.spoken(installed_locks.release(release))
+        spoken = installed_locks.declared_manifest(
+            installed_locks.at_release(release)
+        )
         manifest.stand_in(server.emulated_manifest(spoken))
     return release
 

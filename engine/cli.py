@@ -176,7 +176,9 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     assert service.TYPES
     if path is None:
         return server.emulated_manifest(
-            installed_locks.spoken(installed_locks.release(options.emulate))
+            installed_locks.declared_manifest(
+                installed_locks.at_release(options.emulate)
+            )
         )
     try:
         return server.emulated_manifest(Manifest.load(path))

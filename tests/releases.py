@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from vobjects.lock import installed_locks
-from vobjects.lock.model import Lock, TypeShape
+from vobjects.lock.model import Lock, TypeSchema
 from vobjects.versions import Version
 
 
@@ -18,18 +18,18 @@ def stopped_at(limits: Mapping[str, Version]) -> Lock:
         which each stopped
     """
 
-    def frozen(shape: TypeShape) -> TypeShape | None:
-        since = shape.microversion
+    def frozen(schema: TypeSchema) -> TypeSchema | None:
+        since = schema.microversion
         for release, limit in limits.items():
             if not since or Version.parse(since) <= limit:
-                return dataclasses.replace(shape, release=release)
+                return dataclasses.replace(schema, release=release)
         return None
 
-    lock = installed_locks.lock_of('clustering')
+    lock = installed_locks.of_service('clustering')
     return dataclasses.replace(
         lock,
         releases=tuple(limits),
-        shapes=tuple(
-            found for shape in lock.shapes if (found := frozen(shape))
+        schemas=tuple(
+            found for schema in lock.schemas if (found := frozen(schema))
         ),
     )

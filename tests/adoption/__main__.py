@@ -80,8 +80,8 @@ def compare_locked(name: str, known: dict[str, str]) -> bool:
     """
     lock = snapshot.snapshot([services.SERVICES[name].imports])
     found = {
-        shape.name: f'{shape.version}-{shape.fingerprint}'
-        for shape in lock.shapes
+        schema.name: f'{schema.version}-{schema.fingerprint}'
+        for schema in lock.schemas
     }
     equal = sum(known.get(key) == value for key, value in found.items())
     said(f'fingerprints in a lock: {equal} of {len(found)} the same\n')

@@ -20,13 +20,13 @@ from api.contract import contract
 from tests.functional.processes import PATIENCE, wait_for
 from vobjects.clustering import consts
 from vobjects.testing import api_sig
-from vobjects.testing.contract_checks import Promises
+from vobjects.testing.contract_checks import ContractChecker
 
 NEWEST = '1.14'
 HEADER = 'OpenStack-API-Version'
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
 
-PROMISES = Promises(contract())
+PROMISES = ContractChecker(contract())
 
 SPEC = {
     'type': 'os.nova.server',

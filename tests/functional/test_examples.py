@@ -16,7 +16,7 @@ import requests
 from tests.functional.processes import PATIENCE
 from vobjects.contract.registry import Contract
 from vobjects.testing import api_sig
-from vobjects.testing.contract_checks import Promises
+from vobjects.testing.contract_checks import ContractChecker
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 EXAMPLES = sorted(path.name for path in HERE.glob('*_app.py'))
@@ -219,7 +219,7 @@ def test_contract_is_read_from_decorators() -> None:
 
 
 def test_decorated_controllers_keep_their_contract() -> None:
-    promises = Promises(_boxes_contract())
+    promises = ContractChecker(_boxes_contract())
     box = {'name': 'chest', 'size': 3}
     with served('boxes.py') as client:
         for method, version, json, status in [

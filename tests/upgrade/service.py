@@ -51,14 +51,14 @@ SETTINGS = {
 }
 
 
-def terms(*older: str) -> upgrade.Terms:
+def terms(*older: str) -> upgrade.PlanConfig:
     """Return what plans for the service are drawn from.
 
     :param older: releases beside ``new``, oldest first
     """
     releases = (*older, NEW)
     only_moved = frozenset({'move'})
-    return upgrade.Terms(
+    return upgrade.PlanConfig(
         (
             upgrade.Process('engine-1', releases, 'engine'),
             upgrade.Process('engine-2', releases, 'engine'),
@@ -199,7 +199,7 @@ class Service(upgrade.Fleet):
     def _old(self, kind: str) -> str:
         """Return the option by which a process is an old one."""
         if kind == 'api':
-            oldest = installed_locks.lock_of('clustering').releases[0]
+            oldest = installed_locks.of_service('clustering').releases[0]
             return f'--emulate={oldest}'
         path = self._deployment.directory / 'old.json'
         self._manifest.dump(path)
@@ -211,7 +211,7 @@ class Service(upgrade.Fleet):
 
 def opens(
     kind: Kind, directory: pathlib.Path, real: Environment | None = None
-) -> upgrade.Opens:
+) -> upgrade.OpenFleet:
     """Return what opens the service, anew for each run of a plan.
 
     :param real: the environment of the release ``real``, if it is in plans

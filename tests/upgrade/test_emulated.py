@@ -16,7 +16,7 @@ from vobjects.versions import Version
 
 ENDS = (next(iter(history.HISTORY)), list(history.HISTORY)[-1])
 
-RELEASES = installed_locks.lock_of('clustering').releases
+RELEASES = installed_locks.of_service('clustering').releases
 
 
 #: Releases that there might have been, and where each stopped.
@@ -29,7 +29,7 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / 'archive'
     package.mkdir()
     (package / '__init__.py').touch()
-    (package / installed_locks.NAME).write_text(
+    (package / installed_locks.FILE_NAME).write_text(
         text.dump(stopped_at(INVENTED))
     )
     about = tmp_path / 'archive-1.dist-info'

@@ -36,7 +36,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
     is set, which has to clone all of it.
     """
     try:
-        commit = revisions.before(ROOT, WITHOUT)
+        commit = revisions.commit_before(ROOT, WITHOUT)
     except revisions.RevisionError as error:
         if os.environ.get('CI'):
             pytest.fail(str(error))

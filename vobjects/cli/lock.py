@@ -24,12 +24,12 @@ from vobjects.lock import (
     sources,
     text,
 )
-from vobjects.lock.model import Lock, LockError, TypeShape
+from vobjects.lock.model import Lock, LockError, TypeSchema
 from vobjects.lock.report import FORMATS, text_report
-from vobjects.lock.rules import ORDERS, RULES
-from vobjects.lock.source_location import Place, in_file, place_of
+from vobjects.lock.rules import DIRECTIONS, RULES
+from vobjects.lock.source_location import SourceLocation, first_match, locate
 
-DONE, FOUND = 0, 1
+EXIT_OK, EXIT_FINDINGS = 0, 1
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -54,7 +54,7 @@ def diff(argv: list[str]) -> int:
         description='Show the changes from A to B and what they break. The'
         ' exit code is 1 if a change breaks something that no conversion'
         ' covers.',
-        epilog=f'A and B are one of:\n\n{sources.WORDS}',
+        epilog=f'A and B are one of:\n\n{sources.SOURCES_HELP}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('old', metavar='A')
@@ -81,12 +81,12 @@ def history(argv: list[str]) -> int:
     _add_file(parser)
     options = parser.parse_args(argv)
     lock = parse.load(options.file)
-    shapes = lock.types.get(options.type)
-    if shapes is None:
+    schemas = lock.types.get(options.type)
+    if schemas is None:
         raise LockError(f'no type {options.type!r} is in {options.file}')
-    for line in _history(shapes):
+    for line in _history(schemas):
         print(line)
-    return DONE
+    return EXIT_OK
 
 
 # The commands of "vobjects lock"
@@ -96,10 +96,10 @@ def _init(options: argparse.Namespace) -> int:
     """Write a lock of the types that are registered now."""
     if options.file.exists():
         raise LockError(f'{options.file} is there already')
-    sources.beside(options.file)
+    sources.add_to_import_path(options.file)
     snapshot.load(options.imports)
     lock = snapshot.snapshot(options.imports)
-    if not lock.shapes:
+    if not lock.schemas:
         raise LockError(
             f'{", ".join(options.imports)} registered no type; name the'
             ' function that does, --import MODULE:CALLABLE, or have all'
@@ -107,10 +107,10 @@ def _init(options: argparse.Namespace) -> int:
         )
     _write(options.file, lock)
     print(
-        f'{options.file}: {len(lock.types)} types in {len(lock.shapes)}'
+        f'{options.file}: {len(lock.types)} types in {len(lock.schemas)}'
         ' versions; "vobjects lock release NAME" freezes them'
     )
-    return DONE
+    return EXIT_OK
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -125,7 +125,7 @@ def _update(options: argparse.Namespace) -> int:
     """Record the versions in the code that no release has frozen."""
     lock = parse.load(options.file)
     sources.load(lock, options.file)
-    return _updated(lock, options) or DONE
+    return _updated(lock, options) or EXIT_OK
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -133,23 +133,23 @@ def _release(options: argparse.Namespace) -> int:
     lock = parse.load(options.file)
     sources.load(lock, options.file)
     if options.again:
-        lock = edit.thaw(lock, options.name)
+        lock = edit.unfreeze(lock, options.name)
     edit.check_new(lock, options.name)
     code = snapshot.snapshot(lock.imports, lock)
     try:
         lock = edit.release(
             edit.update(lock, code, _today()), options.name, code
         )
-    except edit.Refused as refused:
+    except edit.ReleasedVersionChanged as refused:
         return _refuse(refused, options)
     written = golden.write(options.file, options.name, code)
     _write(options.file, lock)
     print(
         f'{options.file}: release {options.name} freezes'
-        f' {len(lock.at(options.name).shapes)} versions; {written} has what'
+        f' {len(lock.at(options.name).schemas)} versions; {written} has what'
         ' it writes'
     )
-    return DONE
+    return EXIT_OK
 
 
 def _collapse(options: argparse.Namespace) -> int:
@@ -159,7 +159,7 @@ def _collapse(options: argparse.Namespace) -> int:
     code = snapshot.snapshot(lock.imports, lock)
     try:
         current = edit.update(lock, code, _today())
-    except edit.Refused as refused:
+    except edit.ReleasedVersionChanged as refused:
         return _refuse(refused, options)
     files: collapse.Files = {}
     for merge in collapse.merges(current):
@@ -172,12 +172,12 @@ def _collapse(options: argparse.Namespace) -> int:
         collapse.rewrite(cls, merge, files)
     if not options.write:
         print(collapse.difference(files), end='')
-        return DONE
+        return EXIT_OK
     for path, (_before, after) in files.items():
         path.write_text(after)
     if files:
         print('run "vobjects lock update"')
-    return DONE
+    return EXIT_OK
 
 
 def _rules(options: argparse.Namespace) -> int:
@@ -185,67 +185,71 @@ def _rules(options: argparse.Namespace) -> int:
     width = max(len(rule.id) for rule in RULES)
     for rule in RULES:
         print(f'{rule.id:<{width}}  {rule.purpose}')
-    return DONE
+    return EXIT_OK
 
 
 def _updated(lock: Lock, options: argparse.Namespace) -> int:
     code = snapshot.snapshot(lock.imports, lock)
     try:
         updated = edit.update(lock, code, _today())
-    except edit.Refused as refused:
+    except edit.ReleasedVersionChanged as refused:
         return _refuse(refused, options)
     changed = {
-        (shape.name, shape.version)
-        for shape in set(lock.shapes) ^ set(updated.shapes)
+        (schema.name, schema.version)
+        for schema in set(lock.schemas) ^ set(updated.schemas)
     }
     _write(options.file, updated)
     for name, version in sorted(changed):
         print(f'{options.file}: {name} {version}')
     if not changed:
         print(f'{options.file} is current')
-    return DONE
+    return EXIT_OK
 
 
-def _refuse(refused: edit.Refused, options: argparse.Namespace) -> int:
+def _refuse(
+    refused: edit.ReleasedVersionChanged, options: argparse.Namespace
+) -> int:
     print(text_report.text(refused.result, _placed(options.file)), end='')
     print(f'vobjects lock: {refused}', file=sys.stderr)
-    return FOUND
+    return EXIT_FINDINGS
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
     print(FORMATS[options.format](result, _placed(options.file)), end='')
-    return FOUND if result.failing else DONE
+    return EXIT_FINDINGS if result.failing else EXIT_OK
 
 
-def _placed(path: pathlib.Path) -> Callable[[check.Finding], Place | None]:
-    def placed(finding: check.Finding) -> Place | None:
+def _placed(
+    path: pathlib.Path,
+) -> Callable[[check.Finding], SourceLocation | None]:
+    def placed(finding: check.Finding) -> SourceLocation | None:
         if finding.rule.on in ('expired', 'unused'):
-            return in_file(path, rf'accept \S+ {finding.subject} ')
-        return place_of(finding.type_name, finding.field)
+            return first_match(path, rf'accept \S+ {finding.subject} ')
+        return locate(finding.type_name, finding.field)
 
     return placed
 
 
-def _history(shapes: tuple[TypeShape, ...]) -> Iterator[str]:
-    before: TypeShape | None = None
-    for shape in shapes:
-        notes = [f'released in {shape.release}' if shape.release else 'new']
-        if shape.until:
-            notes.append(f'gone in {shape.until}')
-        if shape.microversion:
-            notes.append(f'from microversion {shape.microversion} on')
-        yield f'{shape}: {", ".join(notes)}'
+def _history(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
+    before: TypeSchema | None = None
+    for schema in schemas:
+        notes = [f'released in {schema.release}' if schema.release else 'new']
+        if schema.until:
+            notes.append(f'gone in {schema.until}')
+        if schema.microversion:
+            notes.append(f'from microversion {schema.microversion} on')
+        yield f'{schema}: {", ".join(notes)}'
         if before is None:
-            for field in shape.fields:
+            for field in schema.fields:
                 yield f'    {text.field_text(field)}'
         else:
-            yield from _steps(before, shape)
-        before = shape
+            yield from _steps(before, schema)
+        before = schema
 
 
-def _steps(before: TypeShape, shape: TypeShape) -> Iterator[str]:
+def _steps(before: TypeSchema, schema: TypeSchema) -> Iterator[str]:
     old = {field.name: field for field in before.fields}
-    new = {field.name: field for field in shape.fields}
+    new = {field.name: field for field in schema.fields}
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) == new.get(name):
             continue
@@ -253,7 +257,7 @@ def _steps(before: TypeShape, shape: TypeShape) -> Iterator[str]:
             yield f'  - {text.field_text(old[name])}'
         if name in new:
             yield f'  + {text.field_text(new[name])}'
-    for conversion in shape.conversions:
+    for conversion in schema.conversions:
         yield f'    {conversion}'
 
 
@@ -282,7 +286,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--file',
         type=pathlib.Path,
-        default=sources.DEFAULT,
+        default=sources.DEFAULT_PATH,
         metavar='FILE',
         help='lock file (default: %(default)s in the working directory)',
     )
@@ -344,7 +348,8 @@ def _lock_parser() -> argparse.ArgumentParser:
         prog='vobjects lock',
         description='Keep a record of every released version of every type,'
         ' and compare the code with it.',
-        epilog=f'The checks cover four cases: {"; ".join(ORDERS.values())}.',
+        epilog='The checks cover four cases:'
+        f' {"; ".join(DIRECTIONS.values())}.',
     )
     commands = parser.add_subparsers(
         title='commands', metavar='COMMAND', required=True

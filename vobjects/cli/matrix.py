@@ -33,15 +33,15 @@ def main(argv: list[str]) -> int:
     lock = (
         parse.load(options.file)
         if options.file
-        else installed_locks.lock_of(options.service)
+        else installed_locks.of_service(options.service)
     )
-    sources.load(lock, options.file or sources.DEFAULT)
+    sources.load(lock, options.file or sources.DEFAULT_PATH)
     from vobjects.testing import matrix, matrix_page
 
     cells = list(matrix.matrix(lock, _microversions(options.service)))
     if options.html:
         title = f'Microversions and releases of {options.service}'
-        options.html.write_text(matrix_page.page(title, cells))
+        options.html.write_text(matrix_page.render(title, cells))
         print(f'{options.html}: {len(cells)} cells')
     else:
         for line in matrix.as_text(cells):
@@ -52,7 +52,9 @@ def main(argv: list[str]) -> int:
 def _versus(options: argparse.Namespace) -> int:
     from vobjects.testing import cross_release
 
-    transfers = cross_release.versus(options.old, options.new, options.imports)
+    transfers = cross_release.transfer_all(
+        options.old, options.new, options.imports
+    )
     for line in cross_release.as_text(transfers):
         print(line)
     return 1 if any(one.outcome != 'fine' for one in transfers) else 0

@@ -6,7 +6,7 @@
     model.py        a lock as values: types, fields, releases, acceptances
     text.py         write a lock as text, one block per type and version
     parse.py        parse the text, strictly
-    notation.py     oslo.versionedobjects fields in a lock's notation
+    field_schemas.py  schemas of oslo.versionedobjects fields
     fingerprint.py  the fingerprint of oslo.versionedobjects' own check
     registries.py   registered classes, including services' own registries
     snapshot.py     registered classes as a lock

@@ -20,17 +20,17 @@ from typing import Literal
 from vobjects.lock.model import (
     BY_HAND,
     Conversion,
-    FieldShape,
+    FieldSchema,
     Lock,
-    TypeShape,
-    order,
+    TypeSchema,
+    version_key,
 )
 
 Scope = Literal['edit', 'step', 'type']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Change:
+class SchemaChange:
     """A difference between two locks.
 
     :ivar what: ``added``, ``retyped``, ...; see the table of rules
@@ -43,81 +43,83 @@ class Change:
 
     scope: Scope
     what: str
-    old: TypeShape
-    new: TypeShape
+    old: TypeSchema
+    new: TypeSchema
     field: str = ''
     detail: str = ''
     conversions: tuple[Conversion, ...] = ()
 
     @property
-    def before(self) -> FieldShape:
+    def before(self) -> FieldSchema:
         """The field before the change; for a new field, the new one."""
         found = self.old.field(self.field) or self.new.field(self.field)
         assert found is not None
         return found
 
     @property
-    def after(self) -> FieldShape:
+    def after(self) -> FieldSchema:
         """The field after the change; for a removed field, the old one."""
         found = self.new.field(self.field) or self.old.field(self.field)
         assert found is not None
         return found
 
 
-def between(old: Lock, new: Lock) -> Iterator[Change]:
+def between(old: Lock, new: Lock) -> Iterator[SchemaChange]:
     """Yield the changes from ``old`` to ``new``.
 
     New types and new versions are not changes, because no peer relies on
     them yet.
     """
-    for name, shapes in old.types.items():
+    for name, schemas in old.types.items():
         if name not in new.types:
-            yield Change('type', 'gone', shapes[-1], shapes[-1])
+            yield SchemaChange('type', 'gone', schemas[-1], schemas[-1])
             continue
-        for shape in shapes:
-            same = new.shape(name, shape.version)
+        for schema in schemas:
+            same = new.schema(name, schema.version)
             if same is not None:
-                yield from _edits(shape, same)
-        yield from _newest(shapes, new)
+                yield from _edits(schema, same)
+        yield from _newest(schemas, new)
 
 
-def _newest(shapes: tuple[TypeShape, ...], new: Lock) -> Iterator[Change]:
+def _newest(
+    schemas: tuple[TypeSchema, ...], new: Lock
+) -> Iterator[SchemaChange]:
     """Compare the newest version of each major version."""
-    majors = {order(shape.version)[0]: shape for shape in shapes}
-    now = new.types[shapes[0].name]
-    for major, shape in majors.items():
-        same = [one for one in now if order(one.version)[0] == major]
+    majors = {version_key(schema.version)[0]: schema for schema in schemas}
+    now = new.types[schemas[0].name]
+    for major, schema in majors.items():
+        same = [one for one in now if version_key(one.version)[0] == major]
         if not same:
-            yield Change('type', 'major', shape, now[-1])
+            yield SchemaChange('type', 'major', schema, now[-1])
             continue
         newest = same[-1]
-        if order(newest.version) < order(shape.version):
-            yield Change('type', 'fell', shape, newest)
-        elif order(newest.version) > order(shape.version):
+        if version_key(newest.version) < version_key(schema.version):
+            yield SchemaChange('type', 'fell', schema, newest)
+        elif version_key(newest.version) > version_key(schema.version):
             # A type with declared history knows its old version. Differences
             # between that and the lock are reported as edits, not again here.
-            base = new.shape(shape.name, shape.version) or shape
+            base = new.schema(schema.name, schema.version) or schema
             path = tuple(
                 conversion
                 for one in same
-                if order(one.version) > order(shape.version)
+                if version_key(one.version) > version_key(schema.version)
                 for conversion in one.conversions
             )
             yield from _fields('step', base, newest, path)
 
 
-def _edits(old: TypeShape, new: TypeShape) -> Iterator[Change]:
+def _edits(old: TypeSchema, new: TypeSchema) -> Iterator[SchemaChange]:
     found = list(_fields('edit', old, new, ()))
     yield from found
     if old.kind != new.kind and old.kind != 'plain':
-        yield Change(
+        yield SchemaChange(
             'edit', 'kind', old, new, detail=f'{old.kind} to {new.kind}'
         )
     if old.microversion != new.microversion:
-        yield Change('edit', 'microversion', old, new)
+        yield SchemaChange('edit', 'microversion', old, new)
     for conversion in old.conversions:
         if conversion not in new.conversions:
-            yield Change(
+            yield SchemaChange(
                 'edit',
                 'conversion',
                 old,
@@ -126,12 +128,12 @@ def _edits(old: TypeShape, new: TypeShape) -> Iterator[Change]:
                 detail=str(conversion),
             )
     if old.namespace != new.namespace:
-        yield Change('edit', 'namespace', old, new)
+        yield SchemaChange('edit', 'namespace', old, new)
     elif not found and '' != old.fingerprint != new.fingerprint != '':
-        yield Change('edit', 'methods', old, new)
+        yield SchemaChange('edit', 'methods', old, new)
 
 
-def _known(conversion: Conversion, old: TypeShape, new: TypeShape) -> str:
+def _known(conversion: Conversion, old: TypeSchema, new: TypeSchema) -> str:
     for name in (conversion.field, conversion.old):
         if old.field(name) or new.field(name):
             return name
@@ -140,11 +142,11 @@ def _known(conversion: Conversion, old: TypeShape, new: TypeShape) -> str:
 
 def _fields(
     scope: Scope,
-    old: TypeShape,
-    new: TypeShape,
+    old: TypeSchema,
+    new: TypeSchema,
     conversions: tuple[Conversion, ...],
-) -> Iterator[Change]:
-    names = {field.name for shape in (old, new) for field in shape.fields}
+) -> Iterator[SchemaChange]:
+    names = {field.name for schema in (old, new) for field in schema.fields}
     for name in sorted(names):
         for what, detail in _of_field(old.field(name), new.field(name)):
             concerned = tuple(
@@ -152,11 +154,11 @@ def _fields(
                 for one in conversions
                 if one.concerns(name) or one == BY_HAND
             )
-            yield Change(scope, what, old, new, name, detail, concerned)
+            yield SchemaChange(scope, what, old, new, name, detail, concerned)
 
 
 def _of_field(
-    old: FieldShape | None, new: FieldShape | None
+    old: FieldSchema | None, new: FieldSchema | None
 ) -> Iterator[tuple[str, str]]:
     if old is None or new is None:
         yield ('removed' if new is None else 'added'), ''
@@ -178,7 +180,7 @@ def _of_field(
         yield 'default', ''
 
 
-def _words(field: FieldShape) -> set[str]:
+def _words(field: FieldSchema) -> set[str]:
     """Return the words of an enum, including one inside a list."""
     kind = field.kind
     found = set(kind.words)

@@ -13,14 +13,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from vobjects.lock import rules, suggestions
-from vobjects.lock.changes import Change, between
+from vobjects.lock.changes import SchemaChange, between
 from vobjects.lock.model import (
     BY_HAND,
     Acceptance,
     Lock,
-    TypeShape,
+    TypeSchema,
 )
-from vobjects.lock.rules import Order, Rule
+from vobjects.lock.rules import Direction, Rule
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Finding:
     versions: tuple[str, ...]
     release: str
     what: str
-    breaks: Mapping[Order, str]
+    breaks: Mapping[Direction, str]
     covered: str = ''
     accepted: str = ''
     write: tuple[str, ...] = ()
@@ -98,19 +98,19 @@ def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
             *_acceptances(lock, found, today),
         ),
         len(code.types),
-        len(code.shapes),
+        len(code.schemas),
     )
 
 
 def diff(old: Lock, new: Lock) -> Result:
     """Compare two locks."""
     found = tuple(_findings(between(old, new)))
-    return Result(found, len(new.types), len(new.shapes))
+    return Result(found, len(new.types), len(new.schemas))
 
 
-def _findings(changes: Iterable[Change]) -> Iterator[Finding]:
+def _findings(changes: Iterable[SchemaChange]) -> Iterator[Finding]:
     """Judge changes; join equal changes in several versions of a type."""
-    joined: dict[tuple[str, ...], list[Change]] = {}
+    joined: dict[tuple[str, ...], list[SchemaChange]] = {}
     for change in changes:
         rule = rules.BY_CHANGE[change.scope, change.what]
         key = (
@@ -124,7 +124,7 @@ def _findings(changes: Iterable[Change]) -> Iterator[Finding]:
         yield _finding(rules.BY_ID[rule_id], what, same)
 
 
-def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
+def _finding(rule: Rule, what: str, same: list[SchemaChange]) -> Finding:
     last = same[-1]
     breaks = rule.judge(last)
     return Finding(
@@ -136,11 +136,11 @@ def _finding(rule: Rule, what: str, same: list[Change]) -> Finding:
         what,
         breaks,
         covered=_covered(last, breaks) if rule.scope == 'step' else '',
-        write=tuple(suggestions.lines(rule, last)),
+        write=tuple(suggestions.fix_lines(rule, last)),
     )
 
 
-def _covered(change: Change, breaks: Mapping[Order, str]) -> str:
+def _covered(change: SchemaChange, breaks: Mapping[Direction, str]) -> str:
     """Return the conversion that covers a change, or ``''``.
 
     A conversion by hand only converts down, and its code is not analysed: the
@@ -197,27 +197,28 @@ def _acceptances(
 
 def _stale(lock: Lock, code: Lock) -> Iterator[Finding]:
     """Find the changes that "vobjects lock update" would make."""
-    for shape in code.shapes:
-        known = lock.shape(shape.name, shape.version)
+    for schema in code.schemas:
+        known = lock.schema(schema.name, schema.version)
         if known is None or known.until:
-            yield _not_current(shape, f'{shape} is not in the lock')
-        elif not known.release and known.said() != shape.said():
+            yield _not_current(schema, f'{schema} is not in the lock')
+        elif not known.release and known.said() != schema.said():
             yield _not_current(
-                shape, f'{shape} is not what the lock says; no release has it'
+                schema,
+                f'{schema} is not what the lock says; no release has it',
             )
-    for known in lock.shapes:
-        there = code.shape(known.name, known.version)
+    for known in lock.schemas:
+        there = code.schema(known.name, known.version)
         if not known.release and there is None:
             yield _not_current(
                 known, f'{known} is in the lock and not in the code'
             )
 
 
-def _not_current(shape: TypeShape, what: str) -> Finding:
+def _not_current(schema: TypeSchema, what: str) -> Finding:
     found = _about_lock(
-        'stale', shape.name, what, 'run "vobjects lock update"'
+        'stale', schema.name, what, 'run "vobjects lock update"'
     )
-    return dataclasses.replace(found, versions=(shape.version,))
+    return dataclasses.replace(found, versions=(schema.version,))
 
 
 def _about_lock(on: str, subject: str, what: str, help_: str) -> Finding:

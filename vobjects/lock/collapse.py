@@ -17,7 +17,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from vobjects.lock.model import Lock, LockError, TypeShape, order
+from vobjects.lock.model import Lock, LockError, TypeSchema, version_key
 
 #: Path -> the text before and after the merge.
 Files = dict[pathlib.Path, tuple[str, str]]
@@ -41,29 +41,29 @@ class Merge:
 
 def merges(lock: Lock) -> Iterator[Merge]:
     """Yield each type with several unreleased versions."""
-    for name, shapes in lock.types.items():
-        new = tuple(shape for shape in shapes if not shape.release)
+    for name, schemas in lock.types.items():
+        new = tuple(schema for schema in schemas if not schema.release)
         # Version 1.0 is the type itself; its initial fields stay there.
-        later = tuple(s for s in new if order(s.version)[1] > 0)
+        later = tuple(s for s in new if version_key(s.version)[1] > 0)
         if len(later) > 1:
             yield Merge(
                 name,
-                tuple(shape.version for shape in later),
+                tuple(schema.version for schema in later),
                 later[0].version,
                 _obstacle(later),
             )
 
 
-def _obstacle(shapes: tuple[TypeShape, ...]) -> str:
-    if shapes[0].kind == 'plain':
+def _obstacle(schemas: tuple[TypeSchema, ...]) -> str:
+    if schemas[0].kind == 'plain':
         return 'it is a class of oslo.versionedobjects: merge by hand'
-    shown = [shape.microversion for shape in shapes if shape.microversion]
+    shown = [schema.microversion for schema in schemas if schema.microversion]
     if len(shown) > 1:
         return f'microversions {" and ".join(shown)} show them apart'
     counted = collections.Counter(
         name
-        for shape in shapes
-        for conversion in shape.conversions
+        for schema in schemas
+        for conversion in schema.conversions
         for name in {conversion.field, conversion.old} - {''}
     )
     twice = sorted(name for name, count in counted.items() if count > 1)

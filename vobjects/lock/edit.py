@@ -12,10 +12,10 @@ import datetime
 
 from vobjects import exceptions
 from vobjects.lock import check, parse
-from vobjects.lock.model import Lock, LockError, TypeShape, sorted_shapes
+from vobjects.lock.model import Lock, LockError, TypeSchema, sorted_schemas
 
 
-class Refused(LockError):
+class ReleasedVersionChanged(LockError):
     """The operation would change a released version.
 
     :ivar result: the findings that describe the change
@@ -43,39 +43,41 @@ def update(lock: Lock, code: Lock, today: datetime.date) -> Lock:
         if one.rule.scope in ('edit', 'step', 'type')
     )
     if edits:
-        raise Refused(dataclasses.replace(result, findings=edits))
+        raise ReleasedVersionChanged(
+            dataclasses.replace(result, findings=edits)
+        )
     accepted = {
         (one.type_name, version)
         for one in result.findings
         if one.accepted and one.rule.scope == 'edit'
         for version in one.versions
     }
-    kept = [shape for shape in lock.shapes if shape.release]
+    kept = [schema for schema in lock.schemas if schema.release]
     frozen = {
-        (shape.name, shape.version)
-        for shape in kept
-        if (shape.name, shape.version) not in accepted
+        (schema.name, schema.version)
+        for schema in kept
+        if (schema.name, schema.version) not in accepted
     }
-    now = {(shape.name, shape.version): shape for shape in code.shapes}
-    blocks = [_again(shape, now, accepted) for shape in kept]
+    now = {(schema.name, schema.version): schema for schema in code.schemas}
+    blocks = [_again(schema, now, accepted) for schema in kept]
     blocks += [
-        shape
-        for key, shape in now.items()
+        schema
+        for key, schema in now.items()
         if key not in frozen and key not in accepted
     ]
-    return dataclasses.replace(lock, shapes=sorted_shapes(blocks))
+    return dataclasses.replace(lock, schemas=sorted_schemas(blocks))
 
 
 def _again(
-    shape: TypeShape,
-    now: dict[tuple[str, str], TypeShape],
+    schema: TypeSchema,
+    now: dict[tuple[str, str], TypeSchema],
     accepted: set[tuple[str, str]],
-) -> TypeShape:
-    key = (shape.name, shape.version)
+) -> TypeSchema:
+    key = (schema.name, schema.version)
     if key not in accepted or key not in now:
-        return shape
+        return schema
     return dataclasses.replace(
-        now[key], release=shape.release, until=shape.until
+        now[key], release=schema.release, until=schema.until
     )
 
 
@@ -90,7 +92,7 @@ def release(lock: Lock, name: str, code: Lock) -> Lock:
     return dataclasses.replace(
         lock,
         releases=(*lock.releases, name),
-        shapes=tuple(_frozen(shape, name, code) for shape in lock.shapes),
+        schemas=tuple(_frozen(schema, name, code) for schema in lock.schemas),
     )
 
 
@@ -107,15 +109,15 @@ def check_new(lock: Lock, name: str) -> None:
         )
 
 
-def _frozen(shape: TypeShape, name: str, code: Lock) -> TypeShape:
-    if not shape.release:
-        return dataclasses.replace(shape, release=name)
-    if shape.name not in code.types and not shape.until:
-        return dataclasses.replace(shape, until=name)
-    return shape
+def _frozen(schema: TypeSchema, name: str, code: Lock) -> TypeSchema:
+    if not schema.release:
+        return dataclasses.replace(schema, release=name)
+    if schema.name not in code.types and not schema.until:
+        return dataclasses.replace(schema, until=name)
+    return schema
 
 
-def thaw(lock: Lock, name: str) -> Lock:
+def unfreeze(lock: Lock, name: str) -> Lock:
     """Return the lock without its newest release, with its blocks unfrozen.
 
     :raises LockError: ``name`` is not the newest release
@@ -129,12 +131,12 @@ def thaw(lock: Lock, name: str) -> Lock:
     return dataclasses.replace(
         lock,
         releases=lock.releases[:-1],
-        shapes=tuple(
+        schemas=tuple(
             dataclasses.replace(
-                shape,
-                release='' if shape.release == newest else shape.release,
-                until='' if shape.until == newest else shape.until,
+                schema,
+                release='' if schema.release == newest else schema.release,
+                until='' if schema.until == newest else schema.until,
             )
-            for shape in lock.shapes
+            for schema in lock.schemas
         ),
     )

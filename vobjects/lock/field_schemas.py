@@ -15,20 +15,23 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.lock.model import FieldShape, Kind, json_text
+from vobjects.lock.model import FieldSchema, FieldType, json_text
 from vobjects.objects import history
 
 _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
 
 
-def field_shape(name: str, field: ovo_fields.Field[Any]) -> FieldShape:
+def field_schema(name: str, field: ovo_fields.Field[Any]) -> FieldSchema:
     """Return a field in the notation of a lock."""
-    return FieldShape(
-        name, kind_of(field._type), bool(field.nullable), _default(name, field)
+    return FieldSchema(
+        name,
+        field_type(field._type),
+        bool(field.nullable),
+        _default(name, field),
     )
 
 
-def kind_of(kind: Any) -> Kind:
+def field_type(kind: Any) -> FieldType:
     """Return a field type in the notation of a lock.
 
     :param kind: an instance of a FieldType
@@ -36,23 +39,23 @@ def kind_of(kind: Any) -> Kind:
     name = type(kind).__name__
     if isinstance(kind, ovo_fields.Object):
         options = (('subclasses', 'true'),) if kind._subclasses else ()
-        return Kind(name, (Kind(kind._obj_name),), options)
+        return FieldType(name, (FieldType(kind._obj_name),), options)
     if isinstance(kind, ovo_fields.CompoundFieldType):
         element = getattr(kind, '_element_type', None)
         args = () if element is None else (_element(element),)
-        return Kind(name, args, tuple(_options(kind)))
+        return FieldType(name, args, tuple(_options(kind)))
     if isinstance(kind, ovo_fields.Enum):
         words = sorted({_value(word) for word in kind.valid_values})
-        return Kind(name, tuple(words))
-    return Kind(name, (), tuple(_options(kind)))
+        return FieldType(name, tuple(words))
+    return FieldType(name, (), tuple(_options(kind)))
 
 
-def _element(field: Any) -> Kind:
+def _element(field: Any) -> FieldType:
     """Return the type of the items of a container, which may be nullable."""
-    kind = kind_of(field._type)
+    kind = field_type(field._type)
     if not field.nullable:
         return kind
-    return Kind(
+    return FieldType(
         kind.name,
         kind.args,
         tuple(sorted((*kind.options, ('nullable', 'true')))),

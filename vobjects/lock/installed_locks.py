@@ -17,10 +17,10 @@ from vobjects.lock.model import Lock, LockError
 from vobjects.objects.manifest import Manifest
 
 GROUP = 'vobjects.services'
-NAME = 'vobjects.lock'
+FILE_NAME = 'vobjects.lock'
 
 
-def lock_of(service: str) -> Lock:
+def of_service(service: str) -> Lock:
     """Return the lock of an installed service.
 
     :param service: the name of its entry point
@@ -35,7 +35,7 @@ def lock_of(service: str) -> Lock:
     )
 
 
-def release(name: str) -> Lock:
+def at_release(name: str) -> Lock:
     """Return the lock of an installed service as of one of its releases.
 
     :raises LockError: no installed service has such a release
@@ -52,23 +52,23 @@ def release(name: str) -> Lock:
     )
 
 
-def spoken(lock: Lock) -> Manifest:
+def declared_manifest(lock: Lock) -> Manifest:
     """Return the manifest of a lock, without types of kind ``plain``."""
     return Manifest(
         {
-            name: shapes[-1].version
-            for name, shapes in lock.types.items()
-            if shapes[-1].kind != 'plain'
+            name: schemas[-1].version
+            for name, schemas in lock.types.items()
+            if schemas[-1].kind != 'plain'
         }
     )
 
 
 def _read(point: importlib.metadata.EntryPoint) -> Lock:
-    found = importlib.resources.files(point.module) / NAME
+    found = importlib.resources.files(point.module) / FILE_NAME
     try:
         content = found.read_bytes()
     except OSError:
         raise LockError(
-            f'{point.module} was installed without {NAME}'
+            f'{point.module} was installed without {FILE_NAME}'
         ) from None
-    return parse.parse_bytes(content, f'{point.module}/{NAME}')
+    return parse.parse_bytes(content, f'{point.module}/{FILE_NAME}')

@@ -23,10 +23,10 @@ class LockError(exceptions.VobjectsError):
     """A lock cannot be read, or cannot be changed as requested."""
 
 
-Key = tuple[int, ...]
+VersionKey = tuple[int, ...]
 
 
-def order(version: str) -> Key:
+def version_key(version: str) -> VersionKey:
     """Return the sort key of a version.
 
     Unlike :class:`vobjects.versions.Version` it accepts a third number,
@@ -45,7 +45,7 @@ def order(version: str) -> Key:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class FieldType:
     """The type of a field: ``List(String)``, ``Name(maximum=255)``.
 
     :ivar args: nested types, or values as JSON text
@@ -53,7 +53,7 @@ class Kind:
     """
 
     name: str
-    args: tuple[Kind | str, ...] = ()
+    args: tuple[FieldType | str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -62,21 +62,21 @@ class Kind:
         return tuple(arg for arg in self.args if isinstance(arg, str))
 
     @property
-    def inner(self) -> Kind | None:
+    def inner(self) -> FieldType | None:
         """The type of the items of a container, or of an Object's type."""
         for arg in self.args:
-            if isinstance(arg, Kind):
+            if isinstance(arg, FieldType):
                 return arg
         return None
 
-    def without_limits(self) -> Kind:
+    def without_limits(self) -> FieldType:
         """Return the kind without words and options, at every depth."""
-        return Kind(
+        return FieldType(
             self.name,
             tuple(
                 arg.without_limits()
                 for arg in self.args
-                if isinstance(arg, Kind)
+                if isinstance(arg, FieldType)
             ),
         )
 
@@ -89,14 +89,14 @@ class Kind:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldSchema:
     """A field at one version.
 
     :ivar default: as JSON text; empty: no default
     """
 
     name: str
-    kind: Kind
+    kind: FieldType
     nullable: bool = False
     default: str = ''
 
@@ -107,14 +107,14 @@ class FieldShape:
 
 
 #: Kinds of conversions; the last is a manual ``obj_make_compatible``.
-VERBS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
+OPERATIONS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conversion:
     """A declared change of one field at one version.
 
-    :ivar verb: an item of :data:`VERBS`
+    :ivar verb: an item of :data:`OPERATIONS`
     :ivar field: its name since this version; empty for ``by-hand``
     :ivar old: its previous name, if different
     :ivar ignore: losing the field is declared harmless
@@ -144,7 +144,7 @@ BY_HAND = Conversion('by-hand')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class TypeShape:
+class TypeSchema:
     """One version of one type: a block of the text.
 
     :ivar kind: ``request``, ``resource`` or ``object``: a type with declared
@@ -162,7 +162,7 @@ class TypeShape:
     name: str
     version: str
     kind: str = 'plain'
-    fields: tuple[FieldShape, ...] = ()
+    fields: tuple[FieldSchema, ...] = ()
     conversions: tuple[Conversion, ...] = ()
     microversion: str = ''
     fingerprint: str = ''
@@ -171,18 +171,18 @@ class TypeShape:
     until: str = ''
 
     @property
-    def key(self) -> tuple[str, Key]:
+    def key(self) -> tuple[str, VersionKey]:
         """The sort key of blocks."""
-        return self.name, order(self.version)
+        return self.name, version_key(self.version)
 
-    def field(self, name: str) -> FieldShape | None:
+    def field(self, name: str) -> FieldSchema | None:
         """Return a field by name, if it exists."""
         for field in self.fields:
             if field.name == name:
                 return field
         return None
 
-    def said(self) -> TypeShape:
+    def said(self) -> TypeSchema:
         """Return the block without the attributes of releases."""
         return dataclasses.replace(self, release='', until='')
 
@@ -214,34 +214,36 @@ class Lock:
     :ivar imports: ``module``, ``module:callable`` or ``package.*``: the code
         that registers the types
     :ivar releases: names, oldest first
-    :ivar shapes: sorted by :attr:`TypeShape.key`
+    :ivar schemas: sorted by :attr:`TypeSchema.key`
     """
 
     imports: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
-    shapes: tuple[TypeShape, ...] = ()
+    schemas: tuple[TypeSchema, ...] = ()
     accepted: tuple[Acceptance, ...] = ()
 
     @functools.cached_property
-    def types(self) -> Mapping[str, tuple[TypeShape, ...]]:
+    def types(self) -> Mapping[str, tuple[TypeSchema, ...]]:
         """The versions of each type, oldest first."""
-        found: dict[str, list[TypeShape]] = {}
-        for shape in self.shapes:
-            found.setdefault(shape.name, []).append(shape)
-        return {name: tuple(shapes) for name, shapes in found.items()}
+        found: dict[str, list[TypeSchema]] = {}
+        for schema in self.schemas:
+            found.setdefault(schema.name, []).append(schema)
+        return {name: tuple(schemas) for name, schemas in found.items()}
 
     @functools.cached_property
-    def _by_key(self) -> Mapping[tuple[str, str], TypeShape]:
-        return {(shape.name, shape.version): shape for shape in self.shapes}
+    def _by_key(self) -> Mapping[tuple[str, str], TypeSchema]:
+        return {
+            (schema.name, schema.version): schema for schema in self.schemas
+        }
 
-    def shape(self, name: str, version: str) -> TypeShape | None:
+    def schema(self, name: str, version: str) -> TypeSchema | None:
         """Return one version of a type, if it exists."""
         return self._by_key.get((name, version))
 
-    def newest(self, name: str) -> TypeShape | None:
+    def newest(self, name: str) -> TypeSchema | None:
         """Return the newest version of a type, if it exists."""
-        shapes = self.types.get(name, ())
-        return shapes[-1] if shapes else None
+        schemas = self.types.get(name, ())
+        return schemas[-1] if schemas else None
 
     def at(self, release: str) -> Lock:
         """Return the lock as of a release.
@@ -260,9 +262,9 @@ class Lock:
             self.imports,
             self.releases[:count],
             tuple(
-                shape
-                for shape in self.shapes
-                if shape.release in then and shape.until not in then
+                schema
+                for schema in self.schemas
+                if schema.release in then and schema.until not in then
             ),
         )
 
@@ -270,10 +272,10 @@ class Lock:
         """Return the released versions of types that still exist."""
         return dataclasses.replace(
             self,
-            shapes=tuple(
-                shape
-                for shape in self.shapes
-                if shape.release and not shape.until
+            schemas=tuple(
+                schema
+                for schema in self.schemas
+                if schema.release and not schema.until
             ),
         )
 
@@ -283,13 +285,13 @@ class Lock:
         The newest major version counts, as in the manifest of a build.
         """
         return {
-            name: shapes[-1].version for name, shapes in self.types.items()
+            name: schemas[-1].version for name, schemas in self.types.items()
         }
 
 
-def sorted_shapes(shapes: Iterable[TypeShape]) -> tuple[TypeShape, ...]:
+def sorted_schemas(schemas: Iterable[TypeSchema]) -> tuple[TypeSchema, ...]:
     """Return blocks in the order of the text."""
-    return tuple(sorted(shapes, key=lambda shape: shape.key))
+    return tuple(sorted(schemas, key=lambda schema: schema.key))
 
 
 def json_text(value: object) -> str:

@@ -19,17 +19,17 @@ from vobjects import exceptions
 from vobjects.lock import text
 from vobjects.lock.model import (
     BY_HAND,
-    VERBS,
+    OPERATIONS,
     Acceptance,
     Conversion,
-    FieldShape,
-    Kind,
+    FieldSchema,
+    FieldType,
     Lock,
     LockError,
-    TypeShape,
+    TypeSchema,
     json_text,
-    order,
-    sorted_shapes,
+    sorted_schemas,
+    version_key,
 )
 
 #: Maximum size of a file, in bytes: about a hundred times Nova's.
@@ -40,7 +40,7 @@ MAX_DEPTH = 20
 
 _Value = TypeVar('_Value')
 
-KINDS = ('request', 'resource', 'object', 'plain')
+TYPE_KINDS = ('request', 'resource', 'object', 'plain')
 
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
 _WORD = re.compile(r'\S+')
@@ -125,12 +125,12 @@ class _Block:
     name: str
     version: str
     said: dict[str, str] = dataclasses.field(default_factory=dict)
-    fields: dict[str, FieldShape] = dataclasses.field(default_factory=dict)
+    fields: dict[str, FieldSchema] = dataclasses.field(default_factory=dict)
     conversions: list[Conversion] = dataclasses.field(default_factory=list)
 
-    def shape(self) -> TypeShape:
+    def schema(self) -> TypeSchema:
         spaces = self.said.get('namespace')
-        return TypeShape(
+        return TypeSchema(
             self.name,
             self.version,
             kind=self.said.get('kind', 'plain'),
@@ -173,7 +173,7 @@ class _Parser:
         return Lock(
             tuple(self._imports),
             tuple(self._releases),
-            sorted_shapes(b.shape() for b in self._blocks.values()),
+            sorted_schemas(b.schema() for b in self._blocks.values()),
             tuple(self._accepted),
         )
 
@@ -272,7 +272,7 @@ class _Parser:
         if len(words) != 2 or not _NAME.fullmatch(words[0]):
             self._fail('write "type NAME VERSION"')
         name, version = words[0], words[-1]
-        self._checked(order, version)
+        self._checked(version_key, version)
         before = self._blocks.get((name, version))
         if before is not None:
             self._fail(
@@ -323,7 +323,11 @@ class _Parser:
             return BY_HAND
         if len(words) == 4 and words[0] == 'renamed' and words[2] == 'to':
             return Conversion('renamed', words[3], words[1], ignore)
-        if len(words) != 2 or words[0] not in VERBS or words[0] == 'renamed':
+        if (
+            len(words) != 2
+            or words[0] not in OPERATIONS
+            or words[0] == 'renamed'
+        ):
             self._fail(
                 'write "added FIELD", "removed FIELD", "changed FIELD",'
                 ' "renamed OLD to NEW" or "by-hand"'
@@ -353,7 +357,10 @@ class _Parser:
 
 #: Keywords that a block has at most once -> pattern and hint.
 _SAID: dict[str, tuple[re.Pattern[str], str]] = {
-    'kind': (re.compile('|'.join(KINDS)), f'write one of {", ".join(KINDS)}'),
+    'kind': (
+        re.compile('|'.join(TYPE_KINDS)),
+        f'write one of {", ".join(TYPE_KINDS)}',
+    ),
     'namespace': (
         re.compile(r'[\w.-]+ [\w.-]+', re.ASCII),
         'write "namespace SERIAL PROJECT"',
@@ -373,13 +380,13 @@ class _FieldReader:
     def __init__(self, name: str, said: str) -> None:
         self._name, self._said, self._at = name, said, 0
 
-    def read(self) -> FieldShape:
+    def read(self) -> FieldSchema:
         kind = self._kind(0)
         nullable = self._take(' | null')
         default = self._value() if self._take(' = ') else ''
         if self._at != len(self._said):
             self._fail('nothing more may follow here')
-        return FieldShape(self._name, kind, nullable, default)
+        return FieldSchema(self._name, kind, nullable, default)
 
     def _fail(self, problem: str) -> NoReturn:
         rest = self._said[self._at :]
@@ -408,13 +415,13 @@ class _FieldReader:
         except (ValueError, RecursionError):
             self._fail('expected a JSON value')
 
-    def _kind(self, depth: int) -> Kind:
+    def _kind(self, depth: int) -> FieldType:
         if depth > MAX_DEPTH:
             self._fail('types are nested too deeply')
         name = self._word()
         if not self._take('('):
-            return Kind(name)
-        args: list[Kind | str] = []
+            return FieldType(name)
+        args: list[FieldType | str] = []
         options: list[tuple[str, str]] = []
         while True:
             match = _NAME.match(self._said, self._at)
@@ -427,6 +434,6 @@ class _FieldReader:
             else:
                 args.append(self._kind(depth + 1))
             if self._take(')'):
-                return Kind(name, tuple(args), tuple(options))
+                return FieldType(name, tuple(args), tuple(options))
             if not self._take(', '):
                 self._fail("expected ', ' or ')'")

@@ -46,7 +46,7 @@ def load(name: str) -> None:
         found()
 
 
-def root_of(name: str) -> str:
+def top_level_package(name: str) -> str:
     """Return the top-level package of a name for :func:`load`."""
     return name.partition(':')[0].partition('.')[0]
 
@@ -84,14 +84,16 @@ def class_of(name: str, version: str) -> AnyClass:
     raise LookupError(f'no class {name} {version} is registered')
 
 
-def types_in(cls: Any) -> set[str]:
+def nested_types(cls: Any) -> set[str]:
     """Return the types that fields of a class hold, also inside lists."""
     return {
-        name for field in cls.fields.values() for name in types_of(field._type)
+        name
+        for field in cls.fields.values()
+        for name in object_types(field._type)
     }
 
 
-def types_of(kind: Any) -> set[str]:
+def object_types(kind: Any) -> set[str]:
     """Return the types that a field type holds."""
     found: set[str] = set()
     while kind is not None:

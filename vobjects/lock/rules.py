@@ -22,14 +22,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from vobjects.lock.changes import Change, Scope
-from vobjects.lock.model import BY_HAND, FieldShape
-from vobjects.lock.text import kind_text
+from vobjects.lock.changes import SchemaChange, Scope
+from vobjects.lock.model import BY_HAND, FieldSchema
+from vobjects.lock.text import type_text
 
-Order = Literal['forward', 'backward', 'stored', 'rollback']
+Direction = Literal['forward', 'backward', 'stored', 'rollback']
 
 #: Order -> its name in reports.
-ORDERS: Mapping[Order, str] = {
+DIRECTIONS: Mapping[Direction, str] = {
     'forward': 'new sender, old receiver',
     'backward': 'old sender, new receiver',
     'stored': 'stored data',
@@ -37,8 +37,8 @@ ORDERS: Mapping[Order, str] = {
 }
 
 #: Order -> the failure of the reader; orders without an entry work.
-Breaks = Mapping[Order, str]
-Judge = Callable[[Change], Breaks]
+Breaks = Mapping[Direction, str]
+Judge = Callable[[SchemaChange], Breaks]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,25 +67,25 @@ def _new_reads_old(why: str) -> Breaks:
     return {'backward': why, 'stored': why} if why else {}
 
 
-def _unknown(change: Change, name: str) -> str:
+def _unknown(change: SchemaChange, name: str) -> str:
     """Describe how a reader handles a field that its version lacks."""
     if change.old.kind in ('request', 'object'):
         return f'refuses {name!r}, which its version does not have'
     return f'forgets {name!r} without notice'
 
 
-def _unset(field: FieldShape) -> str:
+def _unset(field: FieldSchema) -> str:
     return f'finds {field.name!r} not set, and fails where it reads it'
 
 
-def _added(change: Change) -> Breaks:
+def _added(change: SchemaChange) -> Breaks:
     return {
         **_old_reads_new(_unknown(change, change.field)),
         **_new_reads_old(_unset(change.after)),
     }
 
 
-def _added_later(change: Change) -> Breaks:
+def _added_later(change: SchemaChange) -> Breaks:
     """Judge a field that a newer version adds.
 
     oslo.versionedobjects sets no default when it reads an older primitive.
@@ -101,46 +101,46 @@ def _added_later(change: Change) -> Breaks:
     return {**_old_reads_new(sent), **_new_reads_old(_unset(change.after))}
 
 
-def _removed(change: Change) -> Breaks:
+def _removed(change: SchemaChange) -> Breaks:
     return {
         **_old_reads_new(_unset(change.before)),
         **_new_reads_old(_unknown(change, change.field)),
     }
 
 
-def _retyped(change: Change) -> Breaks:
-    old, new = kind_text(change.before.kind), kind_text(change.after.kind)
+def _retyped(change: SchemaChange) -> Breaks:
+    old, new = type_text(change.before.kind), type_text(change.after.kind)
     return {
         **_old_reads_new(f'expects {old} and gets {new}'),
         **_new_reads_old(f'expects {new} and gets {old}'),
     }
 
 
-def _narrowed(change: Change) -> Breaks:
+def _narrowed(change: SchemaChange) -> Breaks:
     return _new_reads_old(f'refuses {change.detail}')
 
 
-def _widened(change: Change) -> Breaks:
+def _widened(change: SchemaChange) -> Breaks:
     return _old_reads_new(f'refuses {change.detail}')
 
 
-def _limits(change: Change) -> Breaks:
-    old, new = kind_text(change.before.kind), kind_text(change.after.kind)
+def _limits(change: SchemaChange) -> Breaks:
+    old, new = type_text(change.before.kind), type_text(change.after.kind)
     return {
         **_old_reads_new(f'refuses what {old} does not allow'),
         **_new_reads_old(f'refuses what {new} does not allow'),
     }
 
 
-def _nullable(change: Change) -> Breaks:
+def _nullable(change: SchemaChange) -> Breaks:
     return _old_reads_new('refuses null')
 
 
-def _not_nullable(change: Change) -> Breaks:
+def _not_nullable(change: SchemaChange) -> Breaks:
     return _new_reads_old('refuses null')
 
 
-def _default(change: Change) -> Breaks:
+def _default(change: SchemaChange) -> Breaks:
     old = change.before.default or 'nothing'
     new = change.after.default or 'nothing'
     why = 'takes what is left out for {}, where the other means {}'
@@ -150,14 +150,14 @@ def _default(change: Change) -> Breaks:
     }
 
 
-def _microversion(change: Change) -> Breaks:
+def _microversion(change: SchemaChange) -> Breaks:
     return {
         'forward': 'two API processes give one microversion two meanings',
         'backward': 'two API processes give one microversion two meanings',
     }
 
 
-def _conversion(change: Change) -> Breaks:
+def _conversion(change: SchemaChange) -> Breaks:
     older = 'is sent the newer form under the older version'
     if change.detail == str(BY_HAND):
         return _old_reads_new(older)
@@ -167,34 +167,34 @@ def _conversion(change: Change) -> Breaks:
     }
 
 
-def _kind(change: Change) -> Breaks:
+def _kind(change: SchemaChange) -> Breaks:
     return {
         'forward': 'other losses are refused than before',
         'backward': 'other losses are refused than before',
     }
 
 
-def _methods(change: Change) -> Breaks:
+def _methods(change: SchemaChange) -> Breaks:
     return {
         'forward': 'has the remotable methods with other arguments',
         'backward': 'has the remotable methods with other arguments',
     }
 
 
-def _namespace(change: Change) -> Breaks:
+def _namespace(change: SchemaChange) -> Breaks:
     why = 'does not know the namespace'
     return {**_old_reads_new(why), **_new_reads_old(why)}
 
 
-def _gone(change: Change) -> Breaks:
+def _gone(change: SchemaChange) -> Breaks:
     return _new_reads_old(f'does not know {change.old.name}')
 
 
-def _fell(change: Change) -> Breaks:
+def _fell(change: SchemaChange) -> Breaks:
     return _new_reads_old(f'does not understand {change.old}')
 
 
-def _major(change: Change) -> Breaks:
+def _major(change: SchemaChange) -> Breaks:
     return {
         **_old_reads_new(f'does not understand {change.new}'),
         **_new_reads_old(f'does not understand {change.old}'),
@@ -445,13 +445,13 @@ BY_CHANGE: Mapping[tuple[str, str], Rule] = {
 BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
 
 
-def sentence(rule: Rule, change: Change) -> str:
+def sentence(rule: Rule, change: SchemaChange) -> str:
     """Return a description of the change."""
     field = bool(change.field)
     return rule.says.format(
         detail=change.detail,
-        old=kind_text(change.before.kind) if field else '',
-        new=kind_text(change.after.kind) if field else '',
+        old=type_text(change.before.kind) if field else '',
+        new=type_text(change.after.kind) if field else '',
         old_default=(change.before.default if field else '') or 'none',
         new_default=(change.after.default if field else '') or 'none',
         old_microversion=change.old.microversion or 'none',

@@ -27,7 +27,7 @@ from oslo_versionedobjects import fields as ovo_fields
 Filling = Literal['full', 'least']
 
 #: Maximum nesting depth of objects; deeper ones are left out.
-DEPTH = 3
+MAX_DEPTH = 3
 
 _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
@@ -75,14 +75,14 @@ _KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
 )
 
 #: Marks that no value was found.
-NOTHING = object()
+NO_VALUE = object()
 
 
 def fill(
     cls: type[ovo_base.VersionedObject],
     filling: Filling,
     find: Find,
-    depth: int = DEPTH,
+    depth: int = MAX_DEPTH,
 ) -> ovo_base.VersionedObject:
     """Return a filled instance; fields that accept no value stay unset.
 
@@ -97,7 +97,7 @@ def fill(
         if filling == 'least' and _optional(field):
             continue
         value = _Values(rng, depth, find).of(field, name, _default(field))
-        if value is NOTHING:
+        if value is NO_VALUE:
             continue
         try:
             setattr(made, name, value)
@@ -129,23 +129,25 @@ def primitives(
     for filling in ('full', 'least'):
         made = fill(cls, filling, find).obj_to_primitive()
         # Convert to JSON and back, and sort the changes.
-        primitive = ordered(json.loads(json.dumps(made, default=str)))
+        primitive = with_sorted_changes(
+            json.loads(json.dumps(made, default=str))
+        )
         if primitive != before:
             yield primitive
         before = primitive
 
 
-def ordered(value: Any) -> Any:
+def with_sorted_changes(value: Any) -> Any:
     """Return JSON data with lists of changed fields sorted."""
     if isinstance(value, dict):
         return {
             key: sorted(item)
             if key.endswith('.changes') and isinstance(item, list)
-            else ordered(item)
+            else with_sorted_changes(item)
             for key, item in value.items()
         }
     return (
-        [ordered(item) for item in value]
+        [with_sorted_changes(item) for item in value]
         if isinstance(value, list)
         else (value)
     )
@@ -153,7 +155,7 @@ def ordered(value: Any) -> Any:
 
 def _default(field: ovo_fields.Field[Any]) -> Any:
     if field.default is ovo_fields.UnspecifiedDefault:
-        return NOTHING
+        return NO_VALUE
     return field.default
 
 
@@ -171,7 +173,7 @@ class _Values:
 
     def of(self, field: Any, name: str, other: Any) -> Any:
         """Return a value that a field accepts, if possible not ``other``."""
-        found = NOTHING
+        found = NO_VALUE
         for value in self._candidates(field._type, name):
             try:
                 taken = field.coerce(None, name, value)
@@ -180,7 +182,7 @@ class _Values:
             found = value
             # Compare only if necessary: classes of services may only
             # support comparison with instances of themselves.
-            if other is NOTHING or taken != other:
+            if other is NO_VALUE or taken != other:
                 break
         return found
 
@@ -204,8 +206,8 @@ class _Values:
     def _compound(self, kind: Any, name: str) -> Iterator[Any]:
         element = getattr(kind, '_element_type', None)
         if element is not None:
-            item = self.of(element, name, NOTHING)
-            if item is not NOTHING:
+            item = self.of(element, name, NO_VALUE)
+            if item is not NO_VALUE:
                 if isinstance(kind, ovo_fields.Dict):
                     yield {'key': item}
                 elif isinstance(kind, ovo_fields.Set):

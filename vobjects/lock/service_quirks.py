@@ -18,19 +18,19 @@ from collections.abc import Mapping
 from typing import Any
 
 #: Methods in which classes convert by hand.
-USUAL, IRONIC = 'obj_make_compatible', '_convert_to_version'
+OVO_METHOD, IRONIC_METHOD = 'obj_make_compatible', '_convert_to_version'
 
 #: Services that pass a peer's version of the object sent, but not of the
 #: objects inside it.
 WITHOUT_MANIFEST = {'neutron'}
 
 
-def method_of(cls: Any) -> str:
+def conversion_method(cls: Any) -> str:
     """Return the name of the method in which a class converts by hand."""
-    return IRONIC if hasattr(cls, 'convert_to_version') else USUAL
+    return IRONIC_METHOD if hasattr(cls, 'convert_to_version') else OVO_METHOD
 
 
-def primitive(
+def to_primitive(
     obj: Any, version: str, manifest: Mapping[str, str] | None
 ) -> Any:
     """Return the primitive that a service itself would send.
@@ -38,7 +38,7 @@ def primitive(
     :param version: the version of the object's type that the peer knows
     :param manifest: versions of the types inside it; None: their own
     """
-    if method_of(type(obj)) == IRONIC:
+    if conversion_method(type(obj)) == IRONIC_METHOD:
         # As with a pinned release. The conversion changes the object.
         obj = copy.deepcopy(obj)
         obj.convert_to_version(version)

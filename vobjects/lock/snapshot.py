@@ -22,9 +22,9 @@ from vobjects.lock.model import (
     Conversion,
     Lock,
     LockError,
-    TypeShape,
-    order,
-    sorted_shapes,
+    TypeSchema,
+    sorted_schemas,
+    version_key,
 )
 from vobjects.objects import history
 from vobjects.versions import Version
@@ -54,12 +54,12 @@ def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
 
     Only the newest class of each type and major version is included.
     """
-    roots = set(map(registries.root_of, imports))
+    roots = set(map(registries.top_level_package, imports))
     classes = registries.registered()
     for name in sorted(classes):
         majors = set()
         for cls in classes[name]:
-            major = order(cls.VERSION)[0]
+            major = version_key(cls.VERSION)[0]
             if cls.__module__.partition('.')[0] in roots | {'__main__'}:
                 if major not in majors:
                     yield cls
@@ -84,13 +84,13 @@ def of_classes(
     return Lock(
         tuple(imports),
         (),
-        sorted_shapes(
-            shape for cls in classes for shape in _shapes(cls, known)
+        sorted_schemas(
+            schema for cls in classes for schema in _shapes(cls, known)
         ),
     )
 
 
-def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeShape]:
+def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeSchema]:
     if not issubclass(cls, objects.Object):
         yield _newest(cls)
         return
@@ -99,8 +99,8 @@ def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeShape]:
         *cls._history.versions(),
         *map(Version.parse, cls.VERSION_MAP.values()),
     }
-    for shape in known.types.get(cls.obj_name(), ()) if known else ():
-        versions |= set(_older(shape.version, newest))
+    for schema in known.types.get(cls.obj_name(), ()) if known else ():
+        versions |= set(_older(schema.version, newest))
     for version in sorted(versions):
         yield _at(cls, version)
 
@@ -114,12 +114,12 @@ def _older(text: str, newest: Version) -> Iterator[Version]:
         yield version
 
 
-def _newest(cls: AnyClass) -> TypeShape:
+def _newest(cls: AnyClass) -> TypeSchema:
     """Return the newest version of a class of oslo.versionedobjects."""
     return _shape(cls, cls.VERSION, cls.fields, conversions=_by_hand(cls))
 
 
-def _at(cls: type[objects.Object], version: Version) -> TypeShape:
+def _at(cls: type[objects.Object], version: Version) -> TypeSchema:
     """Return one version of a type with declared history."""
     conversions: tuple[Conversion, ...] = tuple(
         sorted(_declared(cls._history, version), key=str)
@@ -147,13 +147,13 @@ def _shape(
     *,
     conversions: tuple[Conversion, ...],
     microversion: str = '',
-) -> TypeShape:
-    return TypeShape(
+) -> TypeSchema:
+    return TypeSchema(
         cls.obj_name(),
         version,
         kind=_kind(cls),
         fields=tuple(
-            field_schemas.field_shape(name, fields[name])
+            field_schemas.field_schema(name, fields[name])
             for name in sorted(fields)
         ),
         conversions=conversions,
@@ -184,8 +184,8 @@ _INHERITED = (
 
 def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
     """Tell whether the class or a parent in its service converts by hand."""
-    method = service_quirks.method_of(cls)
-    if method == service_quirks.USUAL:
+    method = service_quirks.conversion_method(cls)
+    if method == service_quirks.OVO_METHOD:
         inherited: tuple[Any, ...] = _INHERITED
     else:
         # The base class that defines the method converts nothing.

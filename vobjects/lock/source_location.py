@@ -16,7 +16,7 @@ from vobjects.lock import registries
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A line of a file.
 
     :ivar file: path, relative to the working directory if it is inside
@@ -31,7 +31,7 @@ class Place:
     text: str
 
 
-def place_of(type_name: str, field: str) -> Place | None:
+def locate(type_name: str, field: str) -> SourceLocation | None:
     """Return the location of a field's declaration, or of its type.
 
     :returns: None if the type is not registered, or has no source
@@ -45,7 +45,7 @@ def place_of(type_name: str, field: str) -> Place | None:
         return None
 
 
-def in_file(path: pathlib.Path, pattern: str) -> Place | None:
+def first_match(path: pathlib.Path, pattern: str) -> SourceLocation | None:
     """Return the first line of a file that matches a pattern."""
     try:
         lines = path.read_text().splitlines()
@@ -53,12 +53,12 @@ def in_file(path: pathlib.Path, pattern: str) -> Place | None:
         return None
     for number, line in enumerate(lines, 1):
         if re.match(pattern, line):
-            return Place(_relative(str(path)), number, 1, line)
+            return SourceLocation(_relative(str(path)), number, 1, line)
     return None
 
 
 @functools.lru_cache(maxsize=4096)
-def _find(cls: Hashable, field: str) -> Place:
+def _find(cls: Hashable, field: str) -> SourceLocation:
     assert isinstance(cls, type)
     file = inspect.getsourcefile(cls) or ''
     lines, start = inspect.getsourcelines(cls)
@@ -68,13 +68,13 @@ def _find(cls: Hashable, field: str) -> Place:
         for offset, line in enumerate(lines):
             match = pattern.match(line)
             if match:
-                return Place(
+                return SourceLocation(
                     _relative(file),
                     start + offset,
                     match.start(1) + 1,
                     line.rstrip('\n'),
                 )
-    return Place(_relative(file), start, 1, lines[0].rstrip('\n'))
+    return SourceLocation(_relative(file), start, 1, lines[0].rstrip('\n'))
 
 
 def _relative(file: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find a lock by name; :data:`WORDS` lists the names."""
+"""Find a lock by name; :data:`SOURCES_HELP` lists the names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vobjects.lock import parse, snapshot
 from vobjects.lock.model import Lock, LockError
 
 #: The names that users can write, as help text.
-WORDS = """\
+SOURCES_HELP = """\
   tree            the code: what the lock file says to import
   file:PATH       a lock file
   release:NAME    the lock file, as of one of its releases
@@ -25,7 +25,7 @@ Without the word and the colon the first that fits is taken, in this order.
 B is the code if it is left out."""
 
 #: Default path of a lock file, in the working directory.
-DEFAULT = pathlib.Path('vobjects.lock')
+DEFAULT_PATH = pathlib.Path('vobjects.lock')
 
 #: Timeout of git, in seconds.
 GIT_TIMEOUT = 60
@@ -34,7 +34,7 @@ GIT_TIMEOUT = 60
 def resolve(name: str, path: pathlib.Path) -> Lock:
     """Return the lock with the given name.
 
-    :param name: see :data:`WORDS`
+    :param name: see :data:`SOURCES_HELP`
     :param path: the lock file that releases, revisions and the code refer to
     :raises LockError: there is no such lock, or it cannot be read
     """
@@ -77,11 +77,11 @@ def load(lock: Lock, path: pathlib.Path) -> None:
     """
     if not lock.imports:
         raise LockError(f'{path} has no line "import MODULE"')
-    beside(path)
+    add_to_import_path(path)
     snapshot.load(lock.imports)
 
 
-def beside(path: pathlib.Path) -> None:
+def add_to_import_path(path: pathlib.Path) -> None:
     """Add the directory of a lock file to the start of ``sys.path``."""
     directory = str(path.resolve().parent)
     if directory not in sys.path:

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 
 from vobjects.lock import registries, service_quirks
-from vobjects.lock.changes import Change
-from vobjects.lock.model import FieldShape, Kind, TypeShape, order
+from vobjects.lock.changes import SchemaChange
+from vobjects.lock.model import FieldSchema, FieldType, TypeSchema, version_key
 from vobjects.lock.rules import Rule
 
 #: Field types whose field class is not named after the type.
@@ -22,7 +22,7 @@ _CLASSES = {
 }
 
 
-def lines(rule: Rule, change: Change) -> Iterator[str]:
+def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
     """Yield the lines to write in the class of the type."""
     if rule.scope == 'type' or not change.field:
         yield from _of_type(change)
@@ -32,17 +32,17 @@ def lines(rule: Rule, change: Change) -> Iterator[str]:
         yield from _declared(rule, change)
 
 
-def next_version(change: Change) -> str:
+def next_version(change: SchemaChange) -> str:
     """Return the version in which to declare a change."""
     if change.scope == 'step':
         return change.new.version
-    numbers = order(change.new.version)
+    numbers = version_key(change.new.version)
     return f'{numbers[0]}.{numbers[1] + 1}'
 
 
-def _declared(rule: Rule, change: Change) -> Iterator[str]:
+def _declared(rule: Rule, change: SchemaChange) -> Iterator[str]:
     version = next_version(change)
-    old, new = source(change.before), source(change.after)
+    old, new = field_source(change.before), field_source(change.after)
     if change.what == 'conversion':
         yield f'declare "{change.detail}" again at {change.old.version}'
         return
@@ -64,31 +64,31 @@ def _declared(rule: Rule, change: Change) -> Iterator[str]:
         )
 
 
-def _optional(change: Change) -> str:
+def _optional(change: SchemaChange) -> str:
     field = change.after
     if field.optional:
-        return source(field)
-    return source(FieldShape(field.name, field.kind, nullable=True))
+        return field_source(field)
+    return field_source(FieldSchema(field.name, field.kind, nullable=True))
 
 
-def _by_hand(change: Change) -> Iterator[str]:
+def _by_hand(change: SchemaChange) -> Iterator[str]:
     version = next_version(change)
     if change.scope == 'edit':
         yield f"VERSION = '{version}'"
     if change.what == 'removed':
         yield (
-            f"'{change.field}': {source(change.before)},"
+            f"'{change.field}': {field_source(change.before)},"
             '  # a minor version of oslo.versionedobjects removes nothing'
         )
         return
-    ironic = _method(change) == service_quirks.IRONIC
+    ironic = _method(change) == service_quirks.IRONIC_METHOD
     if ironic:
         yield 'def _convert_to_version(self, target_version, remove_...=True):'
         yield '    super()._convert_to_version(target_version, remove_...)'
     else:
         yield 'def obj_make_compatible(self, primitive, target_version):'
         yield '    super().obj_make_compatible(primitive, target_version)'
-    numbers = ', '.join(map(str, order(version)))
+    numbers = ', '.join(map(str, version_key(version)))
     yield (
         '    if versionutils.convert_version_to_tuple(target_version) <'
         f' ({numbers}):'
@@ -107,12 +107,12 @@ def _by_hand(change: Change) -> Iterator[str]:
         yield f'        ...  # {held} as it was'
 
 
-def _method(change: Change) -> str:
+def _method(change: SchemaChange) -> str:
     """Return the method in which the type's class converts by hand."""
-    return service_quirks.method_of(registries.newest(change.old.name))
+    return service_quirks.conversion_method(registries.newest(change.old.name))
 
 
-def _of_type(change: Change) -> Iterator[str]:
+def _of_type(change: SchemaChange) -> Iterator[str]:
     old = change.old
     if change.what == 'gone':
         yield f'keep the class of {old} until no peer and no row has it'
@@ -130,13 +130,13 @@ def _of_type(change: Change) -> Iterator[str]:
         yield f'leave it as it was in {old}'
 
 
-def _mapped(old: TypeShape) -> str:
+def _mapped(old: TypeSchema) -> str:
     if not old.microversion:
         return f'take the line of {old.version!r} out of VERSION_MAP'
     return f"VERSION_MAP = {{..., '{old.microversion}': '{old.version}', ...}}"
 
 
-def source(field: FieldShape) -> str:
+def field_source(field: FieldSchema) -> str:
     """Return a field as Python code."""
     arguments = [*_arguments(field.kind)]
     if field.nullable:
@@ -146,7 +146,7 @@ def source(field: FieldShape) -> str:
     return f'fields.{_class(field.kind)}({", ".join(arguments)})'
 
 
-def _class(kind: Kind) -> str:
+def _class(kind: FieldType) -> str:
     inner = kind.inner
     if kind.name in ('List', 'Dict') and inner and inner.name == 'Object':
         return f'{kind.name}OfObjectsField'
@@ -154,14 +154,14 @@ def _class(kind: Kind) -> str:
     return known or f'{kind.name}Field'
 
 
-def _arguments(kind: Kind) -> Iterator[str]:
+def _arguments(kind: FieldType) -> Iterator[str]:
     if kind.name == 'Object' and kind.inner:
         yield repr(kind.inner.name)
     elif kind.inner is not None:
         if kind.inner.name == 'Object' and kind.inner.inner:
             yield repr(kind.inner.inner.name)
         elif (kind.name, kind.inner.name) not in _CLASSES:
-            yield f'{source(FieldShape("", kind.inner))}'
+            yield f'{field_source(FieldSchema("", kind.inner))}'
     elif kind.words:
         yield f'valid_values=[{", ".join(map(_python, kind.words))}]'
     for name, value in kind.options:

@@ -30,11 +30,11 @@ from collections.abc import Iterator
 
 from vobjects.lock.model import (
     NAMESPACE,
-    FieldShape,
-    Kind,
+    FieldSchema,
+    FieldType,
     Lock,
-    TypeShape,
-    sorted_shapes,
+    TypeSchema,
+    sorted_schemas,
 )
 
 FORMAT = 'vobjects-lock 1'
@@ -61,7 +61,7 @@ def dump(lock: Lock) -> str:
                 )
             ]
         )
-    blocks += [list(block(shape)) for shape in sorted_shapes(lock.shapes)]
+    blocks += [list(block(schema)) for schema in sorted_schemas(lock.schemas)]
     return '\n\n'.join('\n'.join(lines) for lines in blocks) + '\n'
 
 
@@ -74,31 +74,31 @@ def _head(lock: Lock) -> Iterator[str]:
         yield f'release {name}'
 
 
-def block(shape: TypeShape) -> Iterator[str]:
+def block(schema: TypeSchema) -> Iterator[str]:
     """Yield the lines of one version of a type."""
-    yield f'type {shape.name} {shape.version}'
-    if shape.kind != 'plain':
-        yield f'  kind {shape.kind}'
-    if shape.namespace != NAMESPACE:
-        yield f'  namespace {" ".join(shape.namespace)}'
-    if shape.release:
-        yield f'  release {shape.release}'
-    if shape.until:
-        yield f'  until {shape.until}'
-    if shape.microversion:
-        yield f'  microversion {shape.microversion}'
-    if shape.fingerprint:
-        yield f'  fingerprint {shape.fingerprint}'
-    for conversion in shape.conversions:
+    yield f'type {schema.name} {schema.version}'
+    if schema.kind != 'plain':
+        yield f'  kind {schema.kind}'
+    if schema.namespace != NAMESPACE:
+        yield f'  namespace {" ".join(schema.namespace)}'
+    if schema.release:
+        yield f'  release {schema.release}'
+    if schema.until:
+        yield f'  until {schema.until}'
+    if schema.microversion:
+        yield f'  microversion {schema.microversion}'
+    if schema.fingerprint:
+        yield f'  fingerprint {schema.fingerprint}'
+    for conversion in schema.conversions:
         yield f'  conversion {conversion}'
-    for field in shape.fields:
+    for field in schema.fields:
         yield from _field(field)
 
 
-def _field(field: FieldShape) -> Iterator[str]:
+def _field(field: FieldSchema) -> Iterator[str]:
     start = f'  field {field.name}: '
     rest = field_suffix(field)
-    whole = f'{start}{kind_text(field.kind)}{rest}'
+    whole = f'{start}{type_text(field.kind)}{rest}'
     items = list(_items(field.kind))
     if len(whole) <= WIDTH or len(items) < 2:
         yield whole
@@ -109,25 +109,25 @@ def _field(field: FieldShape) -> Iterator[str]:
     yield f'  ){rest}'
 
 
-def field_suffix(field: FieldShape) -> str:
+def field_suffix(field: FieldSchema) -> str:
     """Return the text that follows a field's type."""
     null = ' | null' if field.nullable else ''
     return f'{null} = {field.default}' if field.default else null
 
 
-def field_text(field: FieldShape) -> str:
+def field_text(field: FieldSchema) -> str:
     """Return a field as one line."""
-    return f'{field.name}: {kind_text(field.kind)}{field_suffix(field)}'
+    return f'{field.name}: {type_text(field.kind)}{field_suffix(field)}'
 
 
-def kind_text(kind: Kind) -> str:
+def type_text(kind: FieldType) -> str:
     """Return a field type as one line."""
     items = ', '.join(_items(kind))
     return f'{kind.name}({items})' if items else kind.name
 
 
-def _items(kind: Kind) -> Iterator[str]:
+def _items(kind: FieldType) -> Iterator[str]:
     for arg in kind.args:
-        yield kind_text(arg) if isinstance(arg, Kind) else arg
+        yield type_text(arg) if isinstance(arg, FieldType) else arg
     for name, value in kind.options:
         yield f'{name}={value}'

@@ -71,11 +71,11 @@ REMOVED = 'vobjects.objects.history.removed'
 KEY = 'vobjects'
 
 
-class Unready(Exception):
+class NotReady(Exception):
     """A name is not analyzed yet; mypy must process the class again."""
 
 
-class Declared:
+class FieldReader:
     """The fields of one class, as far as the plug-in can read them.
 
     :ivar attributes: name -> type
@@ -238,7 +238,7 @@ class Declared:
 
     def _wait(self) -> None:
         if not self._ctx.api.final_iteration:
-            raise Unready
+            raise NotReady
 
     def _constant(self, value: Expression) -> Expression | None:
         """Return the value of a name that this module assigns exactly once."""

@@ -35,8 +35,8 @@ from mypy.types import (
 from vobjects.mypy_plugin.field_types import (
     CODE,
     KEY,
-    Declared,
-    Unready,
+    FieldReader,
+    NotReady,
     fields_of,
 )
 
@@ -66,12 +66,12 @@ def declare(ctx: ClassDefContext) -> None:
         # Only for users who do not enable this plug-in.
         info.names.pop('__getattr__', None)
     _forget(ctx, '__init__', '__getattr__')
-    found = Declared(ctx)
+    found = FieldReader(ctx)
     try:
         _wait_for_parents(ctx)
         for value in _mappings(ctx):
             found.read(value)
-    except Unready:
+    except NotReady:
         ctx.api.defer()
         return
     for name, typ in found.attributes.items():
@@ -125,7 +125,7 @@ def _wait_for_parents(ctx: ClassDefContext) -> None:
         for parent in parents
         if may_have_fields(parent) and parent.fullname not in ROOTS
     ):
-        raise Unready
+        raise NotReady
 
 
 def _mappings(ctx: ClassDefContext) -> Iterable[Any]:

@@ -89,7 +89,9 @@ def _level_manifest(level: str) -> Manifest | None:
     try:
         if path.exists():
             return Manifest.load(path)
-        return installed_locks.spoken(installed_locks.release(level))
+        return installed_locks.declared_manifest(
+            installed_locks.at_release(level)
+        )
     except OSError as error:
         raise exceptions.VobjectsError(
             f'[upgrade_levels] engine = {level}: {error.strerror}'

@@ -11,7 +11,7 @@
     exchange.py    one side of a transfer, in its own environment
     page.py        the matrix as an HTML page
     upgrade/       upgrade plans: drawn, run and shrunk
-    plugin.py      the pytest plugin: the fixture `vobjects_laws`
+    plugin.py      the pytest plugin: the fixture `vobjects_invariants`
     plans.py       its fixture `vobjects_upgrade`
     promises.py    checks responses against the contract
     strategies.py  hypothesis strategies of instances

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check every response of a service against its contract.
 
-If a test suite's HTTP client calls :meth:`Promises.check` with each response,
-every test also tests the contract.
+If the HTTP client of a test suite calls :meth:`ContractChecker.check` with
+each response, every test also tests the contract.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BEFORE_ANY = frozenset((404, 405, 406, 400, 401, 403))
 _TRANSFER = frozenset((408, 421))
 
 
-class Promises:
+class ContractChecker:
     """A contract, prepared for checking responses.
 
     :param contract: the contract of the service

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from vobjects import exceptions
 from vobjects.lock import registries, samples, service_quirks
-from vobjects.lock.model import order
+from vobjects.lock.model import version_key
 from vobjects.testing import transfer
 
 #: ``lost``: a value did not arrive, and no error was raised. ``mislabelled``:
@@ -46,7 +46,7 @@ class Transfer:
     detail: str = ''
 
 
-class Environment:
+class ReleaseProcess:
     """A process in the virtual environment of a release.
 
     :param directory: the virtual environment
@@ -85,7 +85,7 @@ class Environment:
         """Call a method of the process and return its result.
 
         :param method: name of a method of
-            :class:`vobjects.testing.transfer.Side`
+            :class:`vobjects.testing.transfer.TransferEndpoint`
         :raises Raised: the service's code raised an error
         :raises vobjects.exceptions.VobjectsError: the process ended
         """
@@ -104,7 +104,7 @@ class Environment:
             )
         answer = json.loads(answered)
         if 'error' in answer:
-            raise Raised(answer['error'])
+            raise RemoteError(answer['error'])
         return answer['answer']
 
     def _last_words(self) -> str:
@@ -117,11 +117,11 @@ class Environment:
         self._process.communicate()
 
 
-class Raised(Exception):
+class RemoteError(Exception):
     """An error of a service's code, as text."""
 
 
-def versus(
+def transfer_all(
     old: pathlib.Path, new: pathlib.Path, imports: Sequence[str]
 ) -> list[Transfer]:
     """Transfer every type between two environments, in both directions.
@@ -136,27 +136,33 @@ def versus(
     with contextlib.ExitStack() as stack:
         sides = []
         for directory in (old, new):
-            sides.append(Environment(directory, imports))
+            sides.append(ReleaseProcess(directory, imports))
             stack.callback(sides[-1].close)
         return list(_transfers(*sides))
 
 
-def _transfers(old: Environment, new: Environment) -> Iterator[Transfer]:
+def _transfers(old: ReleaseProcess, new: ReleaseProcess) -> Iterator[Transfer]:
     for name in sorted(old.types.keys() & new.types.keys()):
         before, after = old.types[name], new.types[name]
         if not (before['read'] and after['read']):
             continue  # the service only sends it, to other services
-        if order(before['version'])[0] == order(after['version'])[0]:
+        if (
+            version_key(before['version'])[0]
+            == version_key(after['version'])[0]
+        ):
             yield _send(name, 'new to old', new, old)
             yield _send(name, 'old to new', old, new)
 
 
 def _send(
-    name: str, direction: Direction, sender: Environment, other: Environment
+    name: str,
+    direction: Direction,
+    sender: ReleaseProcess,
+    other: ReleaseProcess,
 ) -> Transfer:
     ours, theirs = sender.types[name], other.types[name]
     # A sender cannot exceed its own version; a receiver reads older ones.
-    target = min(ours['version'], theirs['version'], key=order)
+    target = min(ours['version'], theirs['version'], key=version_key)
 
     def transfer(outcome: Outcome, detail: str = '') -> Transfer:
         return Transfer(
@@ -169,17 +175,19 @@ def _send(
         )
 
     spoken = {
-        inner: min(known['version'], sender.types[inner]['version'], key=order)
+        inner: min(
+            known['version'], sender.types[inner]['version'], key=version_key
+        )
         for inner, known in other.types.items()
         if inner in sender.types
     }
     try:
         sent = sender.ask('send', name=name, version=target, manifest=spoken)
-    except Raised as error:
+    except RemoteError as error:
         return transfer('crashed', str(error))
     try:
         read = other.ask('receive', primitive=sent['primitive'])
-    except Raised as error:
+    except RemoteError as error:
         return transfer('refused', str(error))
     if target == theirs['version']:
         data = next(

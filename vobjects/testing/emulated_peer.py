@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An old peer, built from the lock alone.
 
-The classes of a :class:`Peer` come from the lock, not from today's code. They
-contain no conversions, because an old peer knows no later versions. They are
-not registered; the peer finds them by name.
+The classes of an :class:`EmulatedPeer` come from the lock, not from the
+current code. They contain no conversions, because an old peer knows no later
+versions. They are not registered; the peer finds them by name.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
 from vobjects.lock import registries
-from vobjects.lock.model import FieldShape, Kind, Lock, TypeShape, order
+from vobjects.lock.model import (
+    FieldSchema,
+    FieldType,
+    Lock,
+    TypeSchema,
+    version_key,
+)
 
 
-class Anything(ovo_fields.FieldType[Any]):
+class AnyValue(ovo_fields.FieldType[Any]):
     """A field type that is no longer registered."""
 
 
-class Peer:
+class EmulatedPeer:
     """A process of an older release, which reads and writes by the lock.
 
     :param lock: the lock of that release: see
@@ -45,10 +51,10 @@ class Peer:
             peer has no such type
         """
         if name not in self._classes:
-            shape = self.lock.newest(name)
-            if shape is None:
+            schema = self.lock.newest(name)
+            if schema is None:
                 raise ovo_exception.UnsupportedObjectError(objtype=name)
-            self._classes[name] = self._make(shape)
+            self._classes[name] = self._make(schema)
         return self._classes[name]
 
     def find(self, name: str) -> type[ovo_base.VersionedObject] | None:
@@ -69,7 +75,7 @@ class Peer:
         space = _space(primitive)
         cls = self.class_of(primitive[f'{space}.name'])
         version = primitive[f'{space}.version']
-        newest, asked = order(cls.VERSION), order(version)
+        newest, asked = version_key(cls.VERSION), version_key(version)
         if asked[0] != newest[0] or asked[:2] > newest[:2]:
             raise ovo_exception.IncompatibleObjectVersion(
                 objname=cls.__name__, objver=version, supported=cls.VERSION
@@ -87,28 +93,28 @@ class Peer:
         read: ovo_base.VersionedObject = made
         return read
 
-    def _make(self, shape: TypeShape) -> type[ovo_base.VersionedObject]:
+    def _make(self, schema: TypeSchema) -> type[ovo_base.VersionedObject]:
         made: dict[str, Any] = {
-            field.name: self._field(field) for field in shape.fields
+            field.name: self._field(field) for field in schema.fields
         }
         body: dict[str, Any] = {
-            'VERSION': shape.version,
-            'OBJ_SERIAL_NAMESPACE': shape.namespace[0],
-            'OBJ_PROJECT_NAMESPACE': shape.namespace[1],
+            'VERSION': schema.version,
+            'OBJ_SERIAL_NAMESPACE': schema.namespace[0],
+            'OBJ_PROJECT_NAMESPACE': schema.namespace[1],
             'fields': made,
             '__module__': __name__,
         }
-        cls = type(shape.name, (ovo_base.VersionedObject,), body)
+        cls = type(schema.name, (ovo_base.VersionedObject,), body)
         ovo_base._make_class_properties(cls)
         return cls
 
-    def _field(self, shape: FieldShape) -> ovo_fields.Field[Any]:
-        options: dict[str, Any] = {'nullable': shape.nullable}
-        if shape.default:
-            options['default'] = json.loads(shape.default)
-        return ovo_fields.Field(self._type(shape.kind), **options)
+    def _field(self, schema: FieldSchema) -> ovo_fields.Field[Any]:
+        options: dict[str, Any] = {'nullable': schema.nullable}
+        if schema.default:
+            options['default'] = json.loads(schema.default)
+        return ovo_fields.Field(self._type(schema.kind), **options)
 
-    def _type(self, kind: Kind) -> Any:
+    def _type(self, kind: FieldType) -> Any:
         inner = kind.inner
         if kind.name == 'Object' and inner is not None:
             return _Nested(
@@ -116,13 +122,13 @@ class Peer:
             )
         known = self._kinds.get(kind.name)
         if known is None:
-            return Anything()
+            return AnyValue()
         if inner is not None and issubclass(
             known, ovo_fields.CompoundFieldType
         ):
             options = dict(inner.options)
             nullable = options.pop('nullable', '') == 'true'
-            element = Kind(inner.name, inner.args, tuple(options.items()))
+            element = FieldType(inner.name, inner.args, tuple(options.items()))
             return _compound(known)(
                 ovo_fields.Field(self._type(element), nullable=nullable)
             )
@@ -132,7 +138,9 @@ class Peer:
 class _Nested(ovo_fields.Object):
     """A nested object, read by the same peer."""
 
-    def __init__(self, peer: Peer, name: str, subclasses: bool) -> None:
+    def __init__(
+        self, peer: EmulatedPeer, name: str, subclasses: bool
+    ) -> None:
         super().__init__(name, subclasses=subclasses)
         self._peer, self._name, self._any = peer, name, subclasses
 
@@ -150,7 +158,7 @@ class _Nested(ovo_fields.Object):
         return self._peer.read(value)
 
 
-def _simple(known: type, kind: Kind) -> Any:
+def _simple(known: type, kind: FieldType) -> Any:
     """Return a field type with the parameters of the lock."""
     words = [json.loads(word) for word in kind.words]
     options = {name: json.loads(value) for name, value in kind.options}
@@ -163,7 +171,7 @@ def _simple(known: type, kind: Kind) -> Any:
             return known(**arguments)
         except TypeError:
             continue
-    return Anything()
+    return AnyValue()
 
 
 def _compound(known: type) -> type:

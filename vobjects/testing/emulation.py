@@ -9,17 +9,17 @@ import pathlib
 from collections.abc import Iterator
 
 from vobjects.lock import parse, sources
-from vobjects.lock.installed_locks import spoken
+from vobjects.lock.installed_locks import declared_manifest
 from vobjects.lock.model import Lock
 from vobjects.objects import manifest
 from vobjects.rpc import server
-from vobjects.testing.emulated_peer import Peer
+from vobjects.testing.emulated_peer import EmulatedPeer
 
 
 @contextlib.contextmanager
 def emulate(
-    release: str, lock: Lock | str | os.PathLike[str] = sources.DEFAULT
-) -> Iterator[Peer]:
+    release: str, lock: Lock | str | os.PathLike[str] = sources.DEFAULT_PATH
+) -> Iterator[EmulatedPeer]:
     """Make this process use exactly the versions of a release.
 
     It sends the versions of that release, rejects newer ones as that release
@@ -40,8 +40,10 @@ def emulate(
     if not isinstance(lock, Lock):
         lock = parse.load(pathlib.Path(lock))
     then = lock.at(release)
-    before = manifest.stand_in(server.emulated_manifest(spoken(then)))
+    before = manifest.stand_in(
+        server.emulated_manifest(declared_manifest(then))
+    )
     try:
-        yield Peer(then)
+        yield EmulatedPeer(then)
     finally:
         manifest.stand_in(before)

@@ -47,23 +47,23 @@ from vobjects.lock.model import (
     BY_HAND,
     Conversion,
     Lock,
-    TypeShape,
-    order,
+    TypeSchema,
+    version_key,
 )
 from vobjects.objects.history import Plan
 from vobjects.testing import strategies
-from vobjects.testing.emulated_peer import Peer
+from vobjects.testing.emulated_peer import EmulatedPeer
 from vobjects.versions import Version
 
 Data = Mapping[str, Any]
 
 
-class LawBroken(AssertionError):
+class InvariantViolated(AssertionError):
     """A type violates a law; the message names both."""
 
-    def __init__(self, law: str, shape: TypeShape, problem: str) -> None:
-        self.law, self.shape = law, shape
-        super().__init__(f'{law}: {shape}: {problem}')
+    def __init__(self, law: str, schema: TypeSchema, problem: str) -> None:
+        self.law, self.schema = law, schema
+        super().__init__(f'{law}: {schema}: {problem}')
 
 
 @dataclasses.dataclass
@@ -71,40 +71,40 @@ class Case:
     """One type at one locked version.
 
     :ivar lock: the complete lock
-    :ivar shape: the locked version
+    :ivar schema: the locked version
     :ivar cls: the registered class that exchanges objects with peers of that
         version
     :ivar fired: the declared changes that were applied to an instance
     """
 
     lock: Lock
-    shape: TypeShape
+    schema: TypeSchema
     cls: Any
     fired: set[Conversion] = dataclasses.field(default_factory=set)
 
     def __str__(self) -> str:
-        return f'{self.shape.name}-{self.shape.version}'
+        return f'{self.schema.name}-{self.schema.version}'
 
     # Facts about the version
 
     @functools.cached_property
-    def peer(self) -> Peer:
+    def peer(self) -> EmulatedPeer:
         """A peer of that version, from its release if it has one."""
-        return Peer(self._then())
+        return EmulatedPeer(self._then())
 
     def _then(self) -> Lock:
         lock = (
-            self.lock.at(self.shape.release)
-            if self.shape.release
+            self.lock.at(self.schema.release)
+            if self.schema.release
             else self.lock
         )
         # Drop other versions of the type: one release may freeze several.
         return dataclasses.replace(
             lock,
-            shapes=tuple(
-                shape
-                for shape in lock.shapes
-                if shape.name != self.shape.name or shape == self.shape
+            schemas=tuple(
+                schema
+                for schema in lock.schemas
+                if schema.name != self.schema.name or schema == self.schema
             ),
         )
 
@@ -112,8 +112,8 @@ class Case:
     def spoken(self) -> dict[str, str]:
         """The versions that a peer of that version can read."""
         known = dict(manifest.own()) | {
-            name: shapes[-1].version
-            for name, shapes in self.lock.types.items()
+            name: schemas[-1].version
+            for name, schemas in self.lock.types.items()
         }
         return {**known, **self._then().manifest()}
 
@@ -121,13 +121,13 @@ class Case:
     def changes(self) -> frozenset[Conversion]:
         """The changes declared after that version."""
         newer = [
-            shape
-            for shape in self.lock.types[self.shape.name]
-            if order(shape.version) > order(self.shape.version)
-            and order(shape.version) <= order(self.cls.VERSION)
+            schema
+            for schema in self.lock.types[self.schema.name]
+            if version_key(schema.version) > version_key(self.schema.version)
+            and version_key(schema.version) <= version_key(self.cls.VERSION)
         ]
-        declared = {one for shape in newer for one in shape.conversions}
-        if service_quirks.method_of(self.cls) not in vars(self.cls):
+        declared = {one for schema in newer for one in schema.conversions}
+        if service_quirks.conversion_method(self.cls) not in vars(self.cls):
             # A conversion in a parent class need not concern this class.
             declared.discard(BY_HAND)
         return frozenset(declared)
@@ -137,9 +137,9 @@ class Case:
         """Whether the class declares its fields at each version."""
         return issubclass(self.cls, objects.Object)
 
-    def fail(self, law: str, problem: str) -> LawBroken:
+    def fail(self, law: str, problem: str) -> InvariantViolated:
         """Return an error for a violated law."""
-        return LawBroken(law, self.shape, problem)
+        return InvariantViolated(law, self.schema, problem)
 
     # Checks
 
@@ -200,8 +200,8 @@ class Case:
         """
         for _attempt in range(len(self.cls.fields) + 1):
             try:
-                return service_quirks.primitive(
-                    obj, self.shape.version, self.spoken
+                return service_quirks.to_primitive(
+                    obj, self.schema.version, self.spoken
                 )
             except exceptions.LossyDowngrade as error:
                 self._refused(obj, error)
@@ -210,18 +210,18 @@ class Case:
             except Exception as error:
                 raise self.fail(
                     'downgraded',
-                    f'{service_quirks.method_of(self.cls)} raised'
+                    f'{service_quirks.conversion_method(self.cls)} raised'
                     f' {type(error).__name__}: {error}',
                 ) from error
         raise self.fail('downgraded', 'it is refused whatever it holds')
 
     def _refused(self, obj: Any, error: exceptions.LossyDowngrade) -> None:
         name = error.field
-        if error.type_name != self.shape.name:
+        if error.type_name != self.schema.name:
             # A nested object: unset the field that contains it.
             for holder, field in self.cls.fields.items():
                 if obj.obj_attr_is_set(holder) and error.type_name in (
-                    registries.types_of(field._type)
+                    registries.object_types(field._type)
                 ):
                     _unset(obj, holder)
                     return
@@ -237,25 +237,27 @@ class Case:
             carried = json.loads(json.dumps(primitive))
         except (TypeError, ValueError) as error:
             raise self.fail('wire', str(error)) from error
-        if samples.ordered(carried) != samples.ordered(primitive):
+        if samples.with_sorted_changes(carried) != samples.with_sorted_changes(
+            primitive
+        ):
             raise self.fail('wire', 'JSON gives something else back')
         return carried
 
     def _valid(self, obj: Any, primitive: Any) -> None:
         version = primitive[self._key('version')]
-        if version != self.shape.version:
+        if version != self.schema.version:
             raise self.fail('downgraded', f'it is labelled {version}')
         try:
             self.peer.read(primitive)
         except Exception as error:
             raise self.fail(
                 'downgraded',
-                f'a peer of {self.shape.version} refuses it:'
+                f'a peer of {self.schema.version} refuses it:'
                 f' {type(error).__name__}: {error}',
             ) from error
         if all(map(obj.obj_attr_is_set, self.cls.fields)):
             data = self._content(primitive)
-            for field in self.shape.fields:
+            for field in self.schema.fields:
                 if not field.optional and field.name not in data:
                     raise self.fail(
                         'downgraded', f'{field.name!r} is not in it'
@@ -274,7 +276,7 @@ class Case:
             if self._kept(name) and obj.obj_attr_is_set(name):
                 sent = field.to_primitive(obj, name, getattr(obj, name))
                 back = field.to_primitive(again, name, getattr(again, name))
-                if not registries.types_of(field._type) and sent != back:
+                if not registries.object_types(field._type) and sent != back:
                     raise self.fail(
                         'returned', f'{name!r} is {back!r} after {sent!r}'
                     )
@@ -282,15 +284,15 @@ class Case:
     def _kept(self, name: str) -> bool:
         """Return whether a current field exists at the version."""
         if self.declared:
-            version = Version.parse(self.shape.version)
+            version = Version.parse(self.schema.version)
             return any(
                 life[-1].name == name
                 and life[-1].end is None
                 and any(span.covers(version) for span in life)
                 for life in self.cls._history.lives
             )
-        newest = self.lock.shape(self.shape.name, self.cls.VERSION)
-        here = self.shape.field(name)
+        newest = self.lock.schema(self.schema.name, self.cls.VERSION)
+        here = self.schema.field(name)
         return (
             newest is not None
             and here is not None
@@ -308,7 +310,7 @@ class Case:
     def _jumped(self, obj: Any) -> None:
         data = self._content(obj.obj_to_primitive())
         timeline = self.cls._history
-        target = Version.parse(self.shape.version)
+        target = Version.parse(self.schema.version)
         steps = [v for v in reversed(timeline.versions()) if v > target]
         pairs = itertools.pairwise([*steps, target])
         jumped = self._apply([timeline.plan(timeline.version, target)], data)
@@ -361,9 +363,9 @@ class Case:
         """
         peer = self.peer
         made: Any = samples.fill(
-            peer.class_of(self.shape.name), filling, peer.find
+            peer.class_of(self.schema.name), filling, peer.find
         )
-        for _attempt in range(len(self.shape.fields) + 1):
+        for _attempt in range(len(self.schema.fields) + 1):
             primitive = json.loads(json.dumps(made.obj_to_primitive()))
             try:
                 read = self.cls.obj_from_primitive(primitive)
@@ -392,29 +394,36 @@ class Case:
                 raise self.fail('accepted', f'{name!r} is lost')
 
     def _key(self, word: str) -> str:
-        return f'{self.shape.namespace[0]}.{word}'
+        return f'{self.schema.namespace[0]}.{word}'
 
     def _content(self, primitive: Any) -> dict[str, Any]:
         # Sorted: lists of changed fields have any order, also in nested
         # objects.
-        found: dict[str, Any] = samples.ordered(primitive[self._key('data')])
+        found: dict[str, Any] = samples.with_sorted_changes(
+            primitive[self._key('data')]
+        )
         return found
 
 
 def cases(lock: Lock) -> Iterator[Case]:
     """Yield a case for each locked version that a class supports."""
     classes = registries.registered()
-    for shape in lock.shapes:
-        if shape.until:
+    for schema in lock.schemas:
+        if schema.until:
             continue
-        for cls in classes.get(shape.name, ()):
-            newest, locked = order(cls.VERSION), order(shape.version)
+        for cls in classes.get(schema.name, ()):
+            newest, locked = (
+                version_key(cls.VERSION),
+                version_key(schema.version),
+            )
             if newest[0] == locked[0] and newest >= locked:
-                yield Case(lock, shape, cls)
+                yield Case(lock, schema, cls)
                 break
 
 
-def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
+def check_golden(
+    primitive: Mapping[str, Any], spoken: Mapping[str, str]
+) -> None:
     """Check a primitive recorded from a release.
 
     :param primitive: the primitive of an object
@@ -432,7 +441,7 @@ def golden(primitive: Mapping[str, Any], spoken: Mapping[str, str]) -> None:
     again = read.obj_to_primitive(
         target_version=primitive[f'{space}.version'], version_manifest=known
     )
-    again = samples.ordered(json.loads(json.dumps(again)))
+    again = samples.with_sorted_changes(json.loads(json.dumps(again)))
     before, after = primitive[f'{space}.data'], again[f'{space}.data']
     if before != after:
         changed = sorted(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Try every microversion with every release.
 
-The API is this build. For each release, an engine is emulated from the lock
-alone (:class:`vobjects.testing.emulated_peer.Peer`). The matrix computes the
-microversions that the API would offer with that engine. For each of them,
-every request type is filled with the fields of the microversion, sent, and
-read by the engine. Every response type is written by the engine, and read and
-rendered by the API.
+The API is this build. For each release, an
+:class:`vobjects.testing.emulated_peer.EmulatedPeer` stands for an engine. The
+matrix computes the microversions that the API would offer with that engine.
+For each of them, every request type is filled with the fields of the
+microversion, sent, and read by the engine. Every response type is written by
+the engine, and read and rendered by the API.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vobjects.lock.model import Lock
 from vobjects.objects import manifest
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet, serializer
-from vobjects.testing.emulated_peer import Peer
+from vobjects.testing.emulated_peer import EmulatedPeer
 from vobjects.versions import Version
 
 #: ``served``: all data arrives. ``refused``: the API does not offer the
@@ -71,8 +71,8 @@ class _Column:
 
     def __init__(self, release: str, then: Lock, newest: Version) -> None:
         self._release = release
-        self._peer = Peer(then)
-        self._known = installed_locks.spoken(then)
+        self._peer = EmulatedPeer(then)
+        self._known = installed_locks.declared_manifest(then)
         member = fleet.Member(
             id=release,
             binary='engine',

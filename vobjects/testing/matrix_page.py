@@ -28,7 +28,7 @@ _MEANING = {
 }
 
 
-def page(title: str, cells: Sequence[Cell]) -> str:
+def render(title: str, cells: Sequence[Cell]) -> str:
     """Return a page with a row per microversion and a column per release.
 
     :param title: title and heading of the page

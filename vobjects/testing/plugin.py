@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: laws of every type, and upgrade plans.
+"""The pytest plugin: invariants of every type, and upgrade plans.
 
 ::
 
-    def test_laws(vobjects_laws):
-        vobjects_laws()
+    def test_invariants(vobjects_invariants):
+        vobjects_invariants()
 
 The plugin turns this into one test per type and locked version, and one per
 release for its golden primitives. The lock is ``vobjects.lock`` in pytest's
 root directory; ``vobjects_lock`` in the ini file names another.
-``vobjects_laws_examples`` is the number of instances that hypothesis draws for
-each test.
+``vobjects_invariants_examples`` is the number of instances that hypothesis
+draws for each test.
 
 ::
 
     def test_upgrade(vobjects_upgrade):
-        vobjects_upgrade(TERMS, opens)
+        vobjects_upgrade(CONFIG, open_fleet)
 
 The plugin turns this into one test per seed; see
 :mod:`vobjects.testing.upgrade`, and ``pytest --help`` for the options.
@@ -32,10 +32,10 @@ from vobjects.testing import upgrade_plugin
 
 vobjects_upgrade = upgrade_plugin.vobjects_upgrade
 
-FIXTURE = 'vobjects_laws'
+FIXTURE = 'vobjects_invariants'
 
 #: User property with the numbers of exercised and declared changes.
-PROPERTY = 'vobjects_laws'
+PROPERTY = 'vobjects_invariants'
 
 Tested = Callable[[], tuple[int, int]]
 
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ini options."""
     parser.addini('vobjects_lock', 'the schema lock', default='vobjects.lock')
     parser.addini(
-        'vobjects_laws_examples',
+        'vobjects_invariants_examples',
         'instances drawn by hypothesis for each type and version',
         default='5',
     )
@@ -62,8 +62,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def vobjects_laws(request: pytest.FixtureRequest) -> Callable[[], None]:
-    """Return a function that checks the laws for one case."""
+def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[[], None]:
+    """Return a function that checks the invariants of one case."""
     tested: Tested = request.param
 
     def check() -> None:
@@ -76,7 +76,7 @@ def vobjects_laws(request: pytest.FixtureRequest) -> Callable[[], None]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter,
 ) -> None:
-    """Report how much the laws have covered."""
+    """Report how many declared changes the invariants exercised."""
     counted = [
         value
         for report in terminalreporter.stats.get('passed', ())
@@ -87,8 +87,8 @@ def pytest_terminal_summary(
         fired = sum(pair[0] for pair in counted)
         declared = sum(pair[1] for pair in counted)
         terminalreporter.write_line(
-            f'vobjects laws: {len(counted)} cases hold; {fired} of'
-            f' {declared} declared changes happened'
+            f'vobjects invariants: {len(counted)} cases passed; {fired} of'
+            f' {declared} declared changes were exercised'
         )
     upgrade_plugin.summarize(terminalreporter)
 
@@ -100,24 +100,24 @@ def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
     from vobjects.testing import invariants
 
     path = pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
-    examples = int(config.getini('vobjects_laws_examples'))
+    examples = int(config.getini('vobjects_invariants_examples'))
     try:
         lock = parse.load(path)
         sources.load(lock, path)
     except exceptions.VobjectsError as error:
-        raise pytest.UsageError(f'vobjects_laws: {error}') from None
+        raise pytest.UsageError(f'vobjects_invariants: {error}') from None
 
     for case in invariants.cases(lock):
-        yield str(case), _Laws(case, examples)
+        yield str(case), _InvariantTest(case, examples)
     for release in lock.releases:
         spoken = lock.at(release).manifest()
         if not golden.path_of(path, release).exists():
             continue
         written = golden.read(path, release)
-        yield f'golden-{release}', _Golden(written, spoken)
+        yield f'golden-{release}', _GoldenTest(written, spoken)
 
 
-class _Laws:
+class _InvariantTest:
     def __init__(self, case: object, examples: int) -> None:
         self._case, self._examples = case, examples
 
@@ -131,7 +131,7 @@ class _Laws:
         return len(declared & case.fired), len(declared)
 
 
-class _Golden:
+class _GoldenTest:
     def __init__(
         self, written: list[dict[str, object]], spoken: dict[str, str]
     ) -> None:
@@ -141,5 +141,5 @@ class _Golden:
         from vobjects.testing import invariants
 
         for primitive in self._written:
-            invariants.golden(primitive, self._spoken)
+            invariants.check_golden(primitive, self._spoken)
         return 0, 0

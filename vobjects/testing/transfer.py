@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from typing import Any
 
 
-class Side:
+class TransferEndpoint:
     """The methods that requests call.
 
     :param registries: the module that finds the classes
@@ -147,7 +147,9 @@ class Side:
         return repr(obj.fields[field].to_primitive(obj, field, value))
 
 
-def answers(side: Side, lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+def handle_requests(
+    side: TransferEndpoint, lines: Iterator[str]
+) -> Iterator[dict[str, Any]]:
     """Yield a response to each request; errors are responses, too."""
     for line in lines:
         asked = json.loads(line)
@@ -185,8 +187,8 @@ def main(argv: list[str]) -> int:
         for name in imports:
             registries.load(name)
         roots = set(map(registries.root_of, imports))
-        side = Side(registries, samples, sending, roots)
-        for answer in answers(side, iter(sys.stdin.readline, '')):
+        side = TransferEndpoint(registries, samples, sending, roots)
+        for answer in handle_requests(side, iter(sys.stdin.readline, '')):
             told.write(json.dumps(answer) + '\n')
             told.flush()
     return 0

@@ -12,8 +12,8 @@ import pytest
 if TYPE_CHECKING:
     # Every project's pytest loads the plugin, so it must import quickly.
     from vobjects.testing.upgrade.planner import Plan
-    from vobjects.testing.upgrade.runner import Opens, Report
-    from vobjects.testing.upgrade.steps import Terms
+    from vobjects.testing.upgrade.runner import OpenFleet, Report
+    from vobjects.testing.upgrade.steps import PlanConfig
 
 FIXTURE = 'vobjects_upgrade'
 
@@ -77,7 +77,7 @@ def generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def vobjects_upgrade(
     request: pytest.FixtureRequest,
-) -> Callable[[Terms, Opens], Report]:
+) -> Callable[[PlanConfig, OpenFleet], Report]:
     """Return a function that draws an upgrade plan, runs and prints it.
 
     See :func:`vobjects.testing.upgrade.check`.
@@ -94,9 +94,9 @@ def vobjects_upgrade(
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
     def again(plan: Plan) -> str:
-        return f'pytest {shlex.quote(test)} {checker.options(plan)}'
+        return f'pytest {shlex.quote(test)} {checker.replay_options(plan)}'
 
-    def check(terms: Terms, opens: Opens) -> Report:
+    def check(terms: PlanConfig, opens: OpenFleet) -> Report:
         report = checker.check(
             terms,
             opens,

@@ -16,7 +16,7 @@ from wsgiref import util, validate
 
 from api.contract import contract
 from vobjects.testing import api_sig
-from vobjects.testing.contract_checks import Promises
+from vobjects.testing.contract_checks import ContractChecker
 
 #: What the requests have in the header Host.
 HOST = 'api.example.org'
@@ -24,7 +24,7 @@ HOST = 'api.example.org'
 VERSION_HEADER = re.compile(r'clustering [1-9]\d*\.\d+')
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
 
-PROMISES = Promises(contract())
+PROMISES = ContractChecker(contract())
 
 
 @dataclasses.dataclass

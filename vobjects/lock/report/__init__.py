@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.report import machine_reports, text_report
-from vobjects.lock.source_location import Place
+from vobjects.lock.source_location import SourceLocation
 
 #: Returns the location of a finding in the source; None: unknown.
-Placed = Callable[[Finding], Place | None]
+Placed = Callable[[Finding], SourceLocation | None]
 
 FORMATS: Mapping[str, Callable[[Result, Placed], str]] = {
     'text': text_report.text,

@@ -10,12 +10,12 @@ from xml.sax import saxutils
 
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.report import text_report
-from vobjects.lock.rules import ORDERS, RULES
-from vobjects.lock.source_location import Place
+from vobjects.lock.rules import DIRECTIONS, RULES
+from vobjects.lock.source_location import SourceLocation
 
 _SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 
-Placed = Callable[[Finding], Place | None]
+Placed = Callable[[Finding], SourceLocation | None]
 
 
 def as_json(result: Result, placed: Placed) -> str:
@@ -39,7 +39,7 @@ def as_json(result: Result, placed: Placed) -> str:
                         if order in one.breaks
                         else {}
                     )
-                    for order in ORDERS
+                    for order in DIRECTIONS
                 },
                 'covered_by': one.covered or None,
                 'accepted': one.accepted or None,
@@ -53,7 +53,7 @@ def as_json(result: Result, placed: Placed) -> str:
     return json.dumps(document, indent=2) + '\n'
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
+def _place(place: SourceLocation | None) -> dict[str, Any] | None:
     if place is None:
         return None
     return {'file': place.file, 'line': place.line, 'column': place.column}
@@ -84,7 +84,7 @@ def sarif(result: Result, placed: Placed) -> str:
     return json.dumps(log, indent=2) + '\n'
 
 
-def _sarif(one: Finding, place: Place | None) -> dict[str, Any]:
+def _sarif(one: Finding, place: SourceLocation | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         'ruleId': one.rule.id,
         'level': 'error',
@@ -114,7 +114,7 @@ def _message(one: Finding) -> str:
     lines = [text_report.title(one)]
     lines += [
         f'{name}: {one.breaks[order]}'
-        for order, name in ORDERS.items()
+        for order, name in DIRECTIONS.items()
         if order in one.breaks
     ]
     return '\n'.join([*lines, *one.write])

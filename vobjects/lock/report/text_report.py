@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.rules import ORDERS
-from vobjects.lock.source_location import Place
+from vobjects.lock.rules import DIRECTIONS
+from vobjects.lock.source_location import SourceLocation
 
 
-def text(result: Result, placed: Callable[[Finding], Place | None]) -> str:
+def text(
+    result: Result, placed: Callable[[Finding], SourceLocation | None]
+) -> str:
     """Return all findings, and a summary."""
     blocks = [
         '\n'.join(_block(one, placed(one)))
@@ -53,7 +55,7 @@ def title(finding: Finding) -> str:
     return f'{finding.type_name} {versions}{released}{field}: {finding.what}'
 
 
-def _block(finding: Finding, place: Place | None) -> Iterator[str]:
+def _block(finding: Finding, place: SourceLocation | None) -> Iterator[str]:
     level = 'accepted' if finding.accepted else 'error'
     yield f'{level}[{finding.rule.id}]: {title(finding)}'
     margin = ' ' * (len(str(place.line)) if place else 1)
@@ -66,7 +68,7 @@ def _block(finding: Finding, place: Place | None) -> Iterator[str]:
             pointed = len(finding.field) + 2
         yield f'{margin} | {" " * (place.column - 1)}{"^" * max(pointed, 1)}'
     if finding.rule.scope != 'lock':
-        for order, name in ORDERS.items():
+        for order, name in DIRECTIONS.items():
             why = finding.breaks.get(order)
             verdict = f'breaks: the reader {why}' if why else 'works'
             yield f'{margin} = {name + ":":<27}{verdict}'

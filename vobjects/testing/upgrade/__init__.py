@@ -21,16 +21,16 @@ from vobjects.testing.upgrade.checker import UpgradeFailed, check
 from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
 from vobjects.testing.upgrade.runner import Report, run
-from vobjects.testing.upgrade.steps import Process, Step, Terms
+from vobjects.testing.upgrade.steps import PlanConfig, Process, Step
 from vobjects.testing.upgrade.tree import tree
 
 __all__ = [
     'Fleet',
     'Plan',
+    'PlanConfig',
     'Process',
     'Report',
     'Step',
-    'Terms',
     'UpgradeFailed',
     'check',
     'draw',

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection
 
 from vobjects.testing.upgrade import planner, runner, shrinker
 from vobjects.testing.upgrade.planner import Plan
-from vobjects.testing.upgrade.runner import Opens, Report
+from vobjects.testing.upgrade.runner import OpenFleet, Report
 from vobjects.testing.upgrade.shrinker import Limits, Shrunk
-from vobjects.testing.upgrade.steps import Terms
+from vobjects.testing.upgrade.steps import PlanConfig
 from vobjects.testing.upgrade.tree import tree
 
 #: Returns a command, for example, that runs a plan again.
-Again = Callable[[Plan], str]
+ReplayCommand = Callable[[Plan], str]
 
 
 class UpgradeFailed(AssertionError):
@@ -32,7 +32,7 @@ class UpgradeFailed(AssertionError):
         self.shrunk = shrunk
 
 
-def options(plan: Plan) -> str:
+def replay_options(plan: Plan) -> str:
     """Return the options of the pytest plugin that reproduce a plan."""
     words = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
     if len(plan.steps) != plan.count:
@@ -42,14 +42,14 @@ def options(plan: Plan) -> str:
 
 
 def check(
-    terms: Terms,
-    opens: Opens,
+    terms: PlanConfig,
+    opens: OpenFleet,
     *,
     seed: int,
     steps: int = 10,
     only: Collection[int] | None = None,
     limits: Limits | None = shrinker.LIMITS,
-    again: Again = options,
+    again: ReplayCommand = replay_options,
 ) -> Report:
     """Run the plan of a seed.
 

@@ -9,10 +9,10 @@ import random
 from collections.abc import Collection, Iterator
 
 from vobjects.testing.upgrade import steps
-from vobjects.testing.upgrade.steps import State, Step, Terms
+from vobjects.testing.upgrade.steps import PlanConfig, State, Step
 
 #: Upper bound of the numbers by which a redelivery selects its message.
-WHICH = 1000
+MAX_MESSAGE = 1000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Plan:
 
     seed: int
     count: int
-    terms: Terms
+    terms: PlanConfig
     steps: tuple[Step, ...]
 
     def only(self, numbers: Collection[int]) -> Plan:
@@ -36,7 +36,7 @@ class Plan:
         """
         wanted = (step for step in self.steps if step.number in numbers)
         return dataclasses.replace(
-            self, steps=steps.possible(self.terms, wanted)
+            self, steps=steps.possible_steps(self.terms, wanted)
         )
 
     @property
@@ -45,7 +45,7 @@ class Plan:
         return tuple(step.number for step in self.steps)
 
 
-def draw(terms: Terms, seed: int, count: int) -> Plan:
+def draw(terms: PlanConfig, seed: int, count: int) -> Plan:
     """Draw a plan.
 
     Effects that were rarely drawn so far are more likely, so that a short plan
@@ -57,13 +57,13 @@ def draw(terms: Terms, seed: int, count: int) -> Plan:
     :raises ValueError: no step is possible with these terms
     """
     chance = random.Random(seed)  # noqa: S311 - it has to be repeatable
-    state, drawn = steps.beginning(terms), []
+    state, drawn = steps.initial_state(terms), []
     often: collections.Counter[str] = collections.Counter()
     for number in range(1, count + 1):
         choices: dict[str, list[Step]] = {}
         for step in _candidates(terms):
             if steps.is_possible(terms, state, step):
-                what = steps.meaning(terms, state, step)
+                what = steps.effect(terms, state, step)
                 choices.setdefault(what, []).append(step)
         weights = [
             terms.weights.get(what, 0) / (1 + often[what]) for what in choices
@@ -79,11 +79,11 @@ def draw(terms: Terms, seed: int, count: int) -> Plan:
             _drawn(terms, chance, choices[what]), number=number
         )
         drawn.append(step)
-        state = steps.after(state, step)
+        state = steps.state_after(state, step)
     return Plan(seed, count, terms, tuple(drawn))
 
 
-def _candidates(terms: Terms) -> Iterator[Step]:
+def _candidates(terms: PlanConfig) -> Iterator[Step]:
     yield Step('redeliver')
     for process in terms.processes:
         for kind in ('kill', 'pause'):
@@ -92,13 +92,15 @@ def _candidates(terms: Terms) -> Iterator[Step]:
             yield Step('move', process.name, release)
 
 
-def _drawn(terms: Terms, chance: random.Random, among: list[Step]) -> Step:
+def _drawn(
+    terms: PlanConfig, chance: random.Random, among: list[Step]
+) -> Step:
     step = chance.choice(among)
     if step.kind == 'pause':
         seconds = round(chance.uniform(*terms.pauses), 1)
         return dataclasses.replace(step, seconds=seconds)
     if step.kind == 'redeliver':
-        return dataclasses.replace(step, which=chance.randrange(WHICH))
+        return dataclasses.replace(step, which=chance.randrange(MAX_MESSAGE))
     return step
 
 
@@ -107,7 +109,7 @@ def state_before(plan: Plan, position: int) -> State:
 
     :param position: index of the step; the number of steps: after the last one
     """
-    state = steps.beginning(plan.terms)
+    state = steps.initial_state(plan.terms)
     for step in plan.steps[:position]:
-        state = steps.after(state, step)
+        state = steps.state_after(state, step)
     return state

@@ -27,11 +27,11 @@ from collections.abc import Iterator
 from vobjects import exceptions
 
 #: Timeouts of git and of pip, in seconds.
-GIT_WITHIN = 120
-PIP_WITHIN = 900
+GIT_TIMEOUT = 120
+PIP_TIMEOUT = 900
 
 #: Number of lines of a program's output that an error repeats.
-SAID = 8
+OUTPUT_LINES = 8
 
 #: File that is created when an environment is complete.
 _READY = 'ready'
@@ -93,7 +93,7 @@ def environment(
     return Environment(commit, directory)
 
 
-def before(repository: str | os.PathLike[str], path: str) -> str:
+def commit_before(repository: str | os.PathLike[str], path: str) -> str:
     """Return the last commit before a file was added.
 
     Such a revision remains valid when commits get new hashes.
@@ -156,14 +156,14 @@ def _install(
             *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
             *('--python', str(python), 'install', '--quiet', str(source)),
         ],
-        PIP_WITHIN,
+        PIP_TIMEOUT,
     )
     archive.unlink()
     shutil.rmtree(source)
 
 
 def _git(repository: str | os.PathLike[str], *words: str) -> str:
-    return _run(['git', '-C', os.fspath(repository), *words], GIT_WITHIN)
+    return _run(['git', '-C', os.fspath(repository), *words], GIT_TIMEOUT)
 
 
 def _run(command: list[str], within: float) -> str:
@@ -193,7 +193,9 @@ def _run(command: list[str], within: float) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RevisionError(f'{line} ...: {error}') from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-SAID:]
+        said = (
+            (done.stderr or done.stdout).strip().splitlines()[-OUTPUT_LINES:]
+        )
         raise RevisionError(
             '\n'.join([f'{line} ... failed with {done.returncode}', *said])
         )

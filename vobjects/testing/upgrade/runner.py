@@ -28,11 +28,11 @@ from vobjects.testing.upgrade.steps import State, Step
 Phase = Literal['before', 'mixed', 'after', 'end']
 
 #: Creates a fleet without processes; its exit stops and checks everything.
-Opens = Callable[[], contextlib.AbstractContextManager[Fleet]]
+OpenFleet = Callable[[], contextlib.AbstractContextManager[Fleet]]
 
 
 @dataclasses.dataclass(slots=True)
-class Line:
+class ReportLine:
     """One action of a run, and its result.
 
     :ivar number: number of the step; 0: not a step of the plan
@@ -53,10 +53,10 @@ class Report:
     """The result of running a plan."""
 
     plan: Plan
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
 
     @property
-    def failed(self) -> Line | None:
+    def failed(self) -> ReportLine | None:
         """The line that failed; None: success."""
         for line in self.lines:
             if line.error is not None:
@@ -71,18 +71,21 @@ class Report:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Task:
-    line: Line
+    line: ReportLine
     perform: Callable[[Fleet], None]
 
 
-def run(plan: Plan, opens: Opens) -> Report:
+def run(plan: Plan, opens: OpenFleet) -> Report:
     """Run a plan on a new fleet; the report contains any failure.
 
     :param plan: the plan
     :param opens: creates the fleet
     """
     tasks = list(_tasks(plan))
-    opened, closed = Line('before', 'open()'), Line('end', 'close()')
+    opened, closed = (
+        ReportLine('before', 'open()'),
+        ReportLine('end', 'close()'),
+    )
     report = Report(plan, (opened, *(task.line for task in tasks), closed))
     line, began = opened, time.monotonic()
     try:
@@ -115,18 +118,18 @@ def _perform(fleet: Fleet, task: _Task) -> None:
 
 def _tasks(plan: Plan) -> Iterator[_Task]:
     terms = plan.terms
-    for name, release in steps.beginning(terms).items():
+    for name, release in steps.initial_state(terms).items():
         step = Step('move', name, release or '')
         yield _step(plan, 'before', {name: None}, step)
-    yield _Task(Line('before', 'before()'), lambda fleet: fleet.before())
+    yield _Task(ReportLine('before', 'before()'), lambda fleet: fleet.before())
     for position, step in enumerate(plan.steps):
         state = planner.state_before(plan, position)
         yield _step(plan, 'mixed', state, step)
     state = planner.state_before(plan, len(plan.steps))
-    for step in steps.ending(terms, state):
+    for step in steps.final_steps(terms, state):
         yield _step(plan, 'after', state, step)
-        state = steps.after(state, step)
-    yield _Task(Line('after', 'after()'), lambda fleet: fleet.after())
+        state = steps.state_after(state, step)
+    yield _Task(ReportLine('after', 'after()'), lambda fleet: fleet.after())
 
 
 def _step(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
@@ -146,5 +149,5 @@ def _step(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
         if phase == 'mixed':
             fleet.mixed()
 
-    text = steps.told(plan.terms, state, step)
-    return _Task(Line(phase, text, step.number), perform)
+    text = steps.describe(plan.terms, state, step)
+    return _Task(ReportLine(phase, text, step.number), perform)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from vobjects.testing.upgrade.planner import Plan
 from vobjects.testing.upgrade.runner import Report
 
-Runs = Callable[[Plan], Report]
+RunPlan = Callable[[Plan], Report]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Shrunk:
 
 def shrink(
     failed: Report,
-    runs: Runs,
+    runs: RunPlan,
     limits: Limits = LIMITS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Shrunk:

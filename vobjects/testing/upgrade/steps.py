@@ -3,7 +3,7 @@
 
 A step states an action, not its purpose: ``move`` makes a process run a
 release, whichever it runs now. A plan therefore remains valid when steps are
-removed; :func:`meaning` returns the effect of a step in the current state.
+removed; :func:`effect` returns the effect of a step in the current state.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-Kind = Literal['move', 'kill', 'pause', 'redeliver']
+StepKind = Literal['move', 'kill', 'pause', 'redeliver']
 
 #: Effect of a step -> its weight when steps are drawn.
-MEANINGS: Mapping[str, float] = {
+EFFECTS: Mapping[str, float] = {
     'upgrade': 4,  # graceful stop, then start at a newer release
     'roll back': 2,  # the same, at an older release
     'restart': 1,  # the same, at the same release
@@ -40,11 +40,11 @@ class Process:
     name: str
     releases: tuple[str, ...]
     group: str = ''
-    kinds: frozenset[Kind] = frozenset({'move', 'kill', 'pause'})
+    kinds: frozenset[StepKind] = frozenset({'move', 'kill', 'pause'})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Terms:
+class PlanConfig:
     """The parameters from which plans are drawn.
 
     :ivar processes: the processes of the fleet
@@ -52,7 +52,7 @@ class Terms:
         the process of a step
     :ivar redeliver: whether messages are delivered again
     :ivar pauses: the shortest and the longest pause, in seconds
-    :ivar weights: see :data:`MEANINGS`
+    :ivar weights: see :data:`EFFECTS`
     """
 
     processes: tuple[Process, ...]
@@ -60,7 +60,7 @@ class Terms:
     redeliver: bool = False
     pauses: tuple[float, float] = (0.5, 2.0)
     weights: Mapping[str, float] = dataclasses.field(
-        default_factory=lambda: MEANINGS
+        default_factory=lambda: EFFECTS
     )
 
     def process(self, name: str) -> Process:
@@ -86,7 +86,7 @@ class Step:
         messages, for ``redeliver``
     """
 
-    kind: Kind
+    kind: StepKind
     process: str = ''
     release: str = ''
     seconds: float = 0.0
@@ -98,19 +98,19 @@ class Step:
 State = Mapping[str, str | None]
 
 
-def beginning(terms: Terms) -> State:
+def initial_state(terms: PlanConfig) -> State:
     """Return the state before the first step."""
     return {process.name: process.releases[0] for process in terms.processes}
 
 
-def ending(terms: Terms, state: State) -> Iterator[Step]:
+def final_steps(terms: PlanConfig, state: State) -> Iterator[Step]:
     """Yield the steps until all processes run their last release."""
     for process in terms.processes:
         if state[process.name] != process.releases[-1]:
             yield Step('move', process.name, process.releases[-1])
 
 
-def after(state: State, step: Step) -> State:
+def state_after(state: State, step: Step) -> State:
     """Return the state after a step."""
     if step.kind == 'move':
         return {**state, step.process: step.release}
@@ -119,7 +119,7 @@ def after(state: State, step: Step) -> State:
     return state
 
 
-def is_possible(terms: Terms, state: State, step: Step) -> bool:
+def is_possible(terms: PlanConfig, state: State, step: Step) -> bool:
     """Return whether a step is possible in a state."""
     if step.kind == 'redeliver':
         return terms.redeliver
@@ -138,18 +138,20 @@ def is_possible(terms: Terms, state: State, step: Step) -> bool:
     return len(others) >= terms.keep
 
 
-def possible(terms: Terms, steps: Iterable[Step]) -> tuple[Step, ...]:
+def possible_steps(
+    terms: PlanConfig, steps: Iterable[Step]
+) -> tuple[Step, ...]:
     """Return the steps without those that are impossible in their turn."""
-    state, kept = beginning(terms), []
+    state, kept = initial_state(terms), []
     for step in steps:
         if is_possible(terms, state, step):
             kept.append(step)
-            state = after(state, step)
+            state = state_after(state, step)
     return tuple(kept)
 
 
-def meaning(terms: Terms, state: State, step: Step) -> str:
-    """Return the effect of a step in a state: a key of :data:`MEANINGS`."""
+def effect(terms: PlanConfig, state: State, step: Step) -> str:
+    """Return the effect of a step in a state: a key of :data:`EFFECTS`."""
     if step.kind != 'move':
         return step.kind
     now = state[step.process]
@@ -162,9 +164,9 @@ def meaning(terms: Terms, state: State, step: Step) -> str:
     return 'upgrade' if newer else 'roll back'
 
 
-def told(terms: Terms, state: State, step: Step) -> str:
+def describe(terms: PlanConfig, state: State, step: Step) -> str:
     """Return a description of a step."""
-    what = meaning(terms, state, step)
+    what = effect(terms, state, step)
     if what == 'redeliver':
         return f'redeliver message {step.which}'
     if what == 'pause':

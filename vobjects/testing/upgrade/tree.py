@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from vobjects.testing.upgrade.runner import Line, Report
+from vobjects.testing.upgrade.runner import Report, ReportLine
 
 #: Maximum length of each line of an error in characters, and number of lines.
 WIDTH = 1200
@@ -50,7 +50,7 @@ def _lines(report: Report) -> Iterator[str]:
                 yield f'{trunk}{below}{text}'
 
 
-def _line(line: Line) -> str:
+def _line(line: ReportLine) -> str:
     state = (
         'FAILED' if line.error else 'ok' if line.seconds is not None else '-'
     )
@@ -59,7 +59,7 @@ def _line(line: Line) -> str:
     return f'{state:<6} {number}{line.text}{seconds}'
 
 
-def _error(line: Line) -> Iterator[str]:
+def _error(line: ReportLine) -> Iterator[str]:
     if line.error is None:
         return
     if line.invariant:

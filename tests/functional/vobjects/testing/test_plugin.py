@@ -34,16 +34,17 @@ def run(directory: pathlib.Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_laws_are_tried_in_somebody_elses_project(
+def test_invariants_are_tried_in_somebody_elses_project(
     tmp_path: pathlib.Path,
 ) -> None:
     module = tmp_path / 'shop.py'
     module.write_text(FIRST)
     (tmp_path / 'pytest.ini').write_text(
-        '[pytest]\nvobjects_laws_examples = 2\n'
+        '[pytest]\nvobjects_invariants_examples = 2\n'
     )
     (tmp_path / 'test_shop.py').write_text(
-        'def test_laws(vobjects_laws):\n    vobjects_laws()\n'
+        'def test_invariants(vobjects_invariants):\n'
+        '    vobjects_invariants()\n'
     )
     assert 'there is no' in run(tmp_path, *QUIET)
     cli = 'vobjects.cli'
@@ -54,8 +55,8 @@ def test_laws_are_tried_in_somebody_elses_project(
 
     said = run(tmp_path, *QUIET, '-vv')
     for case in ('Order-1.0', 'Order-1.1', 'golden-1'):
-        assert f'test_laws[{case}] PASSED' in said
-    assert '3 cases hold; 1 of 1 declared changes happened' in said
+        assert f'test_invariants[{case}] PASSED' in said
+    assert '3 cases passed; 1 of 1 declared changes were exercised' in said
 
 
 PLAN = """
@@ -63,7 +64,7 @@ import contextlib
 
 from vobjects.testing import upgrade
 
-TERMS = upgrade.Terms(
+CONFIG = upgrade.PlanConfig(
     (upgrade.Process('a', ('1', '2')), upgrade.Process('b', ('1', '2')))
 )
 
@@ -83,12 +84,12 @@ class Fleet(upgrade.Fleet):
 
 
 @contextlib.contextmanager
-def opens():
+def open_fleet():
     yield Fleet()
 
 
 def test_upgrade(vobjects_upgrade):
-    vobjects_upgrade(TERMS, opens)
+    vobjects_upgrade(CONFIG, open_fleet)
 """
 
 

@@ -15,7 +15,7 @@ from vobjects.lock.model import Lock
 TODAY = datetime.date(2026, 11, 21)
 
 
-def ours(
+def vobjects_type(
     version: str = '1.0',
     parent: type[objects.Object] = objects.Object,
     version_map: dict[str, str] | None = None,
@@ -37,7 +37,7 @@ def ours(
     return objects.register(made)
 
 
-def plain(
+def ovo_class(
     version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
 ) -> type[ovo_base.VersionedObject]:
     """Return a registered class of oslo.versionedobjects, called Thing."""
@@ -55,7 +55,7 @@ def plain(
     return made
 
 
-def ironic(
+def ironic_class(
     version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
 ) -> type[ovo_base.VersionedObject]:
     """Return a registered class that converts as those of Ironic do."""
@@ -86,12 +86,12 @@ def ironic(
     return made
 
 
-def locked(*classes: Any, release: str = '1') -> Lock:
+def released_lock(*classes: Any, release: str = '1') -> Lock:
     """Return a lock in which classes are released."""
     code = snapshot.of_classes(classes)
     return edit.release(edit.update(Lock(), code, TODAY), release, code)
 
 
-def checked(lock: Lock, *classes: Any) -> check.Result:
+def check_code(lock: Lock, *classes: Any) -> check.Result:
     """Return what a check says of classes as they are now."""
     return check.check(lock, snapshot.of_classes(classes, known=lock), TODAY)

@@ -13,7 +13,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
-from tests.unit.vobjects.lock.factories import plain
+from tests.unit.vobjects.lock.factories import ovo_class
 from vobjects.lock import registries, snapshot
 
 pytestmark = pytest.mark.usefixtures('registry')
@@ -41,7 +41,7 @@ def test_registry_of_a_service_is_found(
     class Sharing(ovo_base.VersionedObjectRegistry):
         """As most services have: with the classes of its parent."""
 
-    everybodys = plain(version='1.4')
+    everybodys = ovo_class(version='1.4')
     own = type(
         'Thing',
         (ovo_base.VersionedObject,),
@@ -87,16 +87,16 @@ def test_all_modules_of_a_package_are_imported(package: str) -> None:
     registries.load(f'{package}.*')
 
     assert registries.registered().keys() == {'Order', 'Bill'}
-    assert registries.root_of(f'{package}.*') == package
+    assert registries.top_level_package(f'{package}.*') == package
     with pytest.raises(ImportError, match='order is no package'):
         registries.load('spread.order.*')
 
 
 def test_types_inside_are_found_in_lists_and_dicts() -> None:
-    cls = plain(
+    cls = ovo_class(
         a=ovo.ObjectField('One'),
         b=ovo.ListOfObjectsField('Two'),
         c=ovo.Field(ovo.Dict(ovo.List(ovo.Object('Three')))),
         d=ovo.StringField(),
     )
-    assert registries.types_in(cls) == {'One', 'Two', 'Three'}
+    assert registries.nested_types(cls) == {'One', 'Two', 'Three'}

@@ -13,11 +13,11 @@ from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.lock.factories import (
     TODAY,
-    checked,
-    ironic,
-    locked,
-    ours,
-    plain,
+    check_code,
+    ironic_class,
+    ovo_class,
+    released_lock,
+    vobjects_type,
 )
 from vobjects import fields, objects
 from vobjects.lock import check, rules, snapshot
@@ -64,11 +64,11 @@ def by_hand(self: Any, primitive: dict[str, Any], target: str) -> None:
 
 
 def thing(**given: Any) -> Callable[[], Any]:
-    return lambda: ours(**given)
+    return lambda: vobjects_type(**given)
 
 
 def old(**given: Any) -> Callable[[], Any]:
-    return lambda: plain(**given)
+    return lambda: ovo_class(**given)
 
 
 EDITS: dict[str, Edit] = {
@@ -259,8 +259,8 @@ def test_every_rule_has_its_edit() -> None:
 @pytest.mark.parametrize('rule_id', EDITS)
 def test_edit_is_named_with_who_breaks_and_what_to_write(rule_id: str) -> None:
     edit = EDITS[rule_id]
-    lock = locked(*classes(edit.before))
-    result = checked(lock, *classes(edit.after))
+    lock = released_lock(*classes(edit.before))
+    result = check_code(lock, *classes(edit.after))
 
     (found,) = [one for one in result.failing if one.rule.scope != 'lock']
     assert found.rule.id == rule_id
@@ -269,14 +269,14 @@ def test_edit_is_named_with_who_breaks_and_what_to_write(rule_id: str) -> None:
     assert sorted(found.breaks) == edit.breaks.split()
     assert edit.write in '\n'.join(found.write)
     # The same code again is no finding.
-    again = checked(lock, *classes(edit.before))
+    again = check_code(lock, *classes(edit.before))
     assert again.failing == ()
 
 
 @pytest.mark.parametrize('rule_id', EDITS)
 def test_edit_can_be_accepted_until_a_day(rule_id: str) -> None:
     edit = EDITS[rule_id]
-    lock = locked(*classes(edit.before))
+    lock = released_lock(*classes(edit.before))
     accepting = dataclasses.replace(
         lock, accepted=(Acceptance(rule_id, edit.subject, TODAY, 'because'),)
     )
@@ -295,10 +295,10 @@ def test_edit_can_be_accepted_until_a_day(rule_id: str) -> None:
 
 def test_acceptance_of_nothing_is_named() -> None:
     lock = dataclasses.replace(
-        locked(*classes(thing())),
+        released_lock(*classes(thing())),
         accepted=(Acceptance('FIELD_NO_ADD', 'Thing.x', TODAY, 'because'),),
     )
-    (found,) = checked(lock, *classes(thing())).failing
+    (found,) = check_code(lock, *classes(thing())).failing
     assert found.rule.id == 'ACCEPTANCE_USED'
 
 
@@ -353,8 +353,8 @@ def test_acceptance_of_nothing_is_named() -> None:
 def test_declared_change_is_covered_by_its_conversion(
     before: Callable[[], Any], after: Callable[[], Any], covered: str
 ) -> None:
-    lock = locked(*classes(before))
-    result = checked(lock, *classes(after))
+    lock = released_lock(*classes(before))
+    result = check_code(lock, *classes(after))
     assert {one.covered for one in result.findings if not one.failing} == {
         covered
     }
@@ -363,8 +363,8 @@ def test_declared_change_is_covered_by_its_conversion(
 
 
 def test_conversion_by_hand_covers_nothing_that_old_senders_say() -> None:
-    lock = locked(*classes(old(x=fields.StringField(nullable=True))))
-    result = checked(
+    lock = released_lock(*classes(old(x=fields.StringField(nullable=True))))
+    result = check_code(
         lock,
         *classes(
             old(
@@ -388,11 +388,11 @@ def drops_x(self: Any, target: str) -> None:
 def test_conversion_that_ironic_does_not_call_covers_nothing(
     method: str, covered: str
 ) -> None:
-    lock = locked(*classes(ironic))
-    result = checked(
+    lock = released_lock(*classes(ironic_class))
+    result = check_code(
         lock,
         *classes(
-            lambda: ironic(
+            lambda: ironic_class(
                 version='1.1',
                 x=fields.StringField(nullable=True),
                 body={method: drops_x},
@@ -406,8 +406,10 @@ def test_conversion_that_ironic_does_not_call_covers_nothing(
 
 
 def test_edit_of_several_versions_is_one_finding() -> None:
-    lock = locked(*classes(thing(version='1.1', x=fields.IntegerField())))
-    lock = locked(
+    lock = released_lock(
+        *classes(thing(version='1.1', x=fields.IntegerField()))
+    )
+    lock = released_lock(
         *classes(
             thing(
                 version='1.2',
@@ -416,7 +418,7 @@ def test_edit_of_several_versions_is_one_finding() -> None:
             )
         )
     )
-    result = checked(
+    result = check_code(
         lock,
         *classes(
             thing(
@@ -432,14 +434,14 @@ def test_edit_of_several_versions_is_one_finding() -> None:
 
 def test_dropped_declaration_is_named() -> None:
     """`added` was taken away: the old version is said to have the field."""
-    lock = locked(
+    lock = released_lock(
         *classes(
             thing(
                 version='1.1', x=added('1.1', fields.StringField(default=''))
             )
         )
     )
-    result = checked(
+    result = check_code(
         lock, *classes(thing(version='1.1', x=fields.StringField(default='')))
     )
     assert {one.rule.id for one in result.failing} == {
@@ -449,10 +451,10 @@ def test_dropped_declaration_is_named() -> None:
 
 
 def test_code_that_the_lock_does_not_have_is_named() -> None:
-    lock = locked(*classes(thing()))
+    lock = released_lock(*classes(thing()))
     newer = thing(
         version='1.1', x=added('1.1', fields.StringField(default=''))
     )
-    (found,) = checked(lock, *classes(newer)).failing
+    (found,) = check_code(lock, *classes(newer)).failing
     assert found.rule.id == 'LOCK_CURRENT'
     assert found.what == 'Thing 1.1 is not in the lock'

@@ -9,11 +9,11 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fixture
 
-from tests.unit.vobjects.lock.factories import ours, plain
+from tests.unit.vobjects.lock.factories import ovo_class, vobjects_type
 from vobjects import fields, objects
 from vobjects.lock import parse, snapshot, text
 from vobjects.lock.fingerprint import fingerprint
-from vobjects.lock.model import Lock, LockError, TypeShape
+from vobjects.lock.model import Lock, LockError, TypeSchema
 from vobjects.objects.history import added, changed, removed, renamed
 
 
@@ -38,7 +38,7 @@ def typed(self: Any, context: Any, *, name: str) -> int:
     ],
 )
 def test_fingerprint_is_the_one_of_the_original(body: dict[str, Any]) -> None:
-    cls = plain(
+    cls = ovo_class(
         version='1.3',
         body=body,
         z=fields.EnumField(valid_values=('B', 'A'), default='A'),
@@ -56,14 +56,14 @@ def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
     lock = snapshot.snapshot(imports)
     classes = {cls.obj_name(): [cls] for cls in snapshot.classes_of(imports)}
     assert fixture.ObjectVersionChecker(classes).get_hashes() == {
-        name: f'{shapes[-1].version}-{shapes[-1].fingerprint}'
-        for name, shapes in lock.types.items()
+        name: f'{schemas[-1].version}-{schemas[-1].fingerprint}'
+        for name, schemas in lock.types.items()
     }
 
 
 @pytest.mark.usefixtures('registry')
 def test_type_of_ours_says_what_it_was_at_each_version() -> None:
-    cls = ours(
+    cls = vobjects_type(
         version='1.4',
         parent=objects.Request,
         version_map={'1.2': '1.1', '1.9': '1.4'},
@@ -80,8 +80,8 @@ def test_type_of_ours_says_what_it_was_at_each_version() -> None:
     )
     lock = snapshot.of_classes([cls])
     assert [
-        '\n'.join(line for line in text.block(shape) if 'print' not in line)
-        for shape in lock.shapes
+        '\n'.join(line for line in text.block(schema) if 'print' not in line)
+        for schema in lock.schemas
     ] == [
         """\
 type Thing 1.0
@@ -117,27 +117,27 @@ type Thing 1.4
   field d: Dict(String)""",
     ]
     # Also at a version that nothing but a lock remembers.
-    known = Lock(shapes=(TypeShape('Thing', '1.3'),))
-    assert snapshot.of_classes([cls], known=known).shape('Thing', '1.3')
+    known = Lock(schemas=(TypeSchema('Thing', '1.3'),))
+    assert snapshot.of_classes([cls], known=known).schema('Thing', '1.3')
 
 
 @pytest.mark.usefixtures('registry')
 def test_plain_class_says_its_newest_version_only() -> None:
-    (shape,) = snapshot.of_classes(
+    (schema,) = snapshot.of_classes(
         [
-            plain(
+            ovo_class(
                 version='1.7',
                 a=fields.FlexibleBooleanField(default=False),
                 b=fields.DictOfNullableStringsField(nullable=True),
             )
         ]
-    ).shapes
-    assert next(iter(text.block(shape))) == 'type Thing 1.7'
-    assert [text.field_text(field) for field in shape.fields] == [
+    ).schemas
+    assert next(iter(text.block(schema))) == 'type Thing 1.7'
+    assert [text.field_text(field) for field in schema.fields] == [
         'a: FlexibleBoolean = false',
         'b: Dict(String(nullable=true)) | null',
     ]
-    lock = Lock(shapes=(shape,))
+    lock = Lock(schemas=(schema,))
     assert parse.parse(text.dump(lock)) == lock
 
 

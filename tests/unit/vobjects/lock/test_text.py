@@ -15,14 +15,14 @@ from vobjects.lock.model import (
     BY_HAND,
     Acceptance,
     Conversion,
-    FieldShape,
-    Kind,
+    FieldSchema,
+    FieldType,
     Lock,
     LockError,
-    TypeShape,
+    TypeSchema,
     json_text,
-    order,
-    sorted_shapes,
+    sorted_schemas,
+    version_key,
 )
 
 names = st.from_regex(r'[A-Za-z_][A-Za-z0-9_]{0,8}', fullmatch=True).filter(
@@ -33,16 +33,16 @@ values = st.sampled_from(
 ).map(json_text)
 kinds = st.recursive(
     st.builds(
-        Kind,
+        FieldType,
         names,
         st.lists(values, max_size=2).map(tuple),
         st.lists(st.tuples(names, values), max_size=2).map(tuple),
     ),
-    lambda inner: st.builds(Kind, names, st.tuples(inner)),
+    lambda inner: st.builds(FieldType, names, st.tuples(inner)),
     max_leaves=4,
 )
 fields = st.builds(
-    FieldShape, names, kinds, st.booleans(), st.just('') | values
+    FieldSchema, names, kinds, st.booleans(), st.just('') | values
 )
 conversions = (
     st.builds(
@@ -61,20 +61,20 @@ versions = st.tuples(st.integers(1, 3), st.integers(0, 12)).map(
 )
 
 
-def in_order(given: list[FieldShape]) -> tuple[FieldShape, ...]:
+def in_order(given: list[FieldSchema]) -> tuple[FieldSchema, ...]:
     return tuple(sorted(given, key=lambda field: field.name))
 
 
 @st.composite
 def locks(draw: st.DrawFn) -> Lock:
     releases = draw(st.lists(st.sampled_from('ABC'), unique=True))
-    shapes = draw(
+    schemas = draw(
         st.lists(
             st.builds(
-                TypeShape,
+                TypeSchema,
                 names,
                 versions,
-                kind=st.sampled_from(parse.KINDS),
+                kind=st.sampled_from(parse.TYPE_KINDS),
                 fields=st.lists(
                     fields, max_size=3, unique_by=lambda one: one.name
                 ).map(in_order),
@@ -106,7 +106,7 @@ def locks(draw: st.DrawFn) -> Lock:
     return Lock(
         tuple(draw(st.lists(names, max_size=2, unique=True))),
         tuple(releases),
-        sorted_shapes(shapes),
+        sorted_schemas(schemas),
         tuple(sorted(taken, key=lambda one: (one.subject, one.rule))),
     )
 
@@ -122,8 +122,8 @@ def test_what_is_written_is_read_again(lock: Lock) -> None:
 
 def test_long_enum_has_a_line_for_each_word() -> None:
     words = tuple(json_text(f'WORD_{number:02}') for number in range(12))
-    field = FieldShape('status', Kind('Enum', words), nullable=True)
-    lock = Lock(shapes=(TypeShape('Thing', '1.0', fields=(field,)),))
+    field = FieldSchema('status', FieldType('Enum', words), nullable=True)
+    lock = Lock(schemas=(TypeSchema('Thing', '1.0', fields=(field,)),))
     lines = text.dump(lock).splitlines()
     start = lines.index('  field status: Enum(')
     assert lines[start + 1] == '    "WORD_00",'
@@ -204,11 +204,11 @@ def test_file_that_is_no_text_or_not_there_is_refused(
 def test_release_is_what_it_froze() -> None:
     lock = Lock(
         releases=('1', '2'),
-        shapes=(
-            TypeShape('A', '1.0', release='1', until='2'),
-            TypeShape('B', '1.9', release='1'),
-            TypeShape('B', '1.10', release='2'),
-            TypeShape('C', '1.0'),
+        schemas=(
+            TypeSchema('A', '1.0', release='1', until='2'),
+            TypeSchema('B', '1.9', release='1'),
+            TypeSchema('B', '1.10', release='2'),
+            TypeSchema('C', '1.0'),
         ),
     )
     assert lock.at('1').manifest() == {'A': '1.0', 'B': '1.9'}
@@ -218,7 +218,7 @@ def test_release_is_what_it_froze() -> None:
 
 
 def test_versions_are_ordered_as_numbers() -> None:
-    assert sorted(['1.10', '1.9', '1.9.1', '2.0'], key=order) == [
+    assert sorted(['1.10', '1.9', '1.9.1', '2.0'], key=version_key) == [
         '1.9',
         '1.9.1',
         '1.10',
@@ -226,7 +226,7 @@ def test_versions_are_ordered_as_numbers() -> None:
     ]
     for odd in ('1', '1.', '1.2.3.4', 'a.b', '1.²', '-1.0', ''):
         with pytest.raises(LockError):
-            order(odd)
+            version_key(odd)
 
 
 def test_acceptance_is_compared_without_its_line() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.vobjects.contract import samples
 from vobjects.contract import documents
-from vobjects.testing.contract_checks import Promises
+from vobjects.testing.contract_checks import ContractChecker
 
 UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
 THING = {'thing': {'id': UUID, 'note': None}}
@@ -37,7 +37,7 @@ NAMED = {'type': 'object', 'title': 'Named'}
 @pytest.fixture
 def promises(monkeypatch):
     samples.registered(monkeypatch)
-    return Promises(
+    return ContractChecker(
         samples.contract(
             samples.MAKE,
             samples.LOOK,

@@ -27,7 +27,7 @@ MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
 
 
 def shipped_lock() -> Lock:
-    return installed_locks.lock_of('clustering')
+    return installed_locks.of_service('clustering')
 
 
 @functools.cache
@@ -77,14 +77,14 @@ def test_each_of_several_releases_serves_up_to_where_it_stopped() -> None:
 def test_answer_that_leaves_something_out_is_noted() -> None:
     """A lock in which a resource lacks a field, but has its version."""
     lock = shipped_lock()
-    node = lock.shape('Node', '1.1')
+    node = lock.schema('Node', '1.1')
     assert node is not None
     without = dataclasses.replace(
         node, fields=tuple(f for f in node.fields if f.name != 'tainted')
     )
     lock = dataclasses.replace(
         lock,
-        shapes=tuple(without if s == node else s for s in lock.shapes),
+        schemas=tuple(without if s == node else s for s in lock.schemas),
     )
     newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
     assert newest.losses == ('Node.tainted',)
@@ -94,15 +94,15 @@ def test_answer_that_leaves_something_out_is_noted() -> None:
 def test_request_that_an_engine_would_not_read_is_broken() -> None:
     """A lock in which 1.1 of a request has no field that we send."""
     lock = shipped_lock()
-    deletion = lock.shape('ClusterDeleteRequest', '1.1')
+    deletion = lock.schema('ClusterDeleteRequest', '1.1')
     assert deletion is not None
     lock = dataclasses.replace(
         lock,
-        shapes=tuple(
-            dataclasses.replace(shape, fields=shape.fields[1:])
-            if shape == deletion
-            else shape
-            for shape in lock.shapes
+        schemas=tuple(
+            dataclasses.replace(schema, fields=schema.fields[1:])
+            if schema == deletion
+            else schema
+            for schema in lock.schemas
         ),
     )
     newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
@@ -115,7 +115,7 @@ def test_page_says_what_the_cells_say() -> None:
         Cell('0.1.0', Version(1, 0), 'served', 3, 2, (), ('Node.<b>',)),
         Cell('0.1.0', Version(1, 1), 'refused', notes=('too & old',)),
     ]
-    written = matrix_page.page('T', cells)
+    written = matrix_page.render('T', cells)
     assert '<td class="served">served: 3 requests, 2 answers<ul>' in written
     assert 'leave out Node.&lt;b&gt;' in written
     assert '<td class="refused">refused<ul><li>too &amp; old</li>' in written

@@ -6,5 +6,5 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def test_laws(vobjects_laws: Callable[[], None]) -> None:
-    vobjects_laws()
+def test_invariants(vobjects_invariants: Callable[[], None]) -> None:
+    vobjects_invariants()

@@ -39,7 +39,7 @@ def repository(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_revision_before_a_file_is_found(repository: pathlib.Path) -> None:
-    found = revisions.before(repository, 'second')
+    found = revisions.commit_before(repository, 'second')
 
     assert found == git(repository, 'rev-parse', 'HEAD~2')
 
@@ -49,7 +49,7 @@ def test_history_that_does_not_reach_back_is_told(
     repository: pathlib.Path, path: str
 ) -> None:
     with pytest.raises(revisions.RevisionError) as raised:
-        revisions.before(repository, path)
+        revisions.commit_before(repository, path)
 
     assert str(repository) in str(raised.value)
     assert 'cut off' not in str(raised.value)
@@ -68,7 +68,7 @@ def test_clone_without_history_is_told_apart(
 
     for ask in (
         lambda: revisions.environment(clone, commit, tmp_path / 'cache'),
-        lambda: revisions.before(clone, 'second'),
+        lambda: revisions.commit_before(clone, 'second'),
     ):
         with pytest.raises(
             revisions.RevisionError, match='git fetch --unshallow'

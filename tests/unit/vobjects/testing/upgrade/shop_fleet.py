@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from vobjects.testing import upgrade
 
-TERMS = upgrade.Terms(
+CONFIG = upgrade.PlanConfig(
     processes=(
         upgrade.Process('one', ('1.0', '2.0'), 'worker'),
         upgrade.Process('two', ('1.0', '2.0'), 'worker'),
@@ -79,7 +79,7 @@ class Shop(upgrade.Fleet):
         self._fault(self, what, whom)
 
 
-def opens(fault: Fault | None = None) -> upgrade.Opens:
+def open_shop(fault: Fault | None = None) -> upgrade.OpenFleet:
     """Return what opens shops that have a fault."""
 
     @contextlib.contextmanager

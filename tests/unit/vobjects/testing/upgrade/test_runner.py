@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 
 from tests.unit.vobjects.testing.upgrade import shop_fleet
-from tests.unit.vobjects.testing.upgrade.shop_fleet import TERMS, Shop
+from tests.unit.vobjects.testing.upgrade.shop_fleet import CONFIG, Shop
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade.tree import tree
 
@@ -18,7 +18,7 @@ STEPS = (
 
 
 def plan(*steps: upgrade.Step) -> upgrade.Plan:
-    return upgrade.Plan(5, len(steps), TERMS, steps).only(
+    return upgrade.Plan(5, len(steps), CONFIG, steps).only(
         {step.number for step in steps}
     )
 
@@ -46,7 +46,7 @@ def test_steps_are_done_in_order_between_hooks() -> None:
 
 def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
     report = upgrade.run(
-        plan(*STEPS), shop_fleet.opens(shop_fleet.loses_when_killed)
+        plan(*STEPS), shop_fleet.open_shop(shop_fleet.loses_when_killed)
     )
 
     failed = report.failed
@@ -61,7 +61,7 @@ def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
 def test_tree_has_each_step_with_its_state() -> None:
     text = tree(
         upgrade.run(
-            plan(*STEPS), shop_fleet.opens(shop_fleet.loses_when_killed)
+            plan(*STEPS), shop_fleet.open_shop(shop_fleet.loses_when_killed)
         )
     )
     plain = [line.split('  (')[0] for line in text.splitlines()]
@@ -126,7 +126,7 @@ def test_failure_of_the_last_hook_is_one_of_the_plan() -> None:
         if what == 'after':
             shop.sold -= 1
 
-    failed = upgrade.run(plan(STEPS[0]), shop_fleet.opens(forgets)).failed
+    failed = upgrade.run(plan(STEPS[0]), shop_fleet.open_shop(forgets)).failed
 
     assert failed is not None
     assert (failed.phase, failed.text) == ('after', 'after()')

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from tests.unit.vobjects.testing.upgrade import shop_fleet
-from tests.unit.vobjects.testing.upgrade.shop_fleet import TERMS, Shop
+from tests.unit.vobjects.testing.upgrade.shop_fleet import CONFIG, Shop
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade import shrinker
 from vobjects.testing.upgrade.shrinker import Limits
@@ -22,8 +22,8 @@ def caught(
 ) -> upgrade.Report:
     """Return the report of the first plan from a seed on that fails."""
     for number in itertools.count(seed):
-        plan = upgrade.draw(TERMS, number, steps)
-        report = upgrade.run(plan, shop_fleet.opens(fault))
+        plan = upgrade.draw(CONFIG, number, steps)
+        report = upgrade.run(plan, shop_fleet.open_shop(fault))
         if report.failed:
             return report
     raise AssertionError
@@ -33,7 +33,9 @@ def shrunk(
     fault: shop_fleet.Fault, report: upgrade.Report, limits: Limits = ENOUGH
 ) -> shrinker.Shrunk:
     return shrinker.shrink(
-        report, lambda plan: upgrade.run(plan, shop_fleet.opens(fault)), limits
+        report,
+        lambda plan: upgrade.run(plan, shop_fleet.open_shop(fault)),
+        limits,
     )
 
 
@@ -77,8 +79,8 @@ def test_other_failure_than_the_first_is_not_taken_for_it() -> None:
         if what == 'after' and 'kill one' not in shop.done:
             raise OSError('something else')
 
-    plan = upgrade.draw(TERMS, 3, 20)
-    report = upgrade.run(plan, shop_fleet.opens(either))
+    plan = upgrade.draw(CONFIG, 3, 20)
+    report = upgrade.run(plan, shop_fleet.open_shop(either))
     assert report.failed is not None
     assert report.failed.invariant
 
@@ -98,7 +100,7 @@ def test_number_and_time_of_the_runs_are_bounded() -> None:
         nonlocal runs
         runs += 1
         return upgrade.run(
-            plan, shop_fleet.opens(shop_fleet.sells_twice_after_rollback)
+            plan, shop_fleet.open_shop(shop_fleet.sells_twice_after_rollback)
         )
 
     few = shrinker.shrink(report, run, Limits(runs=3))
@@ -118,7 +120,7 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
     seed = caught(fault, 1).plan.seed
 
     with pytest.raises(upgrade.UpgradeFailed) as raised:
-        upgrade.check(TERMS, shop_fleet.opens(fault), seed=seed, steps=12)
+        upgrade.check(CONFIG, shop_fleet.open_shop(fault), seed=seed, steps=12)
 
     error = raised.value
     assert error.shrunk is not None
@@ -133,8 +135,8 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
 
     with pytest.raises(upgrade.UpgradeFailed) as repeated:
         upgrade.check(
-            TERMS,
-            shop_fleet.opens(fault),
+            CONFIG,
+            shop_fleet.open_shop(fault),
             seed=seed,
             steps=12,
             only={step.number for step in small.steps},
@@ -144,5 +146,5 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
 
 def test_plan_that_goes_well_is_returned() -> None:
     for seed in range(50):
-        report = upgrade.check(TERMS, shop_fleet.opens(), seed=seed)
+        report = upgrade.check(CONFIG, shop_fleet.open_shop(), seed=seed)
         assert report.failed is None
