@@ -12,6 +12,7 @@ SHELL := /bin/bash
 VENV ?= .venv
 STATE ?= .state
 BIN := $(VENV)/bin
+SERVICE := ./distributions/clustering
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Extra arguments, for example: make up ARGS='--engines 3 --logs'
@@ -137,12 +138,16 @@ $(BIN)/python:
 			--python '$(BIN)/python' install pip; \
 	}
 
-$(VENV)/.up: pyproject.toml | $(BIN)/python
+PROJECTS := pyproject.toml distributions/clustering/pyproject.toml
+
+$(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
-	@$(PIP) install --editable '.[clients,mysql,postgresql]'
+	@$(PIP) install --editable . \
+		--editable '$(SERVICE)[clients,mysql,postgresql]'
 	@touch '$@'
 
-$(VENV)/.test: pyproject.toml | $(BIN)/python
+$(VENV)/.test: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and what its tests need (a minute, once)'
-	@$(PIP) install --editable '.[test]'
+	@$(PIP) install --editable '.[test]' \
+		--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 	@touch '$@' '$(VENV)/.up'

@@ -51,6 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
     from api import conf, serving, wsgi
     from vobjects.cli import settings
     from vobjects.clustering import topics
+    from vobjects.clustering.run import config_check
     from vobjects.lock import installed_locks
     from vobjects.rpc import transport
 
@@ -62,7 +63,7 @@ def _serve(options: argparse.Namespace) -> int:
         installed_locks.at_release(release)
         os.environ[wsgi.EMULATE] = release
     read = wsgi.configuration()
-    settings.announce(
+    config_check.announce(
         read, wsgi.LOG.log, {'Message bus': settings.require_bus(read)}
     )
     # Report a bad URL once here, not in each worker process.

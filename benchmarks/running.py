@@ -252,7 +252,7 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
         )
         process = psutil.Popen(
             (
-                *(sys.executable, '-m', 'vobjects.cli', 'up'),
+                *(sys.executable, '-m', 'vobjects', 'up'),
                 *('--port', str(port), '--state-dir', state),
                 *('--engines', str(chosen.engines)),
                 *('--workers', str(chosen.workers)),

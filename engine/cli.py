@@ -22,6 +22,7 @@ from engine.db import database
 from vobjects import exceptions
 from vobjects.cli import settings
 from vobjects.clustering import topics
+from vobjects.clustering.run import config_check
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport
@@ -52,7 +53,7 @@ def main(argv: list[str]) -> int:
         'Database': require_database(conf),
         'Message bus': settings.require_bus(conf),
     }
-    settings.announce(conf, LOG.log, servers)
+    config_check.announce(conf, LOG.log, servers)
     check_bus(conf)
     # Imported here, so that "vobjects db" does not load the service.
     from engine import service
@@ -142,9 +143,10 @@ def announce(conf: cfg.ConfigOpts) -> None:
 
     :param conf: with its files read
     :raises vobjects.cli.settings.NotConfigured: no database is configured
-    :raises vobjects.cli.settings.BadValue: see :func:`settings.announce`
+    :raises vobjects.clustering.run.config_check.BadValue: see
+        :func:`~vobjects.clustering.run.config_check.announce`
     """
-    settings.announce(
+    config_check.announce(
         conf,
         lambda level, line: print(line, file=sys.stderr),  # noqa: T201
         {'Database': require_database(conf)},

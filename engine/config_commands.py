@@ -14,6 +14,7 @@ from engine import conf as engine_conf
 from engine.db import database
 from vobjects import exceptions
 from vobjects.cli import settings
+from vobjects.clustering.run import config_check
 
 FINE, IGNORED, REJECTED, OUT_OF_REACH = range(4)
 
@@ -49,7 +50,7 @@ def _check(options: argparse.Namespace) -> int:
     if not files:
         _say(f'no configuration file: looked in {settings.places()}')
         return REJECTED
-    findings = settings.check(files)
+    findings = config_check.check(files)
     for finding in findings:
         _say(finding.text)
     if any(finding.rejected for finding in findings):

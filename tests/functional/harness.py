@@ -177,7 +177,7 @@ class Deployment:
 
         :param settings: more, over those of the deployment
         """
-        line = [sys.executable, '-m', 'vobjects.cli', *words]
+        line = [sys.executable, '-m', 'vobjects', *words]
         files = [self.config, self._write('common', self._settings)]
         if settings:
             files.append(self._write(f'{name}-own', settings))

@@ -75,7 +75,7 @@ def test_walk_through_when_followed_gives_what_it_says(
     for path, lines in found:
         apply(tmp_path, path, lines)
     assert 'vobjects lock update' in PAGE.read_text()
-    run(tmp_path, 'vobjects.cli', 'lock', 'update')
+    run(tmp_path, 'vobjects', 'lock', 'update')
     shutil.copy(ROOT / 'tests/functional/adding.py', tmp_path / CHECKS)
     passed = run(tmp_path, 'pytest', '-q', '-p', 'no:cacheprovider', CHECKS)
 

@@ -22,7 +22,7 @@ SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
 PAGES = ('adopt-lock', 'upgrade-test')
 
 PROGRAMS = {
-    'vobjects': [sys.executable, '-m', 'vobjects.cli'],
+    'vobjects': [sys.executable, '-m', 'vobjects'],
     'pytest': [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider'],
 }
 

@@ -22,7 +22,7 @@ import pytest
 
 from tests.functional.processes import PATIENCE, tied
 
-VOBJECTS = (sys.executable, '-m', 'vobjects.cli')
+VOBJECTS = (sys.executable, '-m', 'vobjects')
 
 
 class Up:

@@ -62,7 +62,7 @@ def who_uses(service: Deployment, version: str) -> dict[str, int]:
     """Return agent and route to number of requests."""
     state = f'--state-dir={service.directory / "state"}'
     words = ('api', 'who-uses', version, '--json', state)
-    done = run(service, sys.executable, '-m', 'vobjects.cli', *words)
+    done = run(service, sys.executable, '-m', 'vobjects', *words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     return {

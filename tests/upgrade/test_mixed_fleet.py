@@ -357,7 +357,7 @@ def test_old_engine_joins_what_one_command_has_started(
         before = fleet.engine_ids()
         old = fleet.group.start(
             'old',
-            *(sys.executable, '-m', 'vobjects.cli', 'engine'),
+            *(sys.executable, '-m', 'vobjects', 'engine'),
             f'--config-file={fleet.directory / "state" / "vobjects.conf"}',
             *(f'--manifest={manifest}', '--release=0.0.9'),
         )

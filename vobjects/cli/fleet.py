@@ -24,15 +24,11 @@ from oslo_config import cfg
 
 from vobjects import exceptions, objects, versions
 from vobjects.cli import settings
-from vobjects.clustering.run import state
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, fleet, membership
 
 GROUP = 'vobjects.services'
 DEFAULT_SERVICE = 'clustering'
-
-#: Project name of the configuration files.
-_PROJECT = 'vobjects'
 
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
 
@@ -300,7 +296,7 @@ def _ledger(
     options: argparse.Namespace, service: Service
 ) -> Iterator[membership.RemoteLedger]:
     conf = cfg.ConfigOpts()
-    conf([], project=_PROJECT, default_config_files=_files(options))
+    conf([], project=settings.PROJECT, default_config_files=_files(options))
     settings.require_bus(conf)
     ledger, close = client_process.connect_to_ledger(
         conf, service.exchange, service.topic, service.error_modules
@@ -312,10 +308,14 @@ def _ledger(
 
 
 def _files(options: argparse.Namespace) -> list[str]:
-    own = (options.state_dir or state.default()) / 'vobjects.conf'
+    own = (
+        options.state_dir or settings.default_state_directory()
+    ) / 'vobjects.conf'
     files = options.config_file
     if not (files or options.state_dir or own.is_file()):
-        files = [pathlib.Path(f) for f in cfg.find_config_files(_PROJECT)]
+        files = [
+            pathlib.Path(f) for f in cfg.find_config_files(settings.PROJECT)
+        ]
     files = files or [own]
     for file in files:
         if not file.is_file():

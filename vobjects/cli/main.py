@@ -23,15 +23,12 @@ BAD_INPUT = 2
 FAILED = 1
 INTERRUPTED = 130
 
-#: Lines of `vobjects --help`, in this order. Commands of other packages
-#: follow, with the object that they refer to.
+#: Entry points that name a mapping of command -> one line of help, in the
+#: order of `vobjects --help`. Commands without such a line follow.
+SUMMARIES_GROUP = 'vobjects.summaries'
+
+#: The commands of this library.
 SUMMARIES: Mapping[str, str] = {
-    'up': 'run the whole service on this machine',
-    'api': 'run the REST API; print its history, differences, OpenAPI',
-    'engine': 'run an engine',
-    'db': 'create and upgrade the database',
-    'config': 'check configuration files',
-    'queue': 'post and show messages of the queue service',
     'fleet': 'show live processes and their versions; hold or finalize',
     'lock': 'record released versions, and compare the code with them',
     'diff': 'show changes between two releases, and what they break',
@@ -110,9 +107,13 @@ def _parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def _listing(commands: Commands) -> str:
-    own = [name for name in SUMMARIES if name in commands]
-    others = sorted(set(commands) - set(own))
-    lines = [f'  {name:<8} {SUMMARIES[name]}' for name in own]
+    summaries: dict[str, str] = {}
+    for point in importlib.metadata.entry_points(group=SUMMARIES_GROUP):
+        summaries.update(point.load())
+    summaries.update(SUMMARIES)
+    described = [name for name in summaries if name in commands]
+    others = sorted(set(commands) - set(described))
+    lines = [f'  {name:<8} {summaries[name]}' for name in described]
     lines += [f'  {name:<8} from {commands[name].value}' for name in others]
     return '\n'.join(
         [

@@ -206,7 +206,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
         [
             sys.executable,
             '-m',
-            'vobjects.cli',
+            'vobjects',
             'engine',
             f'--config-file={config}',
             f'--manifest={older}',

@@ -13,7 +13,7 @@ from api import conf as api_conf
 from engine import conf as engine_conf
 from engine.providers.openstack import conf as openstack_conf
 from engine.trusts import conf as delegations_conf
-from vobjects.cli import settings
+from vobjects.clustering.run import config_check
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.drivers import embedded
 
@@ -101,11 +101,13 @@ def test_sample_has_the_namespaces_that_processes_know() -> None:
     listed = {
         line.partition(' = ')[2] for line in lines if 'namespace' in line
     }
-    points = importlib.metadata.entry_points(group=settings.GROUP)
+    points = importlib.metadata.entry_points(group=config_check.GROUP)
     ours = {p.name for p in points if p.value.startswith(('api.', 'engine.'))}
     assert ours <= listed
     for name in listed - ours:
-        assert name.startswith((settings.PREFIX, *settings.LIBRARIES)), name
+        assert name.startswith(
+            (config_check.PREFIX, *config_check.LIBRARIES)
+        ), name
 
 
 def test_sample_has_all_options_of_ours(fresh: pathlib.Path) -> None:

@@ -3,10 +3,24 @@
 
 ::
 
-    up           the command: the API, its engines and their configuration
-    state        the state directory
-    supervisor   start, monitor, restart and stop processes
-    subreaper    run one command, and leave no process behind
-    logs         read and follow logs
-    usage        the command ``vobjects api who-uses``
+    up            the command: the API, its engines and their configuration
+    state         the state directory: its lock, logs and configuration
+    supervisor    start, monitor, restart and stop processes
+    subreaper     run one command, and leave no process behind
+    logs          read the end of a log, and follow several logs
+    terminal      write messages, coloured on a terminal only
+    config_check  check configuration files, and log them at start
+    usage         `vobjects api who-uses`: the clients of a microversion
 """
+
+from __future__ import annotations
+
+#: The service's commands in `vobjects --help`.
+SUMMARIES = {
+    'up': 'run the whole service on this machine',
+    'api': 'run the REST API; print its history, differences, OpenAPI',
+    'engine': 'run an engine',
+    'db': 'create and upgrade the database',
+    'config': 'check configuration files',
+    'queue': 'post and show messages of the queue service',
+}

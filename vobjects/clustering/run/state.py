@@ -46,18 +46,6 @@ class StateError(exceptions.VobjectsError):
     """The state directory cannot be used; the message explains the fix."""
 
 
-def default() -> pathlib.Path:
-    """Return ``$XDG_STATE_HOME/vobjects``, or ``~/.local/state/vobjects``.
-
-    Relative paths in the variable are ignored, as the XDG base directory
-    specification requires.
-    """
-    home = pathlib.Path(os.environ.get('XDG_STATE_HOME', ''))
-    if not home.is_absolute():
-        home = pathlib.Path.home() / '.local' / 'state'
-    return home / 'vobjects'
-
-
 class StateDirectory:
     """A state directory for its owner only, created if it does not exist.
 

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.cli import terminal
-from vobjects.clustering.run import logs, state, supervisor
+from vobjects.cli import settings
+from vobjects.clustering.run import logs, state, supervisor, terminal
 
 DEFAULT_PORT = 8777
 MAX_PROCESSES = 64
@@ -173,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
-        default=state.default(),
+        default=settings.default_state_directory(),
         help='directory for the database, sockets and logs (default:'
         ' %(default)s)',
     )
@@ -325,7 +325,7 @@ def _auth_strategy(files: list[pathlib.Path]) -> str:
 def _command(files: list[pathlib.Path], *words: str) -> tuple[str, ...]:
     """Return a `vobjects` command with its configuration files."""
     configured = [f'--config-file={file}' for file in files]
-    return (sys.executable, '-m', 'vobjects.cli', *words, *configured)
+    return (sys.executable, '-m', 'vobjects', *words, *configured)
 
 
 #: Commands that run before the children, concurrently: name -> command.

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
+from vobjects.cli import settings
 from vobjects.clustering.run import state
 from vobjects.versions import Version
 
@@ -88,7 +89,9 @@ def run(options: argparse.Namespace) -> int:
     :raises vobjects.exceptions.VobjectsError: an error that the user can fix
     """
     first, last = _range(options.versions)
-    urls = options.url or [_url_of(options.state_dir or state.default())]
+    urls = options.url or [
+        _url_of(options.state_dir or settings.default_state_directory())
+    ]
     counts: collections.Counter[Use] = collections.Counter()
     since: list[float] = []
     for url in urls:

@@ -47,7 +47,7 @@ def test_invariants_are_tried_in_somebody_elses_project(
         '    vobjects_invariants()\n'
     )
     assert 'there is no' in run(tmp_path, *QUIET)
-    cli = 'vobjects.cli'
+    cli = 'vobjects'
     run(tmp_path, cli, 'lock', 'init', '--import', 'shop:register_all')
     run(tmp_path, cli, 'lock', 'release', '1')
     module.write_text(SECOND)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ HEAVY = ('oslo_config', 'oslo_messaging', 'sqlalchemy', 'webob', 'granian')
 
 def output_of(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, '-m', 'vobjects.cli', *arguments],
+        [sys.executable, '-m', 'vobjects', *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -29,8 +30,7 @@ def test_main_when_asked_for_help_then_lists_every_command(capsys):
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     for point in importlib.metadata.entry_points(group=main.GROUP):
-        assert f'\n  {point.name} ' in shown
-        assert point.name in main.SUMMARIES
+        assert re.search(rf'\n  {point.name} +(?!from )\w', shown)
 
 
 def test_main_when_asked_for_help_then_imports_nothing_heavy():

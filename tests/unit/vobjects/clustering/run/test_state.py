@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -26,22 +25,6 @@ sys.stdin.read()
 @pytest.fixture
 def directory(tmp_path):
     return state.StateDirectory(tmp_path / 'deep' / 'state')
-
-
-def test_default_when_xdg_state_home_is_set_then_below_it(monkeypatch):
-    monkeypatch.setenv('XDG_STATE_HOME', '/var/state')
-    assert state.default() == pathlib.Path('/var/state/vobjects')
-
-
-@pytest.mark.parametrize('home', ['', 'relative/path'])
-def test_default_when_xdg_state_home_is_no_absolute_path_then_usual_place(
-    home, monkeypatch
-):
-    monkeypatch.setenv('XDG_STATE_HOME', home)
-    monkeypatch.setenv('HOME', '/home/someone')
-    assert state.default() == pathlib.Path(
-        '/home/someone/.local/state/vobjects'
-    )
 
 
 def test_directory_when_made_then_for_its_owner_alone(directory):

@@ -52,7 +52,7 @@ def test_up_when_config_file_is_missing_then_refused(tmp_path, capsys):
 
 def run_up(*arguments):
     return subprocess.run(
-        [sys.executable, '-m', 'vobjects.cli', 'up', *arguments],
+        [sys.executable, '-m', 'vobjects', 'up', *arguments],
         capture_output=True,
         text=True,
         check=False,

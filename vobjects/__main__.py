@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the ``vobjects`` command as ``python -m vobjects.cli``."""
+"""Run the ``vobjects`` command as ``python -m vobjects``."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 
-from vobjects.cli import terminal
+from vobjects.clustering.run import terminal
 
 
 class Screen(io.StringIO):
