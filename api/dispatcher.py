@@ -216,7 +216,7 @@ class Dispatcher:
         found = _object(self._body(request))
         here = (k for k, one in method.by_key.items() if one.is_at(version))
         try:
-            key = actions.chosen(found, method.by_key, here)
+            key = actions.action_key(found, method.by_key, here)
         except api_errors.ValidationError as error:
             error.compat_message = messages.not_one_action(method.path, found)
             raise

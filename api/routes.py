@@ -24,6 +24,7 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
+from vobjects.microversions import schema
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class Route:
         implied = dict(self.given.implied)
         return [
             name
-            for name in all_names(self.request)
+            for name in schema.all_field_names(self.request)
             if name not in self.in_path and name not in implied
         ]
 
@@ -170,16 +171,6 @@ class Route:
             for name in names
             if name in known and not fields.is_required(known[name])
         ]
-
-
-def all_names(cls: type[objects.Request]) -> list[str]:
-    """Return all fields that a type has at any version."""
-    versions = ['1.0', *cls.VERSION_MAP.values()]
-    return list(
-        dict.fromkeys(
-            name for version in versions for name in cls.fields_at(version)
-        )
-    )
 
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'

@@ -14,8 +14,8 @@ import webob.exc
 
 from vobjects.cli import contract as commands
 from vobjects.contract import controllers, documents, registry, shapes
-from vobjects.controllers import dispatch, method_spec
-from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.dispatch import api_version, resolve
+from vobjects.controllers.method_spec import success_status
 from vobjects.controllers.responses import (
     expected_errors,
     removed,
@@ -26,6 +26,7 @@ from vobjects.controllers.validation import (
     response_body_schema,
     schema,
 )
+from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors, json_body
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
@@ -33,14 +34,14 @@ from vobjects.microversions.middleware import Microversions
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
 OLD = shapes.closed({'name': NAME}, ['name'])
 BOX = shapes.closed({'name': NAME, 'size': {'type': 'integer'}}, ['name'])
-ASKED = shapes.closed({'limit': {'type': 'integer', 'minimum': 0}})
+QUERY = shapes.closed({'limit': {'type': 'integer', 'minimum': 0}})
 BOXES = {}
 
 
-class BoxIsThere(errors.ApiError):
+class BoxExists(errors.ApiError):
     """Report that a box of this name exists."""
 
-    status, code, title = 409, 'box-is-there', 'Box is there'
+    status, code, title = 409, 'box-exists', 'Box exists'
 
 
 class Boxes:
@@ -56,17 +57,17 @@ class Boxes:
     def create(self, req, body):
         """Create a box."""
         if BOXES.setdefault(body['name'], body) is not body:
-            raise BoxIsThere(f'There is a box {body["name"]!r}.')
+            raise BoxExists(f'A box {body["name"]!r} exists already.')
         return body
 
     @api_version('1.2')
-    @query_schema(ASKED)
+    @query_schema(QUERY)
     @response_body_schema(shapes.many(OLD))
-    @removed('1.9', 'Nobody asked for it.')
+    @removed('1.9', 'It was unused.')
     def index(self, req, query):
         """List the boxes."""
-        found = [{'name': name} for name in BOXES]
-        return found[: query.get('limit')]
+        boxes = [{'name': name} for name in BOXES]
+        return boxes[: query.get('limit')]
 
 
 boxes = Boxes()
@@ -95,12 +96,12 @@ def app(req):
     """Route a request with the table that defines the contract."""
     for method, path, handler in ROUTES:
         if (req.method, req.path_info) == (method, path):
-            given = {'body': json_body.load_json(req.body)} if req.body else {}
-            version = dispatch.version_of(req)
-            found = dispatch.resolve(handler, version)
-            answer = found(req, **given)
-            status = method_spec.success(found, version)
-            return webob.Response(json=answer, status=status)
+            named = {'body': json_body.load_json(req.body)} if req.body else {}
+            version = version_of(req)
+            function = resolve(handler, version)
+            result = function(req, **named)
+            status = success_status(function, version)
+            return webob.Response(json=result, status=status)
     raise webob.exc.HTTPNotFound()
 
 

@@ -27,14 +27,15 @@ class Things:
     """Create things."""
 
     def on_post(self, request, response):
-        raw = request.bounded_stream.read()
-        wanted = request_parsing.read(things.ThingCreateRequest, request, raw)
-        response.media = things.keep(wanted)
+        thing = request_parsing.parse_body(
+            things.ThingCreateRequest, request, request.bounded_stream.read()
+        )
+        response.media = things.save(thing)
         response.status = falcon.HTTP_CREATED
 
 
 def pass_on(request, response, error, parameters):
-    """Let the middleware render the error."""
+    """Pass the error to the middleware."""
     raise error
 
 

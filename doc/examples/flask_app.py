@@ -11,7 +11,7 @@ from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
 app = flask.Flask(__name__)
-# Let exceptions of views reach the middleware.
+# Pass exceptions of views to the middleware.
 app.config['PROPAGATE_EXCEPTIONS'] = True
 
 # Flask does not pass the request to views; use its proxy.
@@ -31,11 +31,10 @@ def show(name):
 
 @app.post('/v1/things')
 def create():
-    raw = flask.request.get_data()
-    wanted = request_parsing.read(
-        things.ThingCreateRequest, flask.request, raw
+    thing = request_parsing.parse_body(
+        things.ThingCreateRequest, flask.request, flask.request.get_data()
     )
-    return things.keep(wanted), 201
+    return things.save(thing), 201
 
 
 application = Microversions(Discovery(app, things.POLICY), things.POLICY)

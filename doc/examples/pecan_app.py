@@ -29,12 +29,11 @@ class Things(pecan.rest.RestController):
 
     @pecan.expose('json')
     def post(self):
-        raw = pecan.request.body
-        wanted = request_parsing.read(
-            things.ThingCreateRequest, pecan.request, raw
+        thing = request_parsing.parse_body(
+            things.ThingCreateRequest, pecan.request, pecan.request.body
         )
         pecan.response.status = 201
-        return things.keep(wanted)
+        return things.save(thing)
 
 
 class V1:

@@ -40,9 +40,9 @@ class NoSuchThing(errors.ApiError):
 THINGS = {}
 
 
-def keep(asked):
-    THINGS[asked.name] = {'name': asked.name, 'colour': asked.colour}
-    return THINGS[asked.name]
+def save(thing):
+    THINGS[thing.name] = {'name': thing.name, 'colour': thing.colour}
+    return THINGS[thing.name]
 
 
 def find(name):

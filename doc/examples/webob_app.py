@@ -24,10 +24,10 @@ class Things:
         return webob.Response(json={'thing': things.find(name)})
 
     def create(self, request):
-        wanted = request_parsing.read(
+        thing = request_parsing.parse_body(
             things.ThingCreateRequest, request, request.body
         )
-        return webob.Response(json=things.keep(wanted), status=201)
+        return webob.Response(json=things.save(thing), status=201)
 
 
 controller = Things()

@@ -28,9 +28,11 @@ from typing import Any, TypeAlias
 from vobjects.contract import documents, shapes
 from vobjects.contract.registry import UNDECLARED, Operation, Shape
 from vobjects.contract.walk import Schema
-from vobjects.controllers import dispatch, method_spec, responses
+from vobjects.controllers import dispatch
 from vobjects.controllers.actions import Actions
-from vobjects.controllers.ranges import Ranges
+from vobjects.controllers.method_spec import spec_of, success_status
+from vobjects.controllers.ranges import RangeMap
+from vobjects.controllers.wrapper import ALWAYS_EXPECTED
 from vobjects.microversions import errors
 from vobjects.microversions.policy import Policy
 from vobjects.versions import Version
@@ -94,10 +96,10 @@ def _served(
         function = dispatch.resolve(handler, version)
     except errors.NegotiationError:
         return None
-    declared = method_spec.facts_of(function)
-    is_gone = declared.removed and version >= declared.removed.version
-    is_closed = declared.experimental and not policy.experimental_header
-    return None if is_gone or is_closed else function
+    spec = spec_of(function)
+    is_removed = spec.removal and version >= spec.removal.version
+    is_disabled = spec.is_experimental and not policy.experimental_header
+    return None if is_removed or is_disabled else function
 
 
 def _shape(
@@ -107,13 +109,13 @@ def _shape(
     segments: Mapping[str, Schema],
     is_missing: bool,
 ) -> Shape:
-    declared = method_spec.facts_of(function)
+    spec = spec_of(function)
     parameters = inspect.signature(function).parameters
-    status = method_spec.success(function, version)
-    answer = _declared(declared.answers, version)
+    status = success_status(function, version)
+    response_body = _declared(spec.response_schemas, version)
     failures = {
-        *(declared.failures.at(version) or ()),
-        *responses.ALWAYS,
+        *(spec.error_statuses.at(version) or ()),
+        *ALWAYS_EXPECTED,
         HTTPStatus.BAD_REQUEST,
         policy.malformed_status,
         policy.unsupported_status,
@@ -123,25 +125,25 @@ def _shape(
     return Shape(
         path=segments,
         query=(
-            _declared(declared.queries, version)
-            if declared.queries or 'query' in parameters
+            _declared(spec.query_schemas, version)
+            if spec.query_schemas or 'query' in parameters
             else shapes.closed({})
         ),
         body=(
-            _declared(declared.bodies, version)
-            if declared.bodies or 'body' in parameters
+            _declared(spec.request_schemas, version)
+            if spec.request_schemas or 'body' in parameters
             else None
         ),
         responses={
-            status: None if status in _EMPTY else answer,
+            status: None if status in _EMPTY else response_body,
             **dict.fromkeys(sorted(map(int, failures)), documents.ERROR),
         },
     )
 
 
-def _declared(ranges: Ranges[Any], version: Version) -> Schema:
-    checked = ranges.at(version)
-    return UNDECLARED if checked is None else shapes.modern(checked.definition)
+def _declared(ranges: RangeMap[Any], version: Version) -> Schema:
+    schema = ranges.at(version)
+    return UNDECLARED if schema is None else shapes.modern(schema.definition)
 
 
 def _summary(handler: Callable[..., Any]) -> str:

@@ -6,8 +6,6 @@ Import the modules, not names from this package::
     dispatch          one method name, one function per range of versions
         @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
         resolve(handler, version) -> function        called by a router
-        is_supported(request, min_version, max_version) -> bool
-        version_of(request) -> Version
         versioned_of(handler) -> Versioned or None   all functions of a name
         check(policy, *handlers)        at start: unreachable or hidden
     validation        schemas of bodies, queries and responses
@@ -18,15 +16,20 @@ Import the modules, not names from this package::
         @experimental                   only for requests that opt in
     actions           dispatch by the only key of a body
         @action('resize'); Actions(controller, ...)
-    method_spec       spec_of(method): all declarations; success(method,
-                      version)
-    version_request   APIVersionRequest('2.1'), APIVersionRequest(): a Version
-                      with the constructor that OpenStack controllers use;
-                      class Request(VersionedRequest, webob.Request):
-                      req.version_request
-    request_parsing   read(cls, request, raw) -> cls       a validated body
+    method_spec       spec_of(method) -> MethodSpec: all declarations
+        success_status(method, version)
+    version_request   the negotiated version of a request
+        version_of(request) -> Version
+        is_supported(request, min_version, max_version) -> bool
+        APIVersionRequest('2.1'), APIVersionRequest(): a Version with the
+        constructor that OpenStack controllers use
+        class Request(VersionedRequest, webob.Request): req.version_request
+    request_parsing   parse_body(cls, request, raw) -> cls    a validated body
 
-:mod:`~vobjects.controllers.trampoline`,
-:mod:`~vobjects.controllers.wrapper` and
-:mod:`~vobjects.controllers.ranges` implement them.
+These modules implement them::
+
+    wrapper           MethodWrapper: enforces a MethodSpec
+    compiled_schema   CompiledSchema: validates a value
+    ranges            RangeMap: values by range of versions
+    trampoline        compiled methods that dispatch
 """

@@ -23,7 +23,9 @@ from typing import Any, TypeVar
 
 from vobjects import exceptions, phrases
 from vobjects.controllers import dispatch
+from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
+from vobjects.versions import Version
 
 _ATTRIBUTE = '__vobjects_action__'
 
@@ -49,8 +51,8 @@ class Actions:
     def __init__(self, *controllers: object) -> None:
         self._by_key: dict[str, dispatch.Function] = {}
         for controller in controllers:
-            for name, found in inspect.getmembers_static(type(controller)):
-                key = getattr(found, _ATTRIBUTE, None)
+            for name, member in inspect.getmembers_static(type(controller)):
+                key = getattr(member, _ATTRIBUTE, None)
                 if key is not None:
                     self._add(key, getattr(controller, name))
 
@@ -71,11 +73,11 @@ class Actions:
         """
         if not isinstance(body, dict):
             raise errors.ValidationError('body', 'must be a JSON object')
-        version = dispatch.version_of(request)
-        key = chosen(body, self._by_key, self._at(version))
+        version = version_of(request)
+        key = action_key(body, self._by_key, self._keys_at(version))
         return self._by_key[key](request, *arguments, body=body, **named)
 
-    def _at(self, version: Any) -> Iterable[str]:
+    def _keys_at(self, version: Version) -> Iterable[str]:
         for key, method in self._by_key.items():
             try:
                 dispatch.resolve(method, version)
@@ -84,21 +86,22 @@ class Actions:
             yield key
 
     def _add(self, key: str, method: dispatch.Function) -> None:
-        other = self._by_key.setdefault(key, method)
-        if other is not method:
+        first = self._by_key.setdefault(key, method)
+        if first is not method:
             raise exceptions.DeclarationError(
-                f'action {key!r} is declared twice: {dispatch.place_of(other)}'
-                f' and {dispatch.place_of(method)}'
+                f'action {key!r} is declared twice:'
+                f' {dispatch.location_of(first)} and'
+                f' {dispatch.location_of(method)}'
             )
 
 
-def chosen(
-    body: dict[str, Any], known: Iterable[str], here: Iterable[str]
+def action_key(
+    body: dict[str, Any], known: Iterable[str], available: Iterable[str]
 ) -> str:
     """Return the key of the single action that a body names.
 
     :param known: keys of all versions
-    :param here: keys of the request's version, for messages
+    :param available: keys of the request's version, for messages
     :raises vobjects.microversions.errors.ValidationError: the body names no
         known action, or several
     """
@@ -106,12 +109,12 @@ def chosen(
         raise errors.ValidationError(
             'body',
             f'must name one action, not {len(body) or "none"}; known here:'
-            f' {phrases.listed(here)}',
+            f' {phrases.listed(available)}',
         )
     (key,) = body
     if key not in known:
         raise errors.ValidationError(
             phrases.path_to('body', [key]),
-            f'unknown action; {phrases.not_one_of(key, tuple(here))}',
+            f'unknown action; {phrases.not_one_of(key, tuple(available))}',
         )
     return key

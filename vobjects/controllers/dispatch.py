@@ -27,7 +27,7 @@ cached, so that dispatch takes one dictionary access for any number of
 versions.
 
 In a class, one plain function replaces all of them. Calling it costs little
-more than calling any method (:mod:`.calling`).
+more than calling any method (:mod:`~vobjects.controllers.trampoline`).
 """
 
 from __future__ import annotations
@@ -41,77 +41,27 @@ from collections.abc import Callable
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.controllers import method_spec, responses, trampoline
+from vobjects.controllers import trampoline
+from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
+from vobjects.controllers.ranges import bound
+from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
-from vobjects.microversions.policy import MICROVERSION, Policy
+from vobjects.microversions.policy import Policy
 from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]
 
 #: Maximum number of cached versions; a service has far fewer.
-_REMEMBERED = 10_000
+_MAX_CACHED = 10_000
 
 #: Attribute of a generated method: the :class:`Versioned` it belongs to.
 _ATTRIBUTE = '__vobjects_versioned__'
 
 
-def version_of(request: Any) -> Version:
-    """Return the negotiated version of a request.
-
-    :param request: a WSGI environ; an object with an attribute ``environ`` or,
-        as in Falcon, ``env``; or an object with a ``version_request``
-    :raises LookupError: the request has no version
-    """
-    version = environ_of(request).get(MICROVERSION)
-    if version is None:
-        version = getattr(request, 'version_request', None)
-    if not isinstance(version, Version):
-        raise LookupError(
-            'the request has no API version; put the Microversions'
-            ' middleware in front of the application'
-        )
-    return version
-
-
-def environ_of(request: Any) -> Any:
-    """Return the WSGI environ of a request of any framework.
-
-    :param request: see :func:`version_of`
-    """
-    if isinstance(request, dict):
-        return request
-    found = getattr(request, 'environ', None)
-    return getattr(request, 'env', {}) if found is None else found
-
-
-def is_supported(
-    request: Any,
-    min_version: str | Version | None = None,
-    max_version: str | Version | None = None,
-) -> bool:
-    """Return whether the version of a request lies in a range.
-
-    :param request: see :func:`version_of`
-    :param min_version: lowest version; None: no lower limit
-    :param max_version: highest version; None: no upper limit
-    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
-    """
-    return version_of(request).matches(
-        _bound(min_version), _bound(max_version)
-    )
-
-
-@functools.lru_cache(maxsize=512)
-def _bound(version: str | Version | None) -> Version:
-    if version is None:
-        return NULL
-    return Version.parse(version) if isinstance(version, str) else version
-
-
 class Candidate:
     """A function with its range of versions and its source location."""
 
-    __slots__ = ('first', 'function', 'last', 'place')
+    __slots__ = ('first', 'function', 'last', 'location')
 
     def __init__(
         self, function: Function, first: Version, last: Version | None
@@ -119,11 +69,11 @@ class Candidate:
         self.function = function
         self.first = first
         self.last = last
-        self.place = _place(function)
+        self.location = _location_of(function)
 
     def __str__(self) -> str:
         end = self.last or 'later'
-        return f'{self.first} to {end} ({self.place})'
+        return f'{self.first} to {end} ({self.location})'
 
 
 class Versioned:
@@ -144,7 +94,7 @@ class Versioned:
         self.__name__ = qualname.rpartition('.')[2]
         self.candidates: list[Candidate] = []
         self._request = request
-        self._found: dict[Version, Function] = {}
+        self._cache: dict[Version, Function] = {}
         self._methods: list[Function] = []
 
     def api_version(
@@ -170,50 +120,43 @@ class Versioned:
 
         :raises vobjects.microversions.errors.MethodNotAtVersion: no function
             is declared for the version
-        :raises vobjects.controllers.responses.MethodRemoved: the last
+        :raises vobjects.microversions.errors.MethodRemoved: the last
             function was removed in this version or before it
         """
         try:
-            return self._found[version]
+            return self._cache[version]
         except KeyError:
             pass
         function = self._search(version)
         if function is None:
-            self._refuse_removed(version)
+            removal = spec_of(self.candidates[-1].function).removal
+            if removal is not None:
+                removal.check(self.__name__, version)
             raise errors.MethodNotAtVersion(
                 self.__name__, version, self.ranges
             )
-        if len(self._found) < _REMEMBERED:
-            self._found[version] = function
+        if len(self._cache) < _MAX_CACHED:
+            self._cache[version] = function
         return function
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         request = self._request
         if request is None:
-            request = self._first(arguments)
+            request = self._first_argument(arguments)
         return self.at(version_of(request))(*arguments, **named)
 
     def _search(self, version: Version) -> Function | None:
-        after = bisect.bisect_right(
-            self.candidates, version, key=lambda one: one.first
+        later = bisect.bisect_right(
+            self.candidates, version, key=lambda candidate: candidate.first
         )
-        if not after:
+        if not later:
             return None
-        found = self.candidates[after - 1]
-        if found.last is not None and version > found.last:
+        candidate = self.candidates[later - 1]
+        if candidate.last is not None and version > candidate.last:
             return None
-        return found.function
+        return candidate.function
 
-    def _refuse_removed(self, version: Version) -> None:
-        """Raise an error if the newest function was removed by then.
-
-        :raises vobjects.controllers.responses.MethodRemoved: it was removed
-        """
-        ended = method_spec.facts_of(self.candidates[-1].function).removed
-        if ended is not None:
-            responses.refuse_removed(self.__name__, ended, version)
-
-    def _first(self, arguments: tuple[Any, ...]) -> Any:
+    def _first_argument(self, arguments: tuple[Any, ...]) -> Any:
         try:
             return arguments[0]
         except IndexError:
@@ -223,8 +166,8 @@ class Versioned:
             ) from None
 
     def __set_name__(self, owner: type, name: str) -> None:
-        found = _open.pop((self.__module__, self.__qualname__), None)
-        if found is self and self.__qualname__ != (
+        still_open = _open.pop((self.__module__, self.__qualname__), None)
+        if still_open is self and self.__qualname__ != (
             f'{owner.__qualname__}.{name}'
         ):
             raise exceptions.DeclarationError(
@@ -236,33 +179,38 @@ class Versioned:
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
         if self._request is None:
-            made = trampoline.method(
-                [one.function for one in self.candidates],
-                self._found,
+            method = trampoline.method(
+                [candidate.function for candidate in self.candidates],
+                self._cache,
                 lambda request: self.at(version_of(request)),
             )
         else:
 
-            def made(*arguments: Any, **named: Any) -> Any:
+            def method(*arguments: Any, **named: Any) -> Any:
                 return self(*arguments, **named)
 
         newest = self.candidates[-1].function
-        functools.update_wrapper(made, newest, updated=())
-        made.__name__, made.__qualname__ = self.__name__, self.__qualname__
-        vars(made).update(
-            self._noted(),
+        functools.update_wrapper(method, newest, updated=())
+        method.__name__ = self.__name__
+        method.__qualname__ = self.__qualname__
+        vars(method).update(
+            self._added_attributes(),
             # Pecan reads this attribute and does not follow __wrapped__.
             __signature__=inspect.signature(newest),
             **{_ATTRIBUTE: self},
         )
-        self._methods.append(made)
-        return made
+        self._methods.append(method)
+        return method
 
-    def _noted(self) -> dict[str, Any]:
+    def _added_attributes(self) -> dict[str, Any]:
         """Return the attributes set by decorators above ``api_version``."""
-        return {k: v for k, v in vars(self).items() if k not in _OWN}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in _OWN_ATTRIBUTES
+        }
 
-    def is_behind(self, function: Function) -> bool:
+    def has_created(self, function: Function) -> bool:
         """Return whether this instance created a function for a class.
 
         A wrapper of such a function copies its attributes, but does more.
@@ -280,29 +228,29 @@ class Versioned:
 
     def _add(self, candidate: Candidate) -> None:
         if self.candidates:
-            self._check_follows(self.candidates[-1], candidate)
+            self._check_order(self.candidates[-1], candidate)
         self.candidates.append(candidate)
-        self._found.clear()
+        self._cache.clear()
 
-    def _check_follows(self, before: Candidate, now: Candidate) -> None:
-        if before.last is None or now.first <= before.last:
+    def _check_order(self, before: Candidate, after: Candidate) -> None:
+        if before.last is None or after.first <= before.last:
             raise exceptions.DeclarationError(
-                f'{self.__qualname__}: {now} overlaps {before}; declare the'
-                ' oldest first, and say where each ends'
+                f'{self.__qualname__}: {after} overlaps {before}; declare the'
+                ' oldest first, each with its last version'
             )
         nexts = (
             Version(before.last.major, before.last.minor + 1),
             Version(before.last.major + 1, 0),
         )
-        if now.first not in nexts:
+        if after.first not in nexts:
             raise exceptions.DeclarationError(
                 f'{self.__qualname__}: nothing serves the versions between'
-                f' {before} and {now}; begin the second at {nexts[0]}'
+                f' {before} and {after}; begin the second at {nexts[0]}'
             )
 
 
 #: Attributes of every :class:`Versioned`.
-_OWN = frozenset(vars(Versioned('', '')))
+_OWN_ATTRIBUTES = frozenset(vars(Versioned('', '')))
 
 #: Versioned functions whose module or class body may still add ranges. The
 #: entry of a class body is removed when its class is created, so that running
@@ -330,17 +278,20 @@ def api_version(
     def add(function: Function) -> Versioned:
         candidate = _candidate(function, min_version, max_version)
         key = (function.__module__, function.__qualname__)
-        found = _open.get(key)
-        if found is None or candidate.place == found.candidates[0].place:
+        versioned = _open.get(key)
+        if (
+            versioned is None
+            or versioned.candidates[0].location == candidate.location
+        ):
             # The first function; or the same source again, after a reload or
             # in a factory function.
-            found = _open[key] = Versioned(*key, request)
+            versioned = _open[key] = Versioned(*key, request)
         try:
-            found._add(candidate)
+            versioned._add(candidate)
         except exceptions.DeclarationError:
             del _open[key]
             raise
-        return found
+        return versioned
 
     return add
 
@@ -373,8 +324,10 @@ def versioned_of(handler: Function) -> Versioned | None:
     if isinstance(handler, Versioned):
         return handler
     function = getattr(handler, '__func__', handler)
-    found: Versioned | None = getattr(function, _ATTRIBUTE, None)
-    return found if found is not None and found.is_behind(function) else None
+    versioned: Versioned | None = getattr(function, _ATTRIBUTE, None)
+    if versioned is None or not versioned.has_created(function):
+        return None
+    return versioned
 
 
 def check(policy: Policy, *handlers: Function) -> None:
@@ -393,12 +346,12 @@ def check(policy: Policy, *handlers: Function) -> None:
             for candidate in versioned.candidates:
                 _check_reachable(policy, versioned, candidate)
         else:
-            method_spec.facts_of(handler).check(
-                policy.minimum, policy.maximum, place_of(handler)
+            spec_of(handler).check(
+                policy.minimum, policy.maximum, location_of(handler)
             )
     modules = {handler.__module__ for handler in handlers}
     for (module, qualname), versioned in _open.items():
-        if module in modules and _is_lost(module, qualname, versioned):
+        if module in modules and _is_hidden(module, qualname, versioned):
             raise exceptions.DeclarationError(
                 f'{module}.{qualname}: {versioned.candidates[0]} is hidden'
                 ' by another object of the same name; decorate that one'
@@ -413,12 +366,12 @@ def _check_reachable(
         candidate.last is not None and candidate.last < policy.minimum
     ):
         raise exceptions.DeclarationError(
-            f'{versioned.__qualname__}: {candidate} is never reached; the'
-            f' service has {policy.minimum} to {policy.maximum}'
+            f'{versioned.__qualname__}: {candidate} is unreachable; the'
+            f' service serves {policy.minimum} to {policy.maximum}'
         )
 
 
-def _is_lost(module: str, qualname: str, versioned: Versioned) -> bool:
+def _is_hidden(module: str, qualname: str, versioned: Versioned) -> bool:
     owner, _, name = qualname.rpartition('.')
     if owner.endswith('<locals>'):
         return False  # held by the caller of the enclosing function
@@ -432,31 +385,31 @@ def _candidate(
     min_version: str | Version,
     max_version: str | Version | None,
 ) -> Candidate:
-    first = _bound(min_version)
-    last = _bound(max_version) or None
+    first = bound(min_version)
+    last = bound(max_version) or None
     if not first or (last is not None and last < first):
         raise exceptions.DeclarationError(
-            f'{function.__qualname__} ({_place(function)}): no version lies'
-            f' between {first} and {last}'
+            f'{function.__qualname__} ({_location_of(function)}): {first} to'
+            f' {last} contains no version'
         )
     candidate = Candidate(function, first, last)
-    if hasattr(function, method_spec.ATTRIBUTE):
-        method_spec.facts_of(function).check(
+    if hasattr(function, ATTRIBUTE):
+        spec_of(function).check(
             first, last or NULL, f'{function.__qualname__} {candidate}'
         )
     return candidate
 
 
-def _place(function: Function) -> str:
+def _location_of(function: Function) -> str:
     code = getattr(inspect.unwrap(function), '__code__', None)
     if code is None:
         return repr(function)
     return f'{code.co_filename}:{code.co_firstlineno}'
 
 
-def place_of(handler: Function) -> str:
+def location_of(handler: Function) -> str:
     """Return the name and the source location of a function."""
     versioned = versioned_of(handler)
     if versioned is not None:
-        return f'{versioned.__qualname__} ({versioned.candidates[0].place})'
-    return f'{handler.__qualname__} ({_place(handler)})'
+        return f'{versioned.__qualname__} ({versioned.candidates[0].location})'
+    return f'{handler.__qualname__} ({_location_of(handler)})'

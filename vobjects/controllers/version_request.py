@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version of a request as OpenStack controllers construct and read it.
+"""Read the negotiated version of a request, in any web framework.
 
+:func:`version_of` and :func:`is_supported` accept any request.
 :class:`APIVersionRequest` is a :class:`~vobjects.versions.Version` that is
 constructed from text, as in Nova and other services. It compares with any
 other Version. :class:`VersionedRequest` adds it to any framework's request::
@@ -10,10 +11,57 @@ other Version. :class:`VersionedRequest` adds it to any framework's request::
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
+from vobjects.controllers.ranges import bound
 from vobjects.microversions.policy import MICROVERSION
 from vobjects.versions import Version
+
+_NO_VERSION = (
+    'the request has no API version; put the Microversions middleware in'
+    ' front of the application'
+)
+
+
+def version_of(request: Any) -> Version:
+    """Return the negotiated version of a request.
+
+    :param request: a WSGI environ; an object with an attribute ``environ`` or,
+        as in Falcon, ``env``; or an object with a ``version_request``
+    :raises LookupError: the request has no version
+    """
+    version = environ_of(request).get(MICROVERSION)
+    if version is None:
+        version = getattr(request, 'version_request', None)
+    if not isinstance(version, Version):
+        raise LookupError(_NO_VERSION)
+    return version
+
+
+def environ_of(request: Any) -> Any:
+    """Return the WSGI environ of a request of any framework.
+
+    :param request: see :func:`version_of`
+    """
+    if isinstance(request, dict):
+        return request
+    environ = getattr(request, 'environ', None)
+    return getattr(request, 'env', {}) if environ is None else environ
+
+
+def is_supported(
+    request: Any,
+    min_version: str | Version | None = None,
+    max_version: str | Version | None = None,
+) -> bool:
+    """Return whether the version of a request lies in a range.
+
+    :param request: see :func:`version_of`
+    :param min_version: lowest version; None: no lower limit
+    :param max_version: highest version; None: no upper limit
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
+    """
+    return version_of(request).matches(bound(min_version), bound(max_version))
 
 
 class APIVersionRequest(Version):
@@ -27,7 +75,9 @@ class APIVersionRequest(Version):
 
     def __new__(cls, version_string: str | None = None) -> Self:
         version = (
-            Version() if version_string is None else _read(version_string)
+            Version()
+            if version_string is None
+            else _parse_version(version_string)
         )
         return tuple.__new__(cls, version)
 
@@ -41,7 +91,8 @@ class APIVersionRequest(Version):
         return (None if self.is_null() else str(self),)
 
 
-_read = Version.parse
+# The subclass overrides parse() with its constructor.
+_parse_version = Version.parse
 
 
 class VersionedRequest:
@@ -57,7 +108,4 @@ class VersionedRequest:
             environ = getattr(self, name, None)
             if environ and MICROVERSION in environ:
                 return APIVersionRequest(str(environ[MICROVERSION]))
-        raise LookupError(
-            'the request has no API version; put the Microversions'
-            ' middleware in front of the application'
-        )
+        raise LookupError(_NO_VERSION)

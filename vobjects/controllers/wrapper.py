@@ -1,34 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Enforce the declarations of a controller's method when it is called."""
+"""Attach declarations to controller methods, and enforce them when called.
+
+The first decorator wraps the method once; further ones only add to its
+:class:`~vobjects.controllers.method_spec.MethodSpec`.
+
+The request is the first argument, after ``self`` for a method. The decorators
+validate the argument ``body``. A method with an argument ``query`` receives
+the query string as a dictionary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch, method_spec, responses
-from vobjects.microversions import query
-from vobjects.microversions.policy import EXPERIMENTAL
+from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
+from vobjects.controllers.ranges import RangeMap, bound
+from vobjects.controllers.version_request import environ_of, version_of
+from vobjects.microversions import errors, query
+from vobjects.microversions.policy import EXPERIMENTAL, Experimental
 from vobjects.versions import Version
 
+LOG = logging.getLogger(__name__)
 
-class Keeper:
-    """Checks around the calls of one method.
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
+
+#: WSGI environ key: if true, validate responses against their schemas. For
+#: tests.
+CHECK_RESPONSES = 'vobjects.check_answers'
+
+#: Statuses that need no declaration: authentication may fail for any method.
+ALWAYS_EXPECTED = frozenset((401, 403))
+
+
+def declare(
+    kind: str,
+    value: Any,
+    min_version: str | Version | None,
+    max_version: str | Version | None,
+) -> Decorator:
+    """Return a decorator that adds a declaration to a method.
+
+    :param kind: attribute of
+        :class:`~vobjects.controllers.method_spec.MethodSpec`
+    :param value: the declaration
+    :param min_version: first version; None: no lower limit
+    :param max_version: last version; None: no upper limit
+    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
+    """
+    first, last = bound(min_version), bound(max_version)
+    frame = sys._getframe(2)  # the caller of the public decorator
+    location = f'{frame.f_code.co_filename}:{frame.f_lineno}'
+
+    def decorate(function: Function) -> Function:
+        wrapped = wrap(function)
+        declarations: RangeMap[Any] = getattr(spec_of(wrapped), kind)
+        declarations.add(value, first, last, location)
+        return wrapped
+
+    return decorate
+
+
+def wrap(function: Function) -> Function:
+    """Return a method that enforces its declarations.
+
+    :raises vobjects.exceptions.DeclarationError: ``api_version`` is below
+    """
+    if hasattr(function, ATTRIBUTE):
+        return function
+    if hasattr(function, 'candidates'):
+        raise exceptions.DeclarationError(
+            f'{function.__qualname__}: write api_version above the decorators'
+            ' that declare schemas, statuses and removal'
+        )
+    parameters = list(inspect.signature(function).parameters)
+    request_at = int(parameters[:1] in (['self'], ['cls']))
+    spec = MethodSpec()
+    wrapper = MethodWrapper(function, spec, parameters)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        return wrapper(arguments[request_at], arguments, named)
+
+    setattr(call, ATTRIBUTE, spec)
+    return call
+
+
+class MethodWrapper:
+    """Checks the calls of one method.
 
     :param function: the method
-    :param declared: its declarations
+    :param spec: its declarations
     :param parameters: names of the method's arguments
     """
 
     def __init__(
-        self,
-        function: method_spec.Function,
-        declared: method_spec.Facts,
-        parameters: Sequence[str],
+        self, function: Function, spec: MethodSpec, parameters: Sequence[str]
     ) -> None:
         self._function = function
-        self._facts = declared
+        self._spec = spec
         self._takes_query = 'query' in parameters
         self._body_at = (
             parameters.index('body') if 'body' in parameters else None
@@ -41,44 +117,40 @@ class Keeper:
 
         :raises vobjects.microversions.errors.ValidationError: the body or the
             query is invalid
-        :raises vobjects.controllers.responses.MethodRemoved: the version no
+        :raises vobjects.microversions.errors.MethodRemoved: the version no
             longer has the method
-        :raises vobjects.controllers.responses.ExperimentalMethod: the request
+        :raises vobjects.microversions.errors.ExperimentalMethod: the request
             does not opt in to experimental methods
-        :raises vobjects.controllers.responses.UnexpectedError: the method
+        :raises vobjects.microversions.errors.UnexpectedError: the method
             raised an error that it does not declare
         """
-        declared = self._facts
-        version = dispatch.version_of(request)
-        if declared.removed is not None:
-            responses.refuse_removed(
-                self._function.__name__, declared.removed, version
-            )
-        environ = dispatch.environ_of(request)
-        if declared.experimental:
-            responses.refuse_experimental(
-                self._function.__name__, environ.get(EXPERIMENTAL)
-            )
-        if declared.bodies:
+        spec = self._spec
+        version = version_of(request)
+        if spec.removal is not None:
+            spec.removal.check(self._function.__name__, version)
+        environ = environ_of(request)
+        if spec.is_experimental:
+            _check_opted_in(self._function.__name__, environ.get(EXPERIMENTAL))
+        if spec.request_schemas:
             self._check_body(version, arguments, named)
-        if declared.queries:
-            values = self._query(version, environ)
+        if spec.query_schemas:
+            values = self._parse_query(version, environ)
             if self._takes_query:
                 named['query'] = values
-        if not declared.failures:
-            answer = self._function(*arguments, **named)
+        if not spec.error_statuses:
+            response = self._function(*arguments, **named)
         else:
             try:
-                answer = self._function(*arguments, **named)
+                response = self._function(*arguments, **named)
             except Exception as error:
-                expected = declared.failures.at(version) or frozenset()
-                found = responses.judge(error, expected)
-                if found is error:
+                expected = spec.error_statuses.at(version) or frozenset()
+                if _is_expected(error, expected):
                     raise
-                raise found from error
-        if declared.answers and environ.get(method_spec.CHECK_ANSWERS):
-            self._check_answer(version, answer)
-        return answer
+                LOG.error('A method raised an undeclared error', exc_info=True)
+                raise errors.UnexpectedError from error
+        if spec.response_schemas and environ.get(CHECK_RESPONSES):
+            self._check_response(version, response)
+        return response
 
     def _check_body(
         self,
@@ -92,27 +164,60 @@ class Keeper:
             body = arguments[self._body_at]
         else:
             body = None
-        checked = self._facts.bodies.at(version)
-        if checked is not None:
-            checked.check(body, 'body', version, self._facts.bodies)
+        schemas = self._spec.request_schemas
+        schema = schemas.at(version)
+        if schema is not None:
+            schema.check(body, 'body', version, schemas)
 
-    def _query(
+    def _parse_query(
         self, version: Version, environ: Mapping[str, Any]
     ) -> dict[str, Any]:
-        checked = self._facts.queries.at(version)
+        schemas = self._spec.query_schemas
+        schema = schemas.at(version)
         text = environ.get('QUERY_STRING') or ''
         pairs = query.pairs(text) if text else []
-        if checked is None:
+        if schema is None:
             return {}
-        values = checked.read(pairs)
-        checked.check(values, 'query', version, self._facts.queries)
+        values = schema.parse_query(pairs)
+        schema.check(values, 'query', version, schemas)
         return values
 
-    def _check_answer(self, version: Version, answer: Any) -> None:
-        checked = self._facts.answers.at(version)
-        fault = None if checked is None else checked.fault(answer)
+    def _check_response(self, version: Version, response: Any) -> None:
+        schema = self._spec.response_schemas.at(version)
+        fault = None if schema is None else schema.fault(response)
         if fault:
             raise exceptions.VobjectsError(
-                f'{self._function.__qualname__} answers at {version} what its'
-                f' response schema does not allow: {fault}'
+                f'{self._function.__qualname__}: the response at {version}'
+                f' does not match its response schema: {fault}'
             )
+
+
+def _check_opted_in(name: str, opt_in: Experimental | None) -> None:
+    """Reject a request that does not opt in to experimental methods.
+
+    :param name: the method, for people
+    :param opt_in: the request's opt-in, from the version middleware; None: the
+        service offers none
+    :raises vobjects.microversions.errors.ExperimentalMethod: the request does
+        not opt in
+    """
+    if opt_in is None or not opt_in.wanted:
+        raise errors.ExperimentalMethod(name, opt_in.header if opt_in else '')
+
+
+def _is_expected(error: Exception, statuses: frozenset[int]) -> bool:
+    """Return whether a method may raise an error."""
+    return (
+        isinstance(error, errors.InputError)
+        or _status_of(error) in statuses | ALWAYS_EXPECTED
+    )
+
+
+def _status_of(error: Exception) -> int:
+    for name in ('status_int', 'status_code', 'status', 'code'):
+        status: Any = getattr(error, name, None)
+        if isinstance(status, int):
+            return status
+        if isinstance(status, str) and status[:3].isdecimal():
+            return int(status[:3])  # '404 Not Found'
+    return 500

@@ -10,7 +10,10 @@
         │   ├── OtherService            400  header names other services only
         │   ├── UnsupportedVersion      406  outside minimum and maximum
         │   ├── NotServedEarly          406  a server lacks an early feature
-        │   └── MethodNotAtVersion      404  only other versions have it
+        │   ├── MethodNotAtVersion      404  only other versions have it
+        │   ├── MethodRemoved           410  removed in a version; says why
+        │   └── ExperimentalMethod      404  the request must opt in
+        ├── UnexpectedError        500  the method raised an undeclared error
         └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
             ├── BodyTooLarge            413
@@ -263,6 +266,62 @@ class MethodNotAtVersion(NegotiationError):
                 ' method.'
             )
         return detail
+
+
+class MethodRemoved(NegotiationError):
+    """The method was removed before the requested version.
+
+    :param name: the method, for people
+    :param version: first version without it
+    :param reason: sentence with the reason and the replacement
+    """
+
+    status = 410
+    code = 'microversion-method-removed'
+    title = 'Method was removed before the requested microversion'
+    type_name = 'HTTPGone'
+
+    def __init__(self, name: str, version: Version, reason: str) -> None:
+        self.version = version
+        self.reason = reason
+        super().__init__(
+            f"{name} was removed in API version '{version}'. {reason}"
+        )
+
+
+class ExperimentalMethod(NegotiationError):
+    """The method is experimental, and the request does not opt in.
+
+    :param name: the method, for people
+    :param header: header for opting in; empty: the service does not offer
+        experimental methods
+    """
+
+    status = 404
+    code = 'microversion-method-experimental'
+    title = 'Method is experimental'
+    type_name = 'HTTPNotFound'
+
+    def __init__(self, name: str, header: str) -> None:
+        self.header = header
+        super().__init__(
+            f'{name} is experimental: it may change without a new version.'
+            f" To use it, send '{header}: true'."
+            if header
+            else f'{name} is experimental and disabled in this service.'
+        )
+
+
+class UnexpectedError(ApiError):
+    """The method raised an error that it does not declare."""
+
+    status = 500
+    code = 'internal'
+    title = 'Internal error'
+    type_name = 'InternalError'
+
+    def __init__(self) -> None:
+        super().__init__('The server failed to process the request.')
 
 
 class InputError(ApiError):

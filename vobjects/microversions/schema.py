@@ -64,6 +64,16 @@ def body_schema(
     return schema
 
 
+def all_field_names(cls: RequestType) -> tuple[str, ...]:
+    """Return the fields that a type has at any of its microversions."""
+    versions = ['1.0', *cls.VERSION_MAP.values()]
+    return tuple(
+        dict.fromkeys(
+            name for version in versions for name in cls.fields_at(version)
+        )
+    )
+
+
 def validate(
     cls: RequestType,
     microversion: Version,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that a body's key names."""
+"""Actions, selected by the key of the body."""
 
 from __future__ import annotations
 
@@ -35,21 +35,25 @@ class Controller:
         return 'other'
 
 
-class More:
+class ScaleController:
     @action('scale_in')
     def scale_in(self, req, identity, body):
         return 'scaled'
 
 
 def act(version, body, *controllers):
-    asked = {MICROVERSION: Version.parse(version)}
-    return Actions(*(controllers or [Controller()]))(asked, 'c1', body=body)
+    request = {MICROVERSION: Version.parse(version)}
+    call_action = Actions(*(controllers or [Controller()]))
+    return call_action(request, 'c1', body=body)
 
 
-def test_action_that_the_body_names_is_done():
+def test_action_named_by_the_body_is_called():
     assert act('1.2', {'run': {}}) == ('run', 'c1', {'run': {}})
     assert act('1.0', {'stop': {}}) == ('halt', 'c1', {'stop': {}})
-    assert act('1.0', {'scale_in': 1}, Controller(), More()) == 'scaled'
+    assert (
+        act('1.0', {'scale_in': 1}, Controller(), ScaleController())
+        == 'scaled'
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,19 +71,19 @@ def test_action_that_the_body_names_is_done():
         ('1.2', ['run'], 'must be a JSON object'),
     ],
 )
-def test_body_that_names_no_action_is_refused(version, body, problem):
+def test_body_when_it_names_no_action_is_rejected(version, body, problem):
     with pytest.raises(errors.ValidationError, match=problem):
         act(version, body)
 
 
-def test_action_of_a_later_version_is_not_there_yet():
+def test_action_when_of_a_later_version_names_that_version():
     with pytest.raises(
         errors.MethodNotAtVersion, match=r'run needs API version 1\.2 or later'
     ):
         act('1.1', {'run': {}})
 
 
-def test_two_actions_of_one_key_are_refused_by_naming_both():
+def test_actions_with_the_same_key_are_an_error_with_both_locations():
     with pytest.raises(exceptions.DeclarationError, match='twice') as caught:
         Actions(Controller(), Controller())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One name, several versions: what is called, and what cannot be declared."""
+"""Dispatch to functions of one name by version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def at(text):
 
 
 class Controller:
-    """As in seed 001: changed at 1.5, and gone after 1.9."""
+    """Methods that changed in 1.5 and ended after 1.9."""
 
     def __init__(self):
         self.name = 'controller'
@@ -34,7 +34,7 @@ class Controller:
         return f'{self.name} first {identity}'
 
     @api_version('1.5', '1.9')
-    def show(self, req, identity):  # noqa: F811 - the seeds' spelling
+    def show(self, req, identity):  # noqa: F811 - Nova's spelling
         return f'{self.name} second {identity}'
 
     @api_version('1.0', '1.7')
@@ -82,7 +82,7 @@ def test_method_when_called_is_the_one_of_the_version(version, expected):
         ('2.0', 'was removed in API version 1.10'),
     ],
 )
-def test_method_when_missing_says_which_versions_have_it(version, words):
+def test_method_when_missing_names_the_versions_that_have_it(version, words):
     with pytest.raises(errors.MethodNotAtVersion) as caught:
         Controller().show(at(version), 'x')
 
@@ -108,7 +108,7 @@ def test_method_when_open_ended_serves_every_later_version():
         ([('1.3', '1.5')], 'version 1.3 to 1.5;'),
     ],
 )
-def test_missing_method_says_ranges_in_words(ranges, words):
+def test_method_when_missing_describes_ranges_in_words(ranges, words):
     function = versioned(ranges)
 
     with pytest.raises(errors.MethodNotAtVersion, match=words):
@@ -131,7 +131,7 @@ def test_range_across_majors_serves_all_between():
         function.at(Version(2, 10))
 
 
-def test_call_without_negotiation_says_what_is_missing():
+def test_call_without_negotiation_names_the_middleware():
     with pytest.raises(LookupError, match='Microversions middleware'):
         Controller().show({}, 'x')
 
@@ -141,7 +141,7 @@ def test_call_without_request_is_a_type_error():
         Controller().index()
 
 
-def test_request_may_be_environ_or_hold_one_or_a_version_request():
+def test_request_may_be_an_environ_or_an_object():
     environ = at('1.8')
     webob_like = types.SimpleNamespace(environ=environ)
     senlin_like = types.SimpleNamespace(version_request=Version(1, 8))
@@ -182,39 +182,43 @@ class Mixed:
     ('call', 'old', 'new'),
     [
         (
-            lambda one, req: one.same(req, 1, 2),
+            lambda mixed, req: mixed.same(req, 1, 2),
             ('old', 1, 2),
             ('new', 1, 2),
         ),
         (
-            lambda one, req: one.same(req, body=2, identity=1),
+            lambda mixed, req: mixed.same(req, body=2, identity=1),
             ('old', 1, 2),
             ('new', 1, 2),
         ),
-        (lambda one, req: one.other(req, 1), ('old', 1), ('new', 1)),
-        (lambda one, req: one.free(req), ('old', 3, 'name'), ('new', (), {})),
+        (lambda mixed, req: mixed.other(req, 1), ('old', 1), ('new', 1)),
         (
-            lambda one, req: one.free(req, 4, sort='id'),
+            lambda mixed, req: mixed.free(req),
+            ('old', 3, 'name'),
+            ('new', (), {}),
+        ),
+        (
+            lambda mixed, req: mixed.free(req, 4, sort='id'),
             ('old', 4, 'id'),
             ('new', (4,), {'sort': 'id'}),
         ),
     ],
 )
-def test_arguments_reach_the_function_as_they_were_given(call, old, new):
+def test_arguments_are_passed_unchanged(call, old, new):
     assert call(Mixed(), at('1.0')) == old
     assert call(Mixed(), at('1.9')) == new
     assert call(Mixed(), types.SimpleNamespace(environ=at('1.9'))) == new
 
 
 def test_parameter_may_have_any_name():
-    class Made:
+    class Sample:
         @api_version('1.0')
         def show(self, req, type, function, found, __found):  # noqa: A002
             return [type, function, found, __found]
 
     for request in (at('1.0'), types.SimpleNamespace(environ=at('1.1'))):
         for _ in range(2):
-            assert Made().show(request, *range(4)) == list(range(4))
+            assert Sample().show(request, *range(4)) == list(range(4))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +230,7 @@ def test_parameter_may_have_any_name():
         ('1.9', {'identity': 1}, False),
     ],
 )
-def test_name_of_an_argument_is_that_of_the_version(version, named, allowed):
+def test_argument_name_is_that_of_the_version(version, named, allowed):
     if allowed:
         assert Mixed().other(at(version), **named)[1] == 1
     else:
@@ -234,7 +238,7 @@ def test_name_of_an_argument_is_that_of_the_version(version, named, allowed):
             Mixed().other(at(version), **named)
 
 
-def test_error_that_a_function_raises_is_not_taken_for_a_missing_version():
+def test_lookup_error_of_a_function_propagates():
     calls = []
 
     class Failing:
@@ -245,21 +249,21 @@ def test_error_that_a_function_raises_is_not_taken_for_a_missing_version():
 
     controller = Failing()
 
-    for _ in range(2):  # once looked for, once remembered
+    for _ in range(2):  # the second call uses the cache
         with pytest.raises(KeyError, match='nothing') as caught:
             controller.show(at('1.0'))
         assert caught.value.__context__ is None
     assert len(calls) == 2
 
 
-def test_refusal_is_no_consequence_of_how_it_was_looked_for():
+def test_missing_method_error_is_not_chained():
     with pytest.raises(errors.MethodNotAtVersion) as caught:
         Controller().show(at('1.0'), 'x')
 
     assert caught.value.__context__ is None
 
 
-def test_method_of_a_class_shows_the_newest_function():
+def test_method_of_a_class_has_the_signature_of_the_newest():
     assert list(inspect.signature(Mixed.other).parameters) == [
         'self',
         'req',
@@ -269,31 +273,31 @@ def test_method_of_a_class_shows_the_newest_function():
     assert Mixed.free.__module__ == __name__
 
 
-def test_attribute_that_a_decorator_above_sets_is_kept():
+def test_attributes_set_by_a_decorator_above_are_kept():
     def exposed(function):
         function.exposed = True
         return function
 
-    class Made:
+    class Sample:
         @exposed
         @api_version('1.0')
         def show(self, req):
             return 'shown'
 
-    assert Made.show.exposed
-    assert Made().show(at('1.0')) == 'shown'
+    assert Sample.show.exposed
+    assert Sample().show(at('1.0')) == 'shown'
 
 
-def test_wrapper_of_a_made_method_is_a_function_of_its_own():
+def test_wrapper_of_a_versioned_method_is_not_versioned():
     @functools.wraps(Mixed.same)
-    def loud(self, req, identity, body):
-        return 'loud'
+    def wrapper(self, req, identity, body):
+        return 'wrapper'
 
-    assert dispatch.versioned_of(loud) is None
-    assert dispatch.resolve(loud, Version(1, 0)) is loud
+    assert dispatch.versioned_of(wrapper) is None
+    assert dispatch.resolve(wrapper, Version(1, 0)) is wrapper
 
 
-def test_resolve_gives_the_function_bound_as_the_handler_was():
+def test_resolve_returns_the_function_bound_like_the_handler():
     controller = Controller()
 
     assert (
@@ -306,7 +310,7 @@ def test_resolve_gives_the_function_bound_as_the_handler_was():
         dispatch.resolve(controller.show, Version(1, 1))
 
 
-def test_subclass_when_it_declares_anew_replaces_all_ranges():
+def test_subclass_when_it_redeclares_a_method_replaces_all_ranges():
     class Special(Controller):
         @api_version('1.0')
         def show(self, req, identity):
@@ -318,57 +322,57 @@ def test_subclass_when_it_declares_anew_replaces_all_ranges():
 
 
 def test_class_body_when_run_twice_starts_afresh():
-    def make(answer):
-        class Made:
+    def make(result):
+        class Sample:
             @api_version('1.0', '1.1')
             def show(self, req):
-                return answer
+                return result
 
             @show.api_version('1.2')
             def show(self, req):
-                return -answer
+                return -result
 
-        return Made()
+        return Sample()
 
-    one, two = make(1), make(2)
+    first, second = make(1), make(2)
 
-    assert [one.show(at('1.0')), one.show(at('1.2'))] == [1, -1]
-    assert [two.show(at('1.0')), two.show(at('1.2'))] == [2, -2]
+    assert [first.show(at('1.0')), first.show(at('1.2'))] == [1, -1]
+    assert [second.show(at('1.0')), second.show(at('1.2'))] == [2, -2]
 
 
-def test_inner_decorator_that_wraps_is_seen_through():
-    def loud(function):
+def test_inner_decorator_when_it_wraps_is_accepted():
+    def upper_case(function):
         @functools.wraps(function)
         def wrapper(self, req):
             return function(self, req).upper()
 
         return wrapper
 
-    class Made:
+    class Sample:
         @api_version('1.0', '1.1')
-        @loud
+        @upper_case
         def show(self, req):
             return 'old'
 
         @api_version('1.2')
-        @loud
-        def show(self, req):  # noqa: F811 - the seeds' spelling
+        @upper_case
+        def show(self, req):  # noqa: F811 - Nova's spelling
             return 'new'
 
-    assert Made().show(at('1.0')) == 'OLD'
-    assert Made().show(at('1.2')) == 'NEW'
+    assert Sample().show(at('1.0')) == 'OLD'
+    assert Sample().show(at('1.2')) == 'NEW'
 
 
-def test_inner_decorator_that_hides_the_name_is_refused():
-    def careless(function):
+def test_inner_decorator_when_it_hides_the_name_is_rejected():
+    def unwrapped(function):
         return lambda self, req: function(self, req)
 
     # Python 3.11 wraps what a class body's descriptors raise.
     with pytest.raises((RuntimeError, exceptions.DeclarationError)) as caught:
 
-        class Made:
+        class Sample:
             @api_version('1.0')
-            @careless
+            @unwrapped
             def show(self, req):
                 return 'old'
 
@@ -386,7 +390,7 @@ def test_inner_decorator_that_hides_the_name_is_refused():
         [('1.2', '1.4'), ('1.0', '1.9')],
     ],
 )
-def test_overlap_is_an_error_that_names_both_places(ranges):
+def test_overlap_is_an_error_with_both_locations(ranges):
     with pytest.raises(
         exceptions.DeclarationError, match='overlaps'
     ) as caught:
@@ -403,7 +407,7 @@ def test_overlap_is_an_error_that_names_both_places(ranges):
         [('1.0', '1.4'), ('3.0', None)],
     ],
 )
-def test_gap_is_an_error_that_names_both_places(ranges):
+def test_gap_is_an_error_with_both_locations(ranges):
     with pytest.raises(exceptions.DeclarationError, match=r'1\.5') as caught:
         versioned(ranges)
 
@@ -411,19 +415,19 @@ def test_gap_is_an_error_that_names_both_places(ranges):
 
 
 @pytest.mark.parametrize(('low', 'high'), [('1.5', '1.4'), (Version(), '1.4')])
-def test_range_that_cannot_be_is_an_error(low, high):
+def test_range_when_empty_is_an_error(low, high):
     with pytest.raises(
         exceptions.DeclarationError, match=r'test_dispatch\.py'
     ):
         versioned([(low, high)])
 
 
-def test_bound_that_is_no_version_is_an_error():
+def test_bound_when_malformed_is_an_error():
     with pytest.raises(exceptions.InvalidVersion):
         versioned([('1.01', None)])
 
 
-def test_declaration_after_a_refused_one_starts_afresh():
+def test_declaration_after_a_rejected_one_starts_afresh():
     with pytest.raises(exceptions.DeclarationError):
         versioned([('1.0', None), ('1.5', None)])
 
@@ -437,7 +441,7 @@ def test_check_when_all_is_reachable_passes():
 
 
 @pytest.mark.parametrize('low', ['1.15', '2.0'])
-def test_check_when_a_range_is_beyond_the_service_names_it(low):
+def test_check_when_a_range_is_not_served_is_an_error(low):
     function = versioned(
         [('1.0', f'{low[:-1]}{int(low[-1]) - 1}')]
         if low != '2.0'
@@ -446,11 +450,11 @@ def test_check_when_a_range_is_beyond_the_service_names_it(low):
     if low == '1.15':
         function.api_version(low)(lambda: None)
 
-    with pytest.raises(exceptions.DeclarationError, match='never reached'):
+    with pytest.raises(exceptions.DeclarationError, match='unreachable'):
         dispatch.check(presets.SENLIN, function)
 
 
-LOST = {
+HIDDEN = {
     'a method': """
         class Controller:
             @api_version('1.0', '1.4')
@@ -467,9 +471,11 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize('kind', LOST)
-def test_check_when_a_function_is_hidden_names_it(kind, tmp_path, monkeypatch):
-    handler = imported(LOST[kind], tmp_path, monkeypatch).handler
+@pytest.mark.parametrize('kind', HIDDEN)
+def test_check_when_a_function_is_hidden_is_an_error(
+    kind, tmp_path, monkeypatch
+):
+    handler = import_source(HIDDEN[kind], tmp_path, monkeypatch).handler
 
     with pytest.raises(exceptions.DeclarationError, match='hidden') as caught:
         dispatch.check(presets.SENLIN, handler)
@@ -484,7 +490,7 @@ def test_module_when_reloaded_starts_afresh(tmp_path, monkeypatch):
         @api_version('1.5')
         def show(req): return 'new'
         """
-    module = imported(source, tmp_path, monkeypatch)
+    module = import_source(source, tmp_path, monkeypatch)
 
     module = importlib.reload(module)
 
@@ -493,28 +499,7 @@ def test_module_when_reloaded_starts_afresh(tmp_path, monkeypatch):
     dispatch.check(presets.SENLIN, module.show)
 
 
-@pytest.mark.parametrize(
-    ('low', 'high', 'expected'),
-    [
-        ('1.8', None, True),
-        ('1.9', None, False),
-        (None, '1.8', True),
-        (None, '1.7', False),
-        ('1.2', '1.10', True),
-        (Version(1, 8), Version(1, 8), True),
-        (None, None, True),
-    ],
-)
-def test_is_supported_compares_as_numbers(low, high, expected):
-    assert dispatch.is_supported(at('1.8'), low, high) is expected
-
-
-def test_is_supported_when_a_bound_is_malformed_is_an_error():
-    with pytest.raises(exceptions.InvalidVersion):
-        dispatch.is_supported(at('1.8'), '1.o8')
-
-
-def test_thousand_versions_each_reach_their_own_function():
+def test_each_of_a_thousand_versions_has_its_own_function():
     function = versioned(
         [(Version(1, minor), Version(1, minor)) for minor in range(1000)]
     )
@@ -525,7 +510,7 @@ def test_thousand_versions_each_reach_their_own_function():
 
 
 def versioned(ranges):
-    """Declare functions that answer their position."""
+    """Declare functions that return their position."""
     result = None
     for position, (low, high) in enumerate(ranges):
         add = api_version if result is None else result.api_version
@@ -533,7 +518,7 @@ def versioned(ranges):
     return result
 
 
-def imported(source, directory, monkeypatch):
+def import_source(source, directory, monkeypatch):
     name = f'sample_{abs(hash(source))}'
     path = directory / f'{name}.py'
     path.write_text(
@@ -547,14 +532,14 @@ def imported(source, directory, monkeypatch):
     return module
 
 
-class OfTheThread:
-    """As a framework's variable for the request that a thread serves."""
+class CurrentRequest:
+    """A framework's thread-local proxy of the request."""
 
     environ = at('1.2')
 
 
-def test_request_that_is_no_argument_is_named_once():
-    current = OfTheThread()
+def test_request_proxy_is_used_instead_of_an_argument():
+    current = CurrentRequest()
     versioned = functools.partial(api_version, request=current)
 
     @versioned('1.0', '1.4')
@@ -571,7 +556,7 @@ def test_request_that_is_no_argument_is_named_once():
             return f'old {name}'
 
         @versioned('1.5')
-        def get(self, name):  # noqa: F811 - the seeds' spelling
+        def get(self, name):  # noqa: F811 - Nova's spelling
             return f'new {name}'
 
     assert (view('a'), Rest().get(name='a')) == ('old a', 'old a')
@@ -579,19 +564,11 @@ def test_request_that_is_no_argument_is_named_once():
     assert (view(name='a'), Rest().get('a')) == ('new a', 'new a')
 
 
-def test_version_is_found_in_the_env_of_a_falcon_request():
-    request = types.SimpleNamespace(env=at('1.7'))
+def test_signature_is_that_of_the_newest_function():
+    # Frameworks use it to find the arguments of a view.
+    signature = inspect.signature(listing)
 
-    assert dispatch.version_of(request) == Version(1, 7)
-    with pytest.raises(LookupError):
-        dispatch.version_of(types.SimpleNamespace(env={}))
-
-
-def test_versioned_function_shows_the_signature_of_the_newest():
-    # Frameworks look at it to find the arguments of a view.
-    found = inspect.signature(listing)
-
-    assert list(found.parameters) == ['req', 'limit']
+    assert list(signature.parameters) == ['req', 'limit']
     assert list(inspect.signature(Controller.index).parameters) == [
         'self',
         'req',

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decorators say of the methods of controllers, and what keeps it."""
+"""Declarations of controller methods, and their enforcement."""
 
 from __future__ import annotations
-
-import types
 
 import pytest
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch, method_spec, responses
+from vobjects.controllers import dispatch, method_spec, wrapper
 from vobjects.controllers.dispatch import api_version
 from vobjects.controllers.responses import expected_errors, removed, response
 from vobjects.controllers.validation import (
@@ -16,23 +14,19 @@ from vobjects.controllers.validation import (
     response_body_schema,
     schema,
 )
-from vobjects.controllers.version_request import (
-    APIVersionRequest,
-    VersionedRequest,
-)
 from vobjects.microversions import errors, presets
 from vobjects.microversions.policy import MICROVERSION
 from vobjects.versions import Version
 
 TEXT = {'type': 'string'}
-ONE = {
+SCHEMA = {
     'type': 'object',
     'properties': {'name': TEXT},
     'required': ['name'],
     'additionalProperties': False,
 }
-TWO = {**ONE, 'properties': {'name': TEXT, 'tag': TEXT}}
-QUERY = {
+TAG_SCHEMA = {**SCHEMA, 'properties': {'name': TEXT, 'tag': TEXT}}
+QUERY_SCHEMA = {
     'type': 'object',
     'properties': {
         'limit': {'type': 'integer', 'minimum': 1},
@@ -43,7 +37,7 @@ QUERY = {
 
 
 class Failure(Exception):
-    """As frameworks raise them."""
+    """An error as frameworks raise it."""
 
     def __init__(self, code):
         self.code = code
@@ -51,8 +45,8 @@ class Failure(Exception):
 
 class Controller:
     @api_version('1.0', '1.4')
-    @schema(ONE, '1.0', '1.2')
-    @schema(TWO, '1.3')
+    @schema(SCHEMA, '1.0', '1.2')
+    @schema(TAG_SCHEMA, '1.3')
     @response(202, '1.0', '1.1')
     @response(201, '1.2')
     def create(self, req, body):
@@ -60,11 +54,11 @@ class Controller:
 
     @create.api_version('1.5')
     @removed('1.8', 'Use POST /v1/things.')
-    @schema(TWO)
+    @schema(TAG_SCHEMA)
     def create(self, req, body):
         return 'new', body
 
-    @query_schema(QUERY)
+    @query_schema(QUERY_SCHEMA)
     @response_body_schema({'type': 'array', 'maxItems': 1})
     def index(self, req, query):
         return list(query.items())
@@ -75,11 +69,11 @@ class Controller:
         raise error
 
 
-def at(version, query='', **more):
+def request_at(version, query='', **environ):
     return {
         MICROVERSION: Version.parse(version),
         'QUERY_STRING': query,
-        **more,
+        **environ,
     }
 
 
@@ -91,9 +85,12 @@ def at(version, query='', **more):
         ('1.5', {'name': 'x', 'tag': 'y'}, 'new'),
     ],
 )
-def test_body_that_fits_its_version_arrives(version, body, expected):
-    assert Controller().create(at(version), body=body) == (expected, body)
-    assert Controller().create(at(version), body) == (expected, body)
+def test_body_when_valid_at_its_version_is_passed(version, body, expected):
+    assert Controller().create(request_at(version), body=body) == (
+        expected,
+        body,
+    )
+    assert Controller().create(request_at(version), body) == (expected, body)
 
 
 @pytest.mark.parametrize(
@@ -107,63 +104,65 @@ def test_body_that_fits_its_version_arrives(version, body, expected):
         ('1.0', None, 'body: must be a JSON object, not null'),
     ],
 )  # fmt: skip
-def test_body_that_does_not_fit_is_refused(version, body, problem):
+def test_body_when_invalid_at_its_version_is_rejected(version, body, problem):
     with pytest.raises(errors.ValidationError, match=problem):
-        Controller().create(at(version), body=body)
+        Controller().create(request_at(version), body=body)
 
 
-def test_query_is_read_by_its_types():
-    asked = at('1.0', 'limit=3&name=a&name=b')
+def test_query_is_converted_to_its_types():
+    request = request_at('1.0', 'limit=3&name=a&name=b')
 
-    assert Controller().index(asked) == [('limit', 3), ('name', ['a', 'b'])]
+    assert Controller().index(request) == [('limit', 3), ('name', ['a', 'b'])]
 
 
 @pytest.mark.parametrize('query', ['limit=0', 'limit=x', 'nope=1',
                                    'limit=1&limit=2'])  # fmt: skip
-def test_query_that_does_not_fit_is_refused(query):
+def test_query_when_invalid_is_rejected(query):
     with pytest.raises(errors.ValidationError, match=r'^query'):
-        Controller().index(at('1.0', query))
+        Controller().index(request_at('1.0', query))
 
 
-def test_answer_is_held_against_its_schema_where_that_is_asked():
+def test_response_is_validated_when_the_environ_requests_it():
     query = 'limit=3&name=a'
-    watched = at('1.0', query, **{method_spec.CHECK_ANSWERS: True})
+    request = request_at('1.0', query, **{wrapper.CHECK_RESPONSES: True})
 
-    assert len(Controller().index(at('1.0', query))) == 2
-    with pytest.raises(exceptions.VobjectsError, match=r'index answers at'):
-        Controller().index(watched)
+    assert len(Controller().index(request_at('1.0', query))) == 2
+    with pytest.raises(
+        exceptions.VobjectsError, match=r'index: the response at'
+    ):
+        Controller().index(request)
 
 
 @pytest.mark.parametrize(
     ('version', 'status'), [('1.1', 202), ('1.2', 201), ('1.6', 200)]
 )
-def test_success_has_the_status_of_its_version(version, status):
-    at_ = Version.parse(version)
+def test_success_status_is_that_of_the_version(version, status):
+    parsed = Version.parse(version)
 
-    method = dispatch.resolve(Controller.create, at_)
-    assert method_spec.success(method, at_) == status
+    method = dispatch.resolve(Controller.create, parsed)
+    assert method_spec.success_status(method, parsed) == status
 
 
 @pytest.mark.parametrize('version', ['1.8', '1.14'])
-def test_method_that_was_removed_answers_410_with_the_reason(version):
-    with pytest.raises(responses.MethodRemoved) as caught:
-        Controller().create(at(version), body={'name': 'x'})
+def test_method_when_removed_responds_410_with_the_reason(version):
+    with pytest.raises(errors.MethodRemoved) as caught:
+        Controller().create(request_at(version), body={'name': 'x'})
 
     assert caught.value.status == 410
     assert caught.value.detail == (
-        "create is gone since API version '1.8'. Use POST /v1/things."
+        "create was removed in API version '1.8'. Use POST /v1/things."
     )
 
 
-def test_method_with_an_end_and_a_removal_says_why():
+def test_method_when_its_range_ended_with_a_removal_gives_the_reason():
     @api_version('1.0', '1.4')
-    @removed('1.5', 'Nobody used it.')
+    @removed('1.5', 'It was unused.')
     def show(req):
         return 'shown'
 
-    assert show(at('1.4')) == 'shown'
-    with pytest.raises(responses.MethodRemoved, match='Nobody used it'):
-        show(at('1.5'))
+    assert show(request_at('1.4')) == 'shown'
+    with pytest.raises(errors.MethodRemoved, match='It was unused'):
+        show(request_at('1.5'))
 
 
 @pytest.mark.parametrize(
@@ -176,9 +175,9 @@ def test_method_with_an_end_and_a_removal_says_why():
         ('1.5', type('Falcon', (Exception,), {'status': '404 Not Found'})()),
     ],
 )
-def test_error_that_is_expected_passes(version, error):
+def test_error_when_expected_propagates(version, error):
     with pytest.raises(type(error)) as caught:
-        Controller().fail(at(version), error)
+        Controller().fail(request_at(version), error)
 
     assert caught.value is error
 
@@ -191,14 +190,14 @@ def test_error_that_is_expected_passes(version, error):
         ('1.0', ValueError('secret')),
     ],
 )
-def test_error_that_is_not_expected_is_a_fault_of_ours(version, error, caplog):
-    with pytest.raises(responses.UnexpectedError) as caught:
-        Controller().fail(at(version), error)
+def test_error_when_unexpected_becomes_a_500(version, error, caplog):
+    with pytest.raises(errors.UnexpectedError) as caught:
+        Controller().fail(request_at(version), error)
 
     assert caught.value.status == 500
     assert 'secret' not in caught.value.detail
     assert caught.value.__cause__ is error
-    assert 'does not declare' in caplog.text
+    assert 'undeclared error' in caplog.text
 
 
 def declare(*decorators):
@@ -221,8 +220,8 @@ def declare(*decorators):
         ([(None, '1.5'), ('1.6', None)], 'for no version of'),
     ],
 )
-def test_schemas_that_do_not_fit_the_method_are_refused(ranges, problem):
-    decorators = [schema(ONE, *one) for one in ranges]
+def test_schemas_when_their_ranges_do_not_match_are_rejected(ranges, problem):
+    decorators = [schema(SCHEMA, *bounds) for bounds in ranges]
 
     with pytest.raises(exceptions.DeclarationError, match=problem) as caught:
         declare(api_version('1.0', '1.5'), *decorators)
@@ -234,39 +233,22 @@ def test_schemas_that_do_not_fit_the_method_are_refused(ranges, problem):
     'decorators',
     [
         lambda: [schema({'type': 'nothing'})],
-        lambda: [schema(ONE, '1.5', '1.4')],
+        lambda: [schema(SCHEMA, '1.5', '1.4')],
         lambda: [response(200), response(202)],
-        lambda: [schema(ONE), api_version('1.0')],
+        lambda: [schema(SCHEMA), api_version('1.0')],
         lambda: [api_version('1.5'), removed('1.5', 'x')],
     ],
 )
-def test_declaration_that_cannot_be_is_refused(decorators):
+def test_declaration_when_contradictory_is_rejected(decorators):
     with pytest.raises(exceptions.DeclarationError):
         declare(*decorators())
 
 
-def test_plain_method_has_to_have_a_schema_at_every_version():
-    whole, half = (declare(schema(ONE, '1.0', last)) for last in (None, '1.9'))
+def test_check_when_a_version_has_no_schema_is_an_error():
+    complete, partial = (
+        declare(schema(SCHEMA, '1.0', last)) for last in (None, '1.9')
+    )
 
-    dispatch.check(presets.SENLIN, whole)
+    dispatch.check(presets.SENLIN, complete)
     with pytest.raises(exceptions.DeclarationError, match=r'from 1\.10 on'):
-        dispatch.check(presets.SENLIN, half)
-
-
-@pytest.mark.parametrize('name', ['environ', 'env'])
-def test_request_class_has_the_version_under_the_seeds_name(name):
-    class Request(VersionedRequest, types.SimpleNamespace):
-        pass
-
-    request = Request(**{name: at('1.7')})
-
-    assert request.version_request == APIVersionRequest('1.7')
-    assert isinstance(request.version_request, APIVersionRequest)
-
-
-def test_request_that_nobody_negotiated_has_no_version():
-    class Request(VersionedRequest):
-        environ = {}
-
-    with pytest.raises(LookupError, match='middleware'):
-        Request().version_request  # noqa: B018 - it raises
+        dispatch.check(presets.SENLIN, partial)

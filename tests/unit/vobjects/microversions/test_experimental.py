@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that may still change: only for those who ask for such ones."""
+"""Experimental methods, for requests that opt in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def application(environ, start_response):
     return [content]
 
 
-def ask(policy, version, **headers):
+def request(policy, version, **headers):
     app = middleware.Microversions(application, policy)
     return wsgi.call(
         app,
@@ -46,50 +46,50 @@ def ask(policy, version, **headers):
     )
 
 
-@pytest.mark.parametrize('said', ['true', 'True', ' TRUE '])
-def test_who_asks_is_served_and_told_so(said):
-    answer = ask(POLICY, '1.5', **{HEADER: said})
+@pytest.mark.parametrize('value', ['true', 'True', ' TRUE '])
+def test_request_when_it_opts_in_is_served(value):
+    response = request(POLICY, '1.5', **{HEADER: value})
 
-    assert (answer.status, answer.body) == (200, b'new')
-    assert answer.headers[HEADER.lower()] == 'true'
-    assert HEADER in answer.headers['vary']
+    assert (response.status, response.body) == (200, b'new')
+    assert response.headers[HEADER.lower()] == 'true'
+    assert HEADER in response.headers['vary']
 
 
 @pytest.mark.parametrize('headers', [{}, {HEADER: 'false'}, {HEADER: '1'}])
-def test_who_does_not_ask_gets_404_that_says_how(headers):
-    answer = ask(POLICY, '1.5', **headers)
+def test_request_without_opt_in_gets_404_that_names_the_header(headers):
+    response = request(POLICY, '1.5', **headers)
 
-    assert answer.status == 404
-    (error,) = answer.json['errors']
+    assert response.status == 404
+    (error,) = response.json['errors']
     assert error['code'] == 'clustering.microversion-method-experimental'
     assert f"'{HEADER}: true'" in error['detail']
-    assert HEADER.lower() not in answer.headers
-    assert HEADER in answer.headers['vary']
+    assert HEADER.lower() not in response.headers
+    assert HEADER in response.headers['vary']
 
 
-def test_other_methods_need_no_word():
-    answer = ask(POLICY, '1.4')
+def test_other_methods_need_no_opt_in():
+    response = request(POLICY, '1.4')
 
-    assert (answer.status, answer.body) == (200, b'old')
-    assert HEADER.lower() not in answer.headers
-
-
-def test_service_without_such_a_header_does_not_offer_them():
-    answer = ask(presets.SENLIN, '1.5', **{HEADER: 'true'})
-
-    assert answer.status == 404
-    assert 'not offered' in answer.json['errors'][0]['detail']
-    assert HEADER.lower() not in answer.headers
-    assert answer.headers['vary'] == 'OpenStack-API-Version'
+    assert (response.status, response.body) == (200, b'old')
+    assert HEADER.lower() not in response.headers
 
 
-def test_tools_can_see_it():
+def test_service_without_the_header_disables_experimental_methods():
+    response = request(presets.SENLIN, '1.5', **{HEADER: 'true'})
+
+    assert response.status == 404
+    assert 'disabled in' in response.json['errors'][0]['detail']
+    assert HEADER.lower() not in response.headers
+    assert response.headers['vary'] == 'OpenStack-API-Version'
+
+
+def test_spec_says_whether_a_method_is_experimental():
     old, new = (candidate.function for candidate in shrink.candidates)
 
-    assert not method_spec.facts_of(old).experimental
-    assert method_spec.facts_of(new).experimental
+    assert not method_spec.spec_of(old).is_experimental
+    assert method_spec.spec_of(new).is_experimental
 
 
-def test_policy_refuses_what_is_no_header():
+def test_policy_when_the_header_name_is_invalid_is_rejected():
     with pytest.raises(ValueError, match='not the name of a header'):
         dataclasses.replace(POLICY, experimental_header='no header')

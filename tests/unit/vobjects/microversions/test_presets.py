@@ -53,7 +53,7 @@ def application(environ, start_response):
         answer = resolve(young, Version(1, version.minor))(request)
     elif request.path_info == '/early':
         body = b'{"config": {}}'
-        request_parsing.read(samples.SampleEarlyRequest, request, body)
+        request_parsing.parse_body(samples.SampleEarlyRequest, request, body)
         answer = webob.Response('accepted')
     elif request.path_info == '/refused':
         raise errors.ValidationError('body.name', 'is required')

@@ -441,3 +441,10 @@ def test_validate_for_any_object_passes_or_refuses(values, minor):
         isinstance(answer, errors.ValidationError)
         and answer.path.startswith('body.cluster')
     )
+
+
+def test_all_field_names_include_those_of_every_version():
+    names = schema.all_field_names(samples.SampleCreateRequest)
+
+    assert {'color', 'colour', 'legacy', 'force'} <= set(names)
+    assert len(names) == len(set(names))
