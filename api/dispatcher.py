@@ -353,5 +353,5 @@ def _map(content: Any, where: str, compat_message: str = '') -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    limit = exceptions.SHOWN
+    limit = exceptions.MAX_VALUE_LENGTH
     return text if len(text) <= limit else text[: limit - 1] + '…'

@@ -306,7 +306,7 @@ KINDS: Mapping[type[Exception], Kind] = {
         'No engine is alive',
         'No engine is alive, or none can be reached.',
     ),
-    exceptions.OutOfReach: Kind(
+    exceptions.Unreachable: Kind(
         503,
         'service-unavailable',
         'A service that is needed fails',

@@ -354,19 +354,22 @@ class Handler:
     ) -> Any:
         try:
             return self._service.client.call(caller, asked, shown)
-        except (exceptions.LossyDowngrade, exceptions.TypeNotSpoken) as error:
+        except (
+            exceptions.LossyDowngrade,
+            exceptions.UnsupportedType,
+        ) as error:
             # An older engine joined after this request was accepted.
             raise self._as_negotiated_again(error, version) from error
 
     def _as_negotiated_again(
         self,
-        error: exceptions.LossyDowngrade | exceptions.TypeNotSpoken,
+        error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
         version: Version,
     ) -> errors.NegotiationError:
         """Return the error that sending this request again would raise."""
         lowest = self._service.versions.minimum
         limit = self._service.versions.limit(self._service.maximum())
-        cls = objects.registered(error.type_name)
+        cls = objects.registered_type(error.type_name)
         if _is_spoken(cls.version_at(version), error):
             name, needs = self._name(), cls.introduced()
             if isinstance(error, exceptions.LossyDowngrade):
@@ -469,12 +472,12 @@ def _refuse_twice(
 
 
 def _below(
-    error: exceptions.LossyDowngrade | exceptions.TypeNotSpoken,
+    error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
     version: Version,
     lowest: Version,
 ) -> Version:
     """Return the highest microversion that the error does not rule out."""
-    cls = objects.registered(error.type_name)
+    cls = objects.registered_type(error.type_name)
     below = [
         candidate
         for minor in range(lowest.minor, version.minor)
@@ -486,7 +489,7 @@ def _below(
 
 def _is_spoken(
     shown: str | None,
-    error: exceptions.LossyDowngrade | exceptions.TypeNotSpoken,
+    error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
 ) -> bool:
     if shown is None:
         return True

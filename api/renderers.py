@@ -65,7 +65,7 @@ def item(key: str, cls: type[objects.Resource], *also: str) -> Render:
     """
 
     def make(resource: Any, shown: Manifest) -> Rendered:
-        content = objects.plain(resource, shown)
+        content = objects.to_json(resource, shown)
         return Rendered({key: content, **dict.fromkeys(also, content)})
 
     def schema(
@@ -82,7 +82,7 @@ def items(key: str, cls: type[objects.Resource]) -> Render:
     """Return a renderer for a list of resources below a key."""
 
     def make(answer: Any, shown: Manifest) -> Rendered:
-        return Rendered({key: objects.shown_all(answer, shown)})
+        return Rendered({key: objects.to_json_text(answer, shown)})
 
     def schema(
         version: Version, *, early: bool = False
@@ -121,7 +121,7 @@ def started(key: str, cls: type[objects.Resource]) -> Render:
 
     def make(answer: resources.Accepted, shown: Manifest) -> Rendered:
         resource = getattr(answer, key)
-        return Rendered({key: objects.plain(resource, shown)}, answer.action)
+        return Rendered({key: objects.to_json(resource, shown)}, answer.action)
 
     def schema(
         version: Version, *, early: bool = False
@@ -156,7 +156,7 @@ def _nothing(answer: Any, shown: Manifest) -> Rendered:
 
 
 def _operations(answer: Any, shown: Manifest) -> Rendered:
-    return Rendered(objects.plain(answer, shown))
+    return Rendered(objects.to_json(answer, shown))
 
 
 def _operations_schema(
@@ -180,11 +180,11 @@ def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _event(answer: resources.Event, shown: Manifest) -> Rendered:
-    return Rendered({'event': _with_cluster(objects.plain(answer, shown))})
+    return Rendered({'event': _with_cluster(objects.to_json(answer, shown))})
 
 
 def _events(answer: Any, shown: Manifest) -> Rendered:
-    found = objects.plain_all(answer, shown)
+    found = objects.to_json_list(answer, shown)
     return Rendered({'events': [_with_cluster(one) for one in found]})
 
 
@@ -217,7 +217,7 @@ def _events_schema(
 
 
 def _build_info(answer: resources.BuildInfo, shown: Manifest) -> Rendered:
-    both = objects.plain(answer, shown)
+    both = objects.to_json(answer, shown)
     # The API's own revision; the engine cannot know it.
     both['api'] = {'revision': importlib.metadata.version('vobjects')}
     return Rendered({'build_info': both})

@@ -123,7 +123,7 @@ def _stand_in() -> str:
         spoken = installed_locks.declared_manifest(
             installed_locks.at_release(release)
         )
-        manifest.stand_in(server.emulated_manifest(spoken))
+        manifest.emulate(server.emulated_manifest(spoken))
     return release
 
 

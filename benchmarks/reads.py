@@ -66,7 +66,7 @@ def main() -> int:
         _fill(engine, chosen.rows)
         endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
-            manifest=manifest.own(),
+            manifest=manifest.local(),
             context_from=context.from_dict,
         )
         print(f'{chosen.database}, {chosen.rows} rows, {NUMBER} in a round')
@@ -196,7 +196,7 @@ def _measure(
     render: renderers.Render,
     chosen: argparse.Namespace,
 ) -> None:
-    speaks = manifest.own()
+    speaks = manifest.local()
     message = serializer.to_bytes(request, speaks).decode()
     caller = fleet.caller().to_dict()
     shown = manifest.at_microversion(Version.parse(chosen.version))

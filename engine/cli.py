@@ -83,7 +83,7 @@ def db(argv: list[str]) -> int:
     :returns: exit code: 0, or as documented by the command's ``--help``
     :raises vobjects.exceptions.FleetError: see :mod:`engine.db.schema_phase`
     :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises vobjects.exceptions.OutOfReach: the database does not answer
+    :raises vobjects.exceptions.Unreachable: the database does not answer
     :raises engine.db.database.UnusableError: the URL cannot be used to connect
     :raises SystemExit: from argparse
     """
@@ -156,7 +156,7 @@ def announce(conf: cfg.ConfigOpts) -> None:
 def check_bus(conf: cfg.ConfigOpts) -> None:
     """Connect to the message bus once; oslo.messaging would retry forever.
 
-    :raises vobjects.exceptions.OutOfReach: the message bus does not answer
+    :raises vobjects.exceptions.Unreachable: the message bus does not answer
     """
     opened = transport.open_transport(conf, topics.EXCHANGE)
     try:

@@ -58,7 +58,7 @@ def _check(options: argparse.Namespace) -> int:
     for name in options.connect or ():
         try:
             _SERVERS[name](conf)
-        except exceptions.OutOfReach as error:
+        except exceptions.Unreachable as error:
             _say(str(error))
             return OUT_OF_REACH
     if findings:

@@ -52,7 +52,7 @@ from engine.trusts import base as delegations
 from engine.trusts import revoker
 from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import fleet_types, wakeups, worker
 
@@ -96,7 +96,7 @@ class Engine:
     :param host: host name to announce; None for that of this machine
     :raises engine.http_client.ConfigError: a forbidden network is invalid
     :raises SchemaError: the database must be upgraded, or is too new
-    :raises vobjects.exceptions.OutOfReach: the database does not answer
+    :raises vobjects.exceptions.Unreachable: the database does not answer
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Engine:
             binary=BINARY,
             host=host or socket.gethostname(),
             release=release or importlib.metadata.version('vobjects'),
-            manifest=speaks or own(),
+            manifest=speaks or local(),
             ledger=ledger,
             services=[handlers(self.runtime) for handlers in HANDLERS],
             expected=(errors.ClusteringError,),

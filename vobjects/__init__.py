@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from vobjects.objects.history import added, changed, removed, renamed
     from vobjects.objects.lists import ObjectListBase
     from vobjects.objects.object import Object, Request, Resource
-    from vobjects.objects.primitives import plain, plain_all
+    from vobjects.objects.primitives import to_json, to_json_list
     from vobjects.objects.registration import (
         register,
-        registered,
+        registered_type,
         registered_types,
     )
     from vobjects.versions import Version
@@ -73,13 +73,13 @@ __all__ = [
     'changed',
     'exceptions',
     'fields',
-    'plain',
-    'plain_all',
     'register',
-    'registered',
+    'registered_type',
     'registered_types',
     'removed',
     'renamed',
+    'to_json',
+    'to_json_list',
 ]
 
 _lazy_attribute = _lazy.attributes(
@@ -89,10 +89,10 @@ _lazy_attribute = _lazy.attributes(
         'vobjects.objects.history': ['added', 'changed', 'removed', 'renamed'],
         'vobjects.objects.lists': ['ObjectListBase'],
         'vobjects.objects.object': ['Object', 'Request', 'Resource'],
-        'vobjects.objects.primitives': ['plain', 'plain_all'],
+        'vobjects.objects.primitives': ['to_json', 'to_json_list'],
         'vobjects.objects.registration': [
             'register',
-            'registered',
+            'registered_type',
             'registered_types',
         ],
         'vobjects.versions': ['Version'],

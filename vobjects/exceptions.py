@@ -10,14 +10,14 @@
     ├── FieldsMissing           a request without its required fields
     ├── ConversionError         an object that cannot be converted
     │   ├── LossyDowngrade      the older version cannot hold a value
-    │   ├── TypeNotSpoken       the older peer does not know the type
+    │   ├── UnsupportedType     a peer does not know the type
     │   └── UnknownField        a primitive with a field its version lacks
     ├── NotPickled              objects cannot be pickled (also a TypeError)
-    ├── OutOfReach              a required server does not respond
+    ├── Unreachable             a required server does not respond
     ├── DeadlinePassed          the caller of a request has given up
     └── FleetError              a problem with the live peers
         ├── NoLivePeer          no peer has reported, or none responds
-        └── UnknownReader       the server does not know a manifest's digest
+        └── UnknownManifest     the server does not know a manifest's digest
 
 Each message states the problem, its location and the fix.
 """
@@ -30,17 +30,19 @@ from typing import Any
 from vobjects import suggestions
 
 #: Maximum length of a caller's value in an error message, in characters.
-SHOWN = 60
+MAX_VALUE_LENGTH = 60
 
 
 def cut(value: Any) -> str:
-    """Return ``repr(value)``, truncated to :data:`SHOWN` characters."""
+    """Return the truncated ``repr`` of a value."""
     return cut_text(repr(value))
 
 
 def cut_text(text: str) -> str:
-    """Return ``text``, truncated to :data:`SHOWN` characters."""
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
+    """Return ``text``, truncated to :data:`MAX_VALUE_LENGTH` characters."""
+    if len(text) <= MAX_VALUE_LENGTH:
+        return text
+    return text[: MAX_VALUE_LENGTH - 1] + '…'
 
 
 class VobjectsError(Exception):
@@ -54,12 +56,12 @@ class VobjectsError(Exception):
         named ``..._Remote``. The ``str()`` of that class also has the
         server's traceback.
         """
-        own: type[BaseException] = next(
+        local_class: type[BaseException] = next(
             cls
             for cls in type(self).__mro__
             if not cls.__name__.endswith('_Remote')
         )
-        return own.__str__(self)
+        return local_class.__str__(self)
 
 
 class InvalidVersion(VobjectsError, ValueError):
@@ -163,8 +165,8 @@ class LossyDowngrade(ConversionError):
         because = f' because {self.peer}' if self.peer else ''
         return (
             f'{self.type_name}.{self.field}={self.value} needs'
-            f' {self.type_name} {self.from_version}, but {self.to_version}'
-            f' must be spoken{because}'
+            f' {self.type_name} {self.from_version}, but the peer supports'
+            f' only {self.to_version}{because}'
         )
 
     def for_peer(self, peer: str) -> LossyDowngrade:
@@ -179,7 +181,7 @@ class LossyDowngrade(ConversionError):
         )
 
 
-class TypeNotSpoken(ConversionError):
+class UnsupportedType(ConversionError):
     """A live peer does not know any version of this type."""
 
     def __init__(self, type_name: str, peer: str = '') -> None:
@@ -188,8 +190,8 @@ class TypeNotSpoken(ConversionError):
         super().__init__(type_name, peer)
 
     def __str__(self) -> str:
-        because = f': {self.peer}' if self.peer else ' by the oldest peer'
-        return f'{self.type_name} is not understood{because}'
+        because = f': {self.peer}' if self.peer else ''
+        return f'a peer does not support {self.type_name}{because}'
 
 
 class UnknownField(ConversionError):
@@ -204,8 +206,8 @@ class UnknownField(ConversionError):
     def __str__(self) -> str:
         return (
             f'{self.type_name} {self.version} has no field {cut(self.field)};'
-            ' the sender labelled a newer form as this version, or misspelled'
-            ' it'
+            ' either the name is misspelled, or the sender stated too old a'
+            ' version'
         )
 
 
@@ -218,13 +220,13 @@ class NotPickled(VobjectsError, TypeError):
 
     def __str__(self) -> str:
         return (
-            f'{self.type_name} is not pickled: a pickle knows no versions,'
-            ' and reading one may run anything; use'
+            f'{self.type_name} cannot be pickled: a pickle has no version,'
+            ' and loading one may run any code; use'
             ' vobjects.rpc.serializer.to_bytes() and from_bytes()'
         )
 
 
-class OutOfReach(VobjectsError):
+class Unreachable(VobjectsError):
     """A server that this process needs does not respond."""
 
 
@@ -240,5 +242,17 @@ class NoLivePeer(FleetError):
     """No peer has reported, or none responds."""
 
 
-class UnknownReader(FleetError):
+class UnknownManifest(FleetError):
     """A caller requested a response for a manifest unknown to the server."""
+
+
+#: Names on the wire that differ from those of the classes. oslo.messaging
+#: sends ``__name__``, and the receiver looks it up in this module.
+_WIRE_NAMES: dict[str, type[VobjectsError]] = {
+    'OutOfReach': Unreachable,
+    'TypeNotSpoken': UnsupportedType,
+    'UnknownReader': UnknownManifest,
+}
+for _name, _class in _WIRE_NAMES.items():
+    _class.__name__ = _name
+    globals()[_name] = _class

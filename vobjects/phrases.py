@@ -22,7 +22,7 @@ def path_to(where: str, steps: Iterable[str | int]) -> str:
     for step in steps:
         if isinstance(step, int):
             path += f'[{step}]'
-        elif step.isidentifier() and len(step) <= exceptions.SHOWN:
+        elif step.isidentifier() and len(step) <= exceptions.MAX_VALUE_LENGTH:
             path += f'.{step}'
         else:
             path += f'[{exceptions.cut(step)}]'

@@ -42,7 +42,7 @@ EXPLAINED = (
 )
 
 #: Errors that are not the action's fault: it is run again.
-PASSING = (exceptions.FleetError, exceptions.OutOfReach)
+PASSING = (exceptions.FleetError, exceptions.Unreachable)
 
 Stage = Callable[['Work'], None]
 

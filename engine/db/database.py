@@ -120,7 +120,7 @@ def report(log: logging.Logger, error: Exception, what: str) -> None:
 
     :param what: the beginning of the line, such as ``Could not look for work``
     """
-    if isinstance(error, exceptions.OutOfReach):
+    if isinstance(error, exceptions.Unreachable):
         log.debug('%s: %s', what, error)
     else:
         log.exception(what)
@@ -146,8 +146,8 @@ class Database:
         registered
     :param create: whether to create the file of an SQLite database. If False,
         a missing file is treated as an empty database.
-    :raises vobjects.exceptions.OutOfReach: the server does not answer; reading
-        and writing raise it, too
+    :raises vobjects.exceptions.Unreachable: the server does not answer;
+        reading and writing raise it, too
     :raises UnusableError: the URL is invalid, or its driver is missing
     """
 
@@ -158,7 +158,7 @@ class Database:
             self.engine.connect().close()
         except UNUSABLE as error:
             is_away = isinstance(error, OUT_OF_REACH)
-            kind = exceptions.OutOfReach if is_away else UnusableError
+            kind = exceptions.Unreachable if is_away else UnusableError
             raise kind(
                 f'[database] connection = {_shown(conf.database.connection)}'
                 f' cannot be used: {_reason(error)}'
@@ -263,7 +263,7 @@ class _Reached:
         self, kind: object, error: BaseException | None, trace: object
     ) -> None:
         if isinstance(error, oslo_db_exception.DBConnectionError):
-            raise exceptions.OutOfReach(
+            raise exceptions.Unreachable(
                 f'the database does not answer: {_first_line(error)}'
             ) from error
 

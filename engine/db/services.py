@@ -62,7 +62,7 @@ class DatabaseLedger:
 
         try:
             return self._database.write(body, urgent=True)
-        except exceptions.OutOfReach as error:
+        except exceptions.Unreachable as error:
             raise exceptions.NoLivePeer(str(error)) from error
         except oslo_db_exception.DBError as error:
             raise exceptions.NoLivePeer(

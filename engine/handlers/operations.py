@@ -64,7 +64,7 @@ class OperationHandlers(clusters.ClusterQueue):
         collected = []
         size = 0
         for row, node in zip(rows, found, strict=True):
-            document = objects.plain(node, manifest.own())
+            document = objects.to_json(node, manifest.local())
             profile = profile_of[row.id]
             if path.mentions('details') and profile is not None:
                 document['details'] = common.details(self.run, row, profile)

@@ -90,7 +90,7 @@ def test_older_engine_is_never_asked_what_it_cannot_do(
     world: fleet.World,
 ) -> None:
     spoken: dict[str, Any] = {
-        **manifest.own(),
+        **manifest.local(),
         'ClusterDeleteRequest': '1.1',
     }
     harmless, harmful = (

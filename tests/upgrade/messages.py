@@ -23,7 +23,7 @@ from vobjects import objects
 from vobjects.clustering import topics
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, profiles
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import client, fleet_types, serializer, transport
 
 #: Counts what the messages make; others make no such things.
@@ -62,7 +62,7 @@ class Messages:
             timeout=PATIENCE,
             serializer=client.ContextSerializer(),
         )
-        self._speaks = Manifest({**own(), **OLD_TYPES})
+        self._speaks = Manifest({**local(), **OLD_TYPES})
         self._context = RequestContext(
             user_id='admin', project_id='admin', roles=['admin']
         )
@@ -124,7 +124,7 @@ class Messages:
             reader=message.reader,
         )
         read = serializer.from_message(answer)
-        return objects.plain(read, self._speaks)
+        return objects.to_json(read, self._speaks)
 
     def _heartbeat(self) -> fleet_types.FleetReport:
         """Return the last heartbeat of an old engine that has left."""

@@ -172,7 +172,7 @@ def _manifest(options: argparse.Namespace, service: Service) -> Lines:
     read such a file.
     """
     if options.microversion is None:
-        found = manifest.own()
+        found = manifest.local()
     else:
         asked = versions.Version.parse(options.microversion)
         found = manifest.at_microversion(asked)
@@ -244,7 +244,7 @@ def _summary(view: fleet.View, service: Service) -> Lines:
 
 
 def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
-    cls = objects.registered(name)
+    cls = objects.registered_type(name)
     spoken = view.cap(service.topic).get(name)
     yield f'{name}: {spoken or "not spoken"}; this build has {cls.VERSION}'
     for limit in view.limits(service.topic):
@@ -284,7 +284,7 @@ def _service(name: str) -> Service:
 
 
 def _known(name: str) -> None:
-    if name not in manifest.own():
+    if name not in manifest.local():
         raise exceptions.VobjectsError(
             f'no type {exceptions.cut(name)}; `vobjects fleet manifest`'
             ' lists them'

@@ -40,7 +40,7 @@ SUMMARIES: Mapping[str, str] = {
 #: exit code. The first match counts.
 _EXPLAINED = (
     ('vobjects.exceptions', 'FleetError', FAILED),
-    ('vobjects.exceptions', 'OutOfReach', FAILED),
+    ('vobjects.exceptions', 'Unreachable', FAILED),
     ('vobjects.exceptions', 'VobjectsError', BAD_INPUT),
     ('oslo_config.cfg', 'Error', BAD_INPUT),
     ('oslo_config.cfg', 'ConfigFileValueError', BAD_INPUT),

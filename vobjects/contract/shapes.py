@@ -181,7 +181,7 @@ def _shown_type(
     :returns: None for other field types
     """
     if isinstance(kind, ovo_fields.Object):
-        cls: Any = objects.registered(kind._obj_name)
+        cls: Any = objects.registered_type(kind._obj_name)
         return resource(cls, microversion, early=early) or {}
     if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
         inner = kind._element_type

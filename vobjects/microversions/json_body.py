@@ -153,7 +153,7 @@ def _number(text: str) -> float:
 
 
 def _shown(digits: str) -> str:
-    shown = exceptions.SHOWN
+    shown = exceptions.MAX_VALUE_LENGTH
     return digits if len(digits) <= shown else f'{digits[:shown]}…'
 
 

@@ -29,14 +29,14 @@ from vobjects.objects.children import Manifest
 from vobjects.objects.lists import ObjectListBase
 from vobjects.objects.object import AnyField, Object, Request, Resource
 from vobjects.objects.primitives import (
-    plain,
-    plain_all,
-    shown_all,
+    to_json,
+    to_json_list,
+    to_json_text,
     versions_in,
 )
 from vobjects.objects.registration import (
     register,
-    registered,
+    registered_type,
     registered_types,
 )
 
@@ -47,11 +47,11 @@ __all__ = [
     'ObjectListBase',
     'Request',
     'Resource',
-    'plain',
-    'plain_all',
     'register',
-    'registered',
+    'registered_type',
     'registered_types',
-    'shown_all',
+    'to_json',
+    'to_json_list',
+    'to_json_text',
     'versions_in',
 ]

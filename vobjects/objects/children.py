@@ -55,7 +55,7 @@ def convert_one(
 ) -> None:
     """Downgrade one object and the objects inside it.
 
-    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
     """
     # Use the child's own name: a subclass of the declared type has its own
     # versions, which are unrelated to those of the declared type.
@@ -81,9 +81,9 @@ def convert_one(
 def spoken(manifest: Manifest, name: str) -> str:
     """Return the version of a type in a manifest.
 
-    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks the type
+    :raises vobjects.exceptions.UnsupportedType: the manifest lacks the type
     """
     try:
         return manifest[name]
     except KeyError:
-        raise exceptions.TypeNotSpoken(name) from None
+        raise exceptions.UnsupportedType(name) from None

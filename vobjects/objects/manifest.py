@@ -118,7 +118,7 @@ class Manifest(Mapping[str, str]):
 _stood_in: Manifest | None = None
 
 
-def stand_in(spoken: Manifest | None) -> Manifest | None:
+def emulate(spoken: Manifest | None) -> Manifest | None:
     """Emulate an older build in this process.
 
     :param spoken: manifest of that build, see
@@ -130,12 +130,12 @@ def stand_in(spoken: Manifest | None) -> Manifest | None:
     return before
 
 
-def stood_in() -> Manifest | None:
+def emulated() -> Manifest | None:
     """Return the manifest that this process emulates, if any."""
     return _stood_in
 
 
-def own() -> Manifest:
+def local() -> Manifest:
     """Return the manifest of this process.
 
     It lists the newest version of every registered type, unless the process

@@ -92,7 +92,7 @@ class Object(ovo_base.VersionedObject):
         and dicts; lists, dicts and sets are copied. A list object has one
         field, ``objects``. Lazy-loaded fields are not loaded.
 
-        For JSON data at a given version, use :func:`vobjects.objects.plain`.
+        For JSON data at a given version, use :func:`vobjects.objects.to_json`.
         """
         return representation.as_dict(self)
 
@@ -193,7 +193,7 @@ class Object(ovo_base.VersionedObject):
         :raises vobjects.exceptions.LossyDowngrade: the older version cannot
             hold a value (not for a Resource, except where a conversion
             function rejects the value)
-        :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+        :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
         """
         if target_version is None and version_manifest is not None:
             target_version = children.spoken(version_manifest, self.obj_name())

@@ -16,49 +16,49 @@ from vobjects.objects.children import Manifest
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.history import History, Plan
 from vobjects.objects.object import Object
-from vobjects.objects.registration import registered
+from vobjects.objects.registration import registered_type
 from vobjects.versions import Version
 
 
-def plain(obj: Object, manifest: Manifest) -> dict[str, Any]:
+def to_json(obj: Object, manifest: Manifest) -> dict[str, Any]:
     """Return an object as JSON data for a reader with the given manifest.
 
     :param manifest: type name -> version, for every type inside ``obj``
     :returns: field name -> JSON value, without envelopes at any depth
-    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks a type
+    :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
     """
     return _strip(obj.obj_to_primitive(version_manifest=manifest))
 
 
-def plain_all(
+def to_json_list(
     objects: Iterable[Object], manifest: Manifest
 ) -> list[dict[str, Any]]:
-    """Return :func:`plain` of each object, without making unread objects.
+    """Return :func:`to_json` of each object, without making unread objects.
 
-    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
     found = _unread_plan(objects, manifest)
     data = None if found is None else lazy_list.data_of(found[0])
     if found is None or data is None:
-        return [plain(one, manifest) for one in objects]
+        return [to_json(one, manifest) for one in objects]
     if found[1] is not None:
         for one in data:
             found[1].apply(one, refuse_loss=False)
     return data
 
 
-def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
+def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
     """Return JSON data of objects, as fast as possible.
 
     It is for :func:`vobjects.objects.codec.json_text.dumps`. The value is the
-    result of :func:`plain_all`, or its JSON text if no object needs to be made
-    and no value converted.
+    result of :func:`to_json_list`, or its JSON text if no object needs to be
+    made and no value converted.
 
-    :raises vobjects.exceptions.TypeNotSpoken: see :func:`plain`
+    :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
     found = _unread_plan(objects, manifest)
     if found is None:
-        return plain_all(objects, manifest)
+        return to_json_list(objects, manifest)
     unmade, plan = found
     written = None
     if plan is None:
@@ -67,7 +67,7 @@ def shown_all(objects: Iterable[Object], manifest: Manifest) -> Any:
         names = [drop.name for drop in plan.drops]
         written = lazy_list.data_text_of(unmade, names)
     if written is None:
-        return plain_all(objects, manifest)
+        return to_json_list(objects, manifest)
     return json_text.included(written)
 
 
@@ -106,7 +106,7 @@ def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     name, version, data = _envelope(primitive)
     yield name, version
-    cls = registered(name)
+    cls = registered_type(name)
     if Version.parse(version) > cls._history.version:
         raise ovo_exception.IncompatibleObjectVersion(
             objname=name, objver=version, supported=cls.VERSION
@@ -136,7 +136,7 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
     Only fields that may hold an envelope are visited.
     """
     name, version, data = _envelope(primitive)
-    for key, kind in _wrapped(registered(name)._history, version):
+    for key, kind in _wrapped(registered_type(name)._history, version):
         if key in data:
             data[key] = _strip_value(kind, data[key])
     return data

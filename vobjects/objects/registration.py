@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register types: check their declarations and derive their histories.
 
-:func:`registered` and :func:`registered_types` look them up by name.
+:func:`registered_type` and :func:`registered_types` look them up by name.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     return cls
 
 
-def registered(name: str) -> type[Object]:
+def registered_type(name: str) -> type[Object]:
     """Return the newest registered class of a type name.
 
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is

@@ -11,7 +11,8 @@ from oslo_versionedobjects import base as ovo_base
 from vobjects import exceptions
 from vobjects.sensitive import HIDDEN, is_sensitive
 
-#: Length limit of a ``repr``, in characters; exceptions.SHOWN limits values.
+#: Length limit of a ``repr``, in characters; exceptions.MAX_VALUE_LENGTH
+#: limits values.
 LONGEST = 1000
 
 #: Number of items of a list or a dict that are shown.
@@ -71,7 +72,7 @@ def _cut(value: Any) -> str:
         text = _text(value)
     except Exception as error:  # noqa: BLE001 - as above
         return f'<{type(error).__name__} in repr>'
-    limit = exceptions.SHOWN
+    limit = exceptions.MAX_VALUE_LENGTH
     return text if len(text) <= limit else text[: limit - 1] + '…'
 
 
@@ -80,7 +81,7 @@ def _text(value: Any) -> str:
     if isinstance(value, ovo_base.VersionedObject):
         return _brief(value)
     if isinstance(value, (str, bytes)):
-        return repr(value[: exceptions.SHOWN])
+        return repr(value[: exceptions.MAX_VALUE_LENGTH])
     if isinstance(value, Mapping):
         pairs = (
             f'{_text(key)}: {_text(item)}'

@@ -29,7 +29,7 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import call_limits, fleet, fleet_types, late_ack, serializer
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
@@ -86,7 +86,7 @@ class Client:
         self._timeout = timeout
         self._deadline = deadline
         self._limit = call_limits.CallLimit(max_calls)
-        self._own = own()
+        self._own = local()
         # The embedded driver enforces timeouts itself and can address one
         # server.
         self._on_rabbitmq = late_ack.on_rabbitmq(transport)
@@ -118,8 +118,8 @@ class Client:
         :returns: a Resource, a list of them, or None
         :raises vobjects.exceptions.LossyDowngrade: a live server is too old
             for the data of the request
-        :raises vobjects.exceptions.TypeNotSpoken: a live server does not know
-            the type of the request
+        :raises vobjects.exceptions.UnsupportedType: a live server does not
+            know the type of the request
         :raises vobjects.exceptions.NoLivePeer: there is no valid view of the
             fleet, or no live server
         :raises oslo_messaging.MessagingException: the message or the response
@@ -151,7 +151,7 @@ class Client:
             return self._send(context, request, view, versions, call, until)
         except UNREADABLE as error:
             # Rejected twice: a server consumes that is not in the ledger.
-            raise exceptions.TypeNotSpoken(
+            raise exceptions.UnsupportedType(
                 request.obj_name(),
                 'a server that is not in the ledger answered'
                 f' "{str(error).splitlines()[0]}"',
@@ -209,8 +209,8 @@ class Client:
         except exceptions.LossyDowngrade as error:
             why = self._why(view, error.type_name, error.from_version)
             raise error.for_peer(error.peer or why) from None
-        except exceptions.TypeNotSpoken as error:
-            raise exceptions.TypeNotSpoken(
+        except exceptions.UnsupportedType as error:
+            raise exceptions.UnsupportedType(
                 error.type_name, self._why(view, error.type_name, '1.0')
             ) from None
 
@@ -229,7 +229,7 @@ class Client:
 
         try:
             answer = self._bounded(send, until)
-        except exceptions.UnknownReader:
+        except exceptions.UnknownManifest:
             reader['manifest'] = dict(self._own)
             answer = self._bounded(send, until)
         return serializer.from_message(answer, context)

@@ -95,7 +95,7 @@ class ClientProcess:
                 host=host,
                 topic=topic,
                 release=release,
-                manifest=manifest.own(),
+                manifest=manifest.local(),
                 # It serves no topic, so there is no join barrier to pass.
                 state='up',
             ),
@@ -208,7 +208,7 @@ def connect_to_ledger(
 
     :param server_topic: topic of the servers
     :returns: the ledger, and a function that closes the connection
-    :raises vobjects.exceptions.OutOfReach: the message bus does not answer
+    :raises vobjects.exceptions.Unreachable: the message bus does not answer
     :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
         usable
     """

@@ -11,7 +11,7 @@ from oslo_config import cfg
 from vobjects import exceptions
 from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
-from vobjects.objects.manifest import Manifest, minimum, stood_in
+from vobjects.objects.manifest import Manifest, emulated, minimum
 
 FLEET_OPTS = [
     cfg.FloatOpt(
@@ -77,7 +77,7 @@ def pinned_manifest(conf: cfg.ConfigOpts) -> Manifest | None:
     :raises vobjects.exceptions.VobjectsError: the file is not a manifest, or
         there is neither such a file nor such a release
     """
-    limits = [_level_manifest(conf.upgrade_levels.engine), stood_in()]
+    limits = [_level_manifest(conf.upgrade_levels.engine), emulated()]
     known = [limit for limit in limits if limit is not None]
     return minimum(known) if known else None
 

@@ -171,7 +171,7 @@ class Membership:
             began = time.monotonic()
             try:
                 view = self._ledger.report(self.member)
-            except (exceptions.FleetError, exceptions.OutOfReach) as error:
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
                 # Share the failure: otherwise the threads that wait for this
                 # lock would each wait for the ledger, one after the other.
                 self._failed = (began, error.message)
@@ -230,7 +230,7 @@ class Membership:
             self._thread.join()
         try:
             self._ledger.leave(self.member.id)
-        except (exceptions.FleetError, exceptions.OutOfReach) as error:
+        except (exceptions.FleetError, exceptions.Unreachable) as error:
             # The heartbeats end, so the other members will count it as dead.
             LOG.warning('Could not leave the fleet: %s', error.message)
         else:
@@ -278,7 +278,7 @@ class Membership:
             self._wake.clear()
             try:
                 self.refresh()
-            except (exceptions.FleetError, exceptions.OutOfReach) as error:
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
                 if not failing:
                     LOG.warning('The fleet is out of reach: %s', error.message)
                 failing = True
@@ -368,7 +368,7 @@ class RemoteLedger:
                 oslo_messaging.MessagingException,
                 ovo_exception.UnsupportedObjectError,
                 # From an older server that left the fleet just before.
-                exceptions.TypeNotSpoken,
+                exceptions.UnsupportedType,
             ) as error:
                 LOG.debug('No engine told the time: %s', error)
             else:

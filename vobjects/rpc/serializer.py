@@ -20,7 +20,7 @@ from vobjects import objects
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.codec.list_decoding import read_items, read_list
 from vobjects.objects.codec.nan_check import are_finite
-from vobjects.objects.manifest import Manifest, stood_in
+from vobjects.objects.manifest import Manifest, emulated
 from vobjects.versions import Version
 
 
@@ -37,7 +37,7 @@ def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
         if isinstance(entity, objects.Request):
             entity.check_complete()
         if spoken is None:
-            spoken = stood_in()
+            spoken = emulated()
         return entity.obj_to_primitive(version_manifest=spoken)
     if isinstance(entity, Mapping):
         return {key: to_wire(item, spoken) for key, item in entity.items()}
@@ -66,10 +66,10 @@ def from_wire(
                 for key, item in entity.items()
             }
         if supported is None:
-            supported = stood_in()
+            supported = emulated()
         if supported is not None:
             check_supported(entity, supported)
-        cls = objects.registered(name)
+        cls = objects.registered_type(name)
         return cls.obj_from_primitive(dict(entity), context)
     if isinstance(entity, (list, tuple)):
         return [from_wire(item, context, supported) for item in entity]
@@ -100,7 +100,7 @@ def _lazy_list_text(
     if form is None or not form.may_convert():
         return None
     if spoken is None:
-        spoken = stood_in()
+        spoken = emulated()
     newest = form.cls.VERSION
     if spoken is not None and spoken.get(form.type_name) != newest:
         return None
@@ -121,7 +121,7 @@ def from_bytes(
     if isinstance(data, str):
         data = data.encode()
     if supported is None:
-        supported = stood_in()
+        supported = emulated()
     if supported is None:
         for read in (read_list, read_items):
             made = read(data, context)

@@ -33,7 +33,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import exceptions, objects
 from vobjects.objects.codec import lazy_list
 from vobjects.objects.codec.compiled import compiled
-from vobjects.objects.manifest import Manifest, minimum, own
+from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import fleet_types, serializer
 
 LOG = logging.getLogger(__name__)
@@ -198,7 +198,7 @@ class Endpoint:
         self._is_over = has_expired
         self._handlers = collect_handlers(services)
         self._manifest = manifest
-        self._emulates = manifest != own()
+        self._emulates = manifest != local()
         self._expected: tuple[type[Exception], ...] = (
             *expected,
             exceptions.VobjectsError,
@@ -305,7 +305,7 @@ class Endpoint:
             else:
                 known = self._find_manifest(digest)
             if known is None:
-                raise exceptions.UnknownReader(digest)
+                raise exceptions.UnknownManifest(digest)
             while len(self._readers) >= MAX_READERS:
                 del self._readers[next(iter(self._readers))]
             self._readers[known.digest] = known
@@ -338,7 +338,7 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
     :raises vobjects.exceptions.VobjectsError: the manifest names a version
         newer than this build, or an unknown type
     """
-    ours = own()
+    ours = local()
     for name, version in manifest.items():
         known = ours.version(name)
         wanted = manifest.version(name)

@@ -142,15 +142,15 @@ def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
     :param conf: configuration with its files read
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic of the servers; they receive a notice and ignore it
-    :raises vobjects.exceptions.OutOfReach: the message bus does not answer, or
-        rejects the user, the password or the virtual host
+    :raises vobjects.exceptions.Unreachable: the message bus does not answer,
+        or rejects the user, the password or the virtual host
     """
     hosts = oslo_messaging.TransportURL.parse(conf).hosts
     try:
         # Drivers raise the errors of their client libraries.
         wakeups.probe(transport, topic, retry=max(len(hosts) - 1, 0))
     except Exception as error:
-        raise exceptions.OutOfReach(
+        raise exceptions.Unreachable(
             f'the message bus {_describe_url(conf, None)} cannot be used:'
             f' {_reason(error)}; start it, or correct transport_url'
         ) from error

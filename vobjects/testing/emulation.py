@@ -40,10 +40,10 @@ def emulate(
     if not isinstance(lock, Lock):
         lock = parse.load(pathlib.Path(lock))
     then = lock.at(release)
-    before = manifest.stand_in(
+    before = manifest.emulate(
         server.emulated_manifest(declared_manifest(then))
     )
     try:
         yield EmulatedPeer(then)
     finally:
-        manifest.stand_in(before)
+        manifest.emulate(before)

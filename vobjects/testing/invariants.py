@@ -111,7 +111,7 @@ class Case:
     @functools.cached_property
     def spoken(self) -> dict[str, str]:
         """The versions that a peer of that version can read."""
-        known = dict(manifest.own()) | {
+        known = dict(manifest.local()) | {
             name: schemas[-1].version
             for name, schemas in self.lock.types.items()
         }
@@ -437,7 +437,7 @@ def check_golden(
     find: Callable[[str, str], Any] = known_as.obj_class_from_name
     cls = find(name, primitive[f'{space}.version'])
     read = cls.obj_from_primitive(copy.deepcopy(dict(primitive)))
-    known = {**dict(manifest.own()), **spoken}
+    known = {**dict(manifest.local()), **spoken}
     again = read.obj_to_primitive(
         target_version=primitive[f'{space}.version'], version_manifest=known
     )

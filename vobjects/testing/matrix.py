@@ -134,7 +134,7 @@ class _Column:
     def _spoken(self, microversion: Version) -> Manifest:
         """Return the versions that the API sends for a microversion."""
         shown = manifest.at_microversion(microversion)
-        own = manifest.own()
+        own = manifest.local()
         return Manifest(
             {
                 name: min(
@@ -169,7 +169,7 @@ class _Column:
         wire = json.loads(json.dumps(made.obj_to_primitive()))
         read = serializer.from_wire(wire)
         shows = manifest.at_microversion(microversion)
-        plain = objects.plain(read, {**manifest.own(), **shows})
+        plain = objects.to_json(read, {**manifest.local(), **shows})
         expected = cls.fields_at(cls.version_at(microversion) or '1.0')
         unknown = sorted(plain.keys() - expected.keys())
         if unknown:

@@ -73,7 +73,9 @@ def _dicts(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def _objects(kind: Any) -> st.SearchStrategy[Any]:
-    return st.deferred(lambda: instances(objects.registered(kind._obj_name)))
+    return st.deferred(
+        lambda: instances(objects.registered_type(kind._obj_name))
+    )
 
 
 def _always(

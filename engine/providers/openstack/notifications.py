@@ -96,7 +96,7 @@ class Endpoint:
             concerns = self._database.write(
                 lambda session: table.report(session, server_id, type_)
             )
-        except (exceptions.OutOfReach, oslo_db_exception.DBError) as error:
+        except (exceptions.Unreachable, oslo_db_exception.DBError) as error:
             database.report(LOG, error, 'Could not write down an event')
             threading.Event().wait(PAUSE)
             return str(oslo_messaging.NotificationResult.REQUEUE)

@@ -93,7 +93,7 @@ class Engine:
         versions: manifest.Manifest | None = None,
     ) -> Any:
         """See ``vobjects.rpc.client.Client.call``."""
-        own = manifest.own()
+        own = manifest.local()
         spoken = {
             name: min_version(own[name], (versions or own).get(name))
             for name in own

@@ -201,7 +201,7 @@ def test_answers_show_early_what_senlin_shows_early(
             ('POST', C, {'cluster': {'name': 'x', 'profile_id': 'p'}}),
         ),
         (
-            exceptions.TypeNotSpoken('ReceiverUpdateRequest', 'e-2'),
+            exceptions.UnsupportedType('ReceiverUpdateRequest', 'e-2'),
             'PATCH /v1/receivers/{identity}',
             METHODS[0],
         ),

@@ -71,7 +71,7 @@ def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
     'error',
     [
         exceptions.NoLivePeer('no server of engine is alive'),
-        exceptions.OutOfReach('the database does not answer'),
+        exceptions.Unreachable('the database does not answer'),
         oslo_messaging.MessagingTimeout('no reply'),
         oslo_messaging.MessageDeliveryFailure('no broker'),
     ],
@@ -162,8 +162,11 @@ def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
             ),
             '1.6',
         ),
-        (exceptions.TypeNotSpoken('ServiceListRequest', 'engine-2'), '1.6'),
-        (exceptions.TypeNotSpoken('ClusterCreateRequest', 'engine-2'), '1.0'),
+        (exceptions.UnsupportedType('ServiceListRequest', 'engine-2'), '1.6'),
+        (
+            exceptions.UnsupportedType('ClusterCreateRequest', 'engine-2'),
+            '1.0',
+        ),
     ],
 )
 def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(

@@ -30,7 +30,7 @@ from engine.trusts import base as delegations
 from vobjects import objects
 from vobjects.clustering import topics, types
 from vobjects.clustering.context import RequestContext
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import fleet, server
 
 SPEC = {
@@ -164,7 +164,7 @@ class Engine:
             host=f'host-{name}',
             topic=topics.ENGINE,
             release='0.1.0',
-            manifest=speaks or own(),
+            manifest=speaks or local(),
             state='up',
         )
         self.ledger = services.DatabaseLedger(target)

@@ -11,7 +11,7 @@ from engine.db import models
 from tests.unit.engine import asks, fleet
 from vobjects import exceptions
 from vobjects.clustering.requests import clusters, nodes
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
@@ -162,7 +162,7 @@ def test_error_that_will_pass_leaves_the_action_for_another_try(
 
 
 def older(**versions: str) -> Manifest:
-    return Manifest({**own(), **versions})
+    return Manifest({**local(), **versions})
 
 
 def test_inputs_are_stored_at_the_cap(world: fleet.World) -> None:

@@ -77,7 +77,9 @@ def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
 
 
 def test_engine_of_an_older_age_announces_it(bus: cfg.ConfigOpts) -> None:
-    speaks = manifest.Manifest({**manifest.own(), 'NodeUpdateRequest': '1.0'})
+    speaks = manifest.Manifest(
+        {**manifest.local(), 'NodeUpdateRequest': '1.0'}
+    )
     engine = service.Engine(bus, speaks=speaks, release='0.0.9')
     engine.start()
     (member,) = engine.worker.membership.refresh().members

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oslo_messaging._drivers import common
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 
@@ -90,7 +92,7 @@ def through_json(primitive: dict[str, Any]) -> dict[str, Any]:
 
 def unchanged(obj: objects.Object) -> dict[str, Any]:
     """The object's content, without its change tracking."""
-    return objects.plain(obj, NEWEST)
+    return objects.to_json(obj, NEWEST)
 
 
 def test_downgrade_reaches_objects_in_fields_lists_and_dicts() -> None:
@@ -126,7 +128,7 @@ def test_loss_deep_inside_is_refused_and_named(place: str) -> None:
     with pytest.raises(exceptions.LossyDowngrade) as caught:
         tree.obj_to_primitive(version_manifest=OLDEST)
     assert str(caught.value) == (
-        "Leaf.tag='keep me' needs Leaf 1.1, but 1.0 must be spoken"
+        "Leaf.tag='keep me' needs Leaf 1.1, but the peer supports only 1.0"
     )
 
 
@@ -156,19 +158,19 @@ def test_an_answer_leaves_out_what_its_reader_cannot_show() -> None:
     answer = TreeAnswer(
         tree=Tree(force=True, leaf=Leaf(name='a', tag='t')), extra='e'
     )
-    assert objects.plain(answer, OLDEST) == {
+    assert objects.to_json(answer, OLDEST) == {
         'tree': {'leaf': {'name': 'a'}, 'legacy': 'x'}
     }
 
 
 def test_a_type_the_peer_does_not_know_is_refused() -> None:
     tree = Tree(leaf=LeafPlus(name='a'))
-    with pytest.raises(exceptions.TypeNotSpoken, match='LeafPlus'):
+    with pytest.raises(exceptions.UnsupportedType, match='LeafPlus'):
         tree.obj_to_primitive(version_manifest={'Tree': '1.4', 'Leaf': '1.1'})
 
 
 def test_an_empty_manifest_speaks_no_type() -> None:
-    with pytest.raises(exceptions.TypeNotSpoken):
+    with pytest.raises(exceptions.UnsupportedType):
         Leaf(name='a').obj_to_primitive(version_manifest={})
 
 
@@ -228,7 +230,8 @@ def test_versions_in_is_not_fooled_by_a_users_json(registry: None) -> None:
         ('Holder', '1.0')
     ]
     assert (
-        objects.plain(holder, {'Holder': '1.0'})['metadata'][NAME] == 'Forged'
+        objects.to_json(holder, {'Holder': '1.0'})['metadata'][NAME]
+        == 'Forged'
     )
 
 
@@ -251,7 +254,7 @@ def test_a_hand_written_conversion_keeps_working(registry: None) -> None:
                 primitive['name'] += f'-{version}'
 
     item = Item(name='os.nova.server', version='1.0')
-    assert objects.plain(item, {'Item': '1.0'}) == {
+    assert objects.to_json(item, {'Item': '1.0'}) == {
         'name': 'os.nova.server-1.0'
     }
 
@@ -367,8 +370,8 @@ def test_at_the_newest_version_primitives_are_those_of_ovo(
 @pytest.mark.parametrize(
     ('error', 'message'),
     [
-        (exceptions.OutOfReach('it is away'), 'it is away'),
-        (exceptions.TypeNotSpoken('A'), 'A is not understood by the oldest'),
+        (exceptions.Unreachable('it is away'), 'it is away'),
+        (exceptions.UnsupportedType('A'), 'a peer does not support A'),
     ],
 )
 def test_message_has_no_traceback_when_the_error_is_remote(
@@ -381,3 +384,25 @@ def test_message_has_no_traceback_when_the_error_is_remote(
     assert str(came) != str(error)
     assert came.message == error.message == str(error)
     assert came.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ('cls', 'wire_name'),
+    [
+        (exceptions.UnsupportedType, 'TypeNotSpoken'),
+        (exceptions.Unreachable, 'OutOfReach'),
+        (exceptions.UnknownManifest, 'UnknownReader'),
+    ],
+)
+def test_remote_error_when_class_was_renamed_keeps_its_wire_name(
+    cls: type[exceptions.VobjectsError], wire_name: str
+) -> None:
+    try:
+        raise cls('A')
+    except exceptions.VobjectsError:
+        sent = common.serialize_remote_exception(sys.exc_info())
+    assert json.loads(sent)['class'] == wire_name
+    received = common.deserialize_remote_exception(
+        sent, ['vobjects.exceptions']
+    )
+    assert isinstance(received, cls)

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command.
 
     :returns: 0, even if no client uses the version
-    :raises vobjects.exceptions.OutOfReach: an API does not answer
+    :raises vobjects.exceptions.Unreachable: an API does not answer
     :raises vobjects.exceptions.VobjectsError: an error that the user can fix
     """
     first, last = _range(options.versions)
@@ -248,7 +248,7 @@ def _read(url: str) -> str:
                 ' in the configuration of the API'
             ) from None
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise exceptions.OutOfReach(f'{address}: {error}') from None
+        raise exceptions.Unreachable(f'{address}: {error}') from None
     if len(content) > _MAX_BYTES:
         raise exceptions.VobjectsError(
             f'{address}: more than {_MAX_BYTES} bytes'

@@ -245,7 +245,7 @@ def _function_for(
 ) -> tuple[Callable[[Any], bool], At] | None:
     """Return how to convert objects of a class; None: without compiling.
 
-    :raises vobjects.exceptions.TypeNotSpoken: the manifest lacks the type
+    :raises vobjects.exceptions.UnsupportedType: the manifest lacks the type
     """
     if not hasattr(cls, 'obj_to_primitive'):
         return None
@@ -255,7 +255,7 @@ def _function_for(
     name = form.type_name
     version = manifest.get(name)
     if version is None:
-        raise exceptions.TypeNotSpoken(name)
+        raise exceptions.UnsupportedType(name)
     return form.plain, function_at(form, version)
 
 

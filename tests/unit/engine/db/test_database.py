@@ -150,12 +150,12 @@ def test_foreign_keys_are_kept(any_database: database.Database) -> None:
         ),
         (
             'sqlite:////proc/none/at/all',
-            exceptions.OutOfReach,
+            exceptions.Unreachable,
             'cannot be used',
         ),
         (
             'postgresql+psycopg2://u:secret@127.0.0.1:1/x',
-            exceptions.OutOfReach,
+            exceptions.Unreachable,
             r'u:\*\*\*@',
         ),
     ],
@@ -312,7 +312,7 @@ def test_lost_database_is_out_of_reach_until_it_answers_again(
     proxy.cut()
     # The first loses its connection; the others do not get one.
     for _ in range(5):
-        with pytest.raises(exceptions.OutOfReach, match='does not answer'):
+        with pytest.raises(exceptions.Unreachable, match='does not answer'):
             use(opened)
     proxy.restore()
     assert use(opened) == 1
@@ -327,7 +327,7 @@ def test_lost_database_is_out_of_reach_until_it_answers_again(
 def test_report_leaves_lost_databases_to_the_one_line_of_each_loss(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    error = exceptions.OutOfReach('the database does not answer: closed')
+    error = exceptions.Unreachable('the database does not answer: closed')
     database.report(logging.getLogger('told'), error, 'The sweep failed')
     assert not [r for r in caplog.records if r.levelno > logging.DEBUG]
 

@@ -16,7 +16,7 @@ from engine.db import idempotency, models
 from tests.unit.engine import asks, fleet
 from vobjects.clustering import context, errors
 from vobjects.clustering.requests import actions, clusters, profiles
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import fleet_types, serializer, server
 
 
@@ -27,7 +27,7 @@ class Endpoint:
         self.engine = engine
         self._endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
-            manifest=own(),
+            manifest=local(),
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
             find_response=self.find_response,
@@ -38,7 +38,7 @@ class Endpoint:
             return idempotency.recall(session, call)
 
     def call(self, request: Any, call: str) -> Any:
-        reader = {'digest': own().digest, 'call': call}
+        reader = {'digest': local().digest, 'call': call}
         wire = serializer.to_wire(request, None)
         return serializer.from_wire(
             self._endpoint.perform(fleet.caller().to_dict(), wire, reader)
@@ -89,7 +89,7 @@ def test_second_engine_answers_what_the_first_has_done(
 def test_what_changes_is_done_beside_engines_that_do_not_remember(
     any_world: fleet.World,
 ) -> None:
-    known = Manifest({n: v for n, v in own().items() if n != 'Answered'})
+    known = Manifest({n: v for n, v in local().items() if n != 'Answered'})
     endpoint = Endpoint(any_world.engine(cap=lambda: known))
     cluster = asks.cluster(endpoint.engine, 1)
 

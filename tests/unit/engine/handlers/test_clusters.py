@@ -18,7 +18,7 @@ from vobjects.clustering.requests import (
     profiles,
     receivers,
 )
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_create_that_an_older_engine_could_not_be_told_is_refused(
     world: fleet.World, engine: fleet.Engine
 ) -> None:
     asks.profile(engine)
-    cap = Manifest({**own(), 'ClusterCreateRequest': '1.0'})
+    cap = Manifest({**local(), 'ClusterCreateRequest': '1.0'})
     careful = world.engine(cap=lambda: cap)
     with pytest.raises(exceptions.LossyDowngrade, match='config'):
         create(careful, config={'a': 1})

@@ -10,7 +10,7 @@ from tests.unit.engine import asks, fleet
 from vobjects import objects
 from vobjects.clustering import errors
 from vobjects.clustering.requests import profiles
-from vobjects.objects.manifest import own
+from vobjects.objects.manifest import local
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_create_shows_what_was_given(engine: fleet.Engine) -> None:
     assert found.created_at is not None
     assert found.updated_at is None
     again = engine.ask(profiles.ProfileGetRequest(identity=found.id[:8]))
-    assert objects.plain(again, own()) == objects.plain(found, own())
+    assert objects.to_json(again, local()) == objects.to_json(found, local())
 
 
 @pytest.mark.parametrize(

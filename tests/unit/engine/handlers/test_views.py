@@ -86,8 +86,8 @@ def test_columns_say_what_entities_do(any_world: fleet.World) -> None:
                 }
                 entity = shown.entity(row, **beside)
                 entity.obj_reset_changes()
-                assert repr(objects.plain(one, manifest.own())) == repr(
-                    objects.plain(entity, manifest.own())
+                assert repr(objects.to_json(one, manifest.local())) == repr(
+                    objects.to_json(entity, manifest.local())
                 )
 
 
@@ -114,7 +114,7 @@ def test_what_is_beside_a_row_is_its_own(any_world: fleet.World) -> None:
 def test_a_list_is_sent_without_an_object(world: fleet.World) -> None:
     fill(world)
     found = world.engine().ask(clusters.ClusterListRequest())
-    sent = serializer.to_bytes(found, manifest.own())
+    sent = serializer.to_bytes(found, manifest.local())
     assert lazy_list.made_objects(found) == []
     read = serializer.from_bytes(sent)
     assert [one.as_dict() for one in read] == [one.as_dict() for one in found]

@@ -15,7 +15,7 @@ def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):
     assert fleet.main(['manifest']) == 0
     file = tmp_path / 'manifest.json'
     file.write_text(capsys.readouterr().out)
-    assert manifest.Manifest.load(file) == manifest.own()
+    assert manifest.Manifest.load(file) == manifest.local()
 
 
 def test_manifest_when_of_a_microversion_then_what_it_shows(capsys):

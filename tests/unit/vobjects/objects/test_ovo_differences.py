@@ -357,9 +357,9 @@ def test_g28_theirs_has_no_subclasses_in_a_manifest(theirs: Types) -> None:
 
 
 def test_g28_ours_has_every_type_in_a_manifest(ours: Types) -> None:
-    assert manifest.own()['LeafPlus'] == '1.3'
+    assert manifest.local()['LeafPlus'] == '1.3'
     tree = ours.Tree(any=ours.LeafPlus(name='a', weight=0))
-    with pytest.raises(exceptions.TypeNotSpoken, match='LeafPlus'):
+    with pytest.raises(exceptions.UnsupportedType, match='LeafPlus'):
         tree.obj_to_primitive('1.0', {'Tree': '1.0', 'Leaf': '1.0'})
 
 

@@ -183,7 +183,7 @@ def test_sensitive_marks_a_copy(types_: types.SimpleNamespace) -> None:
 def test_pickle_is_refused(types_: types.SimpleNamespace) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         with pytest.raises(
-            TypeError, match=r'Leaf is not pickled.*serializer\.to_bytes'
+            TypeError, match=r'Leaf cannot be pickled.*serializer\.to_bytes'
         ):
             pickle.dumps([types_.Leaf(name='a')], protocol)
     data = serializer.to_bytes(types_.Leaf(name='a'), None)

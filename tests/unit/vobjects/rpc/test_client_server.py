@@ -14,7 +14,7 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import (
     fleet,
     fleet_types,
@@ -176,11 +176,11 @@ class Notes:
 
 
 def old() -> Manifest:
-    return server.emulated_manifest(Manifest({**own(), **OLD}))
+    return server.emulated_manifest(Manifest({**local(), **OLD}))
 
 
 def test_new_to_new_carries_everything(bus: Bus) -> None:
-    bus.members = (bus.serve('new', own()),)
+    bus.members = (bus.serve('new', local()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=True))
     assert answer.said == {'name': 'a', 'force': True}
     assert answer.tainted is True
@@ -188,14 +188,14 @@ def test_new_to_new_carries_everything(bus: Bus) -> None:
 
 
 def test_lists_and_nothing_are_answers_too(bus: Bus) -> None:
-    bus.members = (bus.serve('new', own()),)
+    bus.members = (bus.serve('new', local()),)
     answers = bus.client.call({}, WorkRequest(name='two', force=False))
     assert [answer.tainted for answer in answers] == [True, True]
     assert bus.client.call({}, WorkRequest(name='nothing')) is None
 
 
 def test_nothing_in_an_answer_is_a_change(bus: Bus) -> None:
-    bus.members = (bus.serve('new', own()),)
+    bus.members = (bus.serve('new', local()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
     assert answer.obj_what_changed() == set()
     assert answer.deep[0].obj_what_changed() == set()
@@ -203,11 +203,11 @@ def test_nothing_in_an_answer_is_a_change(bus: Bus) -> None:
 
 def test_observer_hears_of_each_request(bus: Bus) -> None:
     notes = Notes()
-    bus.members = (bus.serve('new', own(), notes),)
+    bus.members = (bus.serve('new', local(), notes),)
     bus.client.call({}, WorkRequest(name='a', force=False))
     with pytest.raises(RefusalError):
         bus.client.call({}, WorkRequest(name='refuse', force=False))
-    with pytest.raises(exceptions.TypeNotSpoken):
+    with pytest.raises(exceptions.UnsupportedType):
         bus.client.call({}, NobodyHandlesThis(name='a'))
     assert notes.heard == [
         ('WorkRequest', 'ok'),
@@ -221,7 +221,7 @@ def test_observer_hears_of_each_request(bus: Bus) -> None:
 
 def test_observer_hears_of_callers_that_are_older(bus: Bus) -> None:
     notes = Notes()
-    endpoint = server.Endpoint([Worker()], manifest=own(), observer=notes)
+    endpoint = server.Endpoint([Worker()], manifest=local(), observer=notes)
     reader = {'digest': old().digest, 'manifest': dict(old())}
     request = serializer.to_wire(WorkRequest(name='a', force=False), old())
     answer = endpoint.perform({}, request, reader)
@@ -252,7 +252,7 @@ def test_an_old_server_that_joined_unseen_is_spoken_to_once_more(
     bus: Bus,
 ) -> None:
     joined = bus.serve('old', old())
-    bus.members = (bus.member('new', own()),)
+    bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
     assert answer.said == {'name': 'a', 'force': False}
@@ -260,7 +260,7 @@ def test_an_old_server_that_joined_unseen_is_spoken_to_once_more(
 
 def test_after_the_second_look_a_loss_is_still_refused(bus: Bus) -> None:
     joined = bus.serve('old', old())
-    bus.members = (bus.member('new', own()),)
+    bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
     with pytest.raises(exceptions.LossyDowngrade, match='worker old on host'):
         bus.client.call({}, WorkRequest(name='a', force=True))
@@ -268,16 +268,16 @@ def test_after_the_second_look_a_loss_is_still_refused(bus: Bus) -> None:
 
 def test_a_server_that_stays_unseen_is_reported(bus: Bus) -> None:
     bus.serve('old', old())
-    bus.members = (bus.member('new', own()),)
-    with pytest.raises(exceptions.TypeNotSpoken, match='not in the ledger'):
+    bus.members = (bus.member('new', local()),)
+    with pytest.raises(exceptions.UnsupportedType, match='not in the ledger'):
         bus.client.call({}, WorkRequest(name='a', force=True))
 
 
 def test_a_request_is_sent_no_newer_than_its_microversion_shows(
     bus: Bus,
 ) -> None:
-    bus.members = (bus.serve('new', own()),)
-    shown = Manifest({**own(), 'WorkRequest': '1.0'})
+    bus.members = (bus.serve('new', local()),)
+    shown = Manifest({**local(), 'WorkRequest': '1.0'})
     answer = bus.client.call({}, WorkRequest(name='a', force=False), shown)
     assert answer.said == {'name': 'a', 'force': False}
     with pytest.raises(exceptions.LossyDowngrade):
@@ -289,9 +289,9 @@ def test_downgrade_is_told_when_a_server_forces_it(bus: Bus) -> None:
     bus.client.on_downgrade = told.append
     request = WorkRequest(name='a', force=False)
 
-    bus.members = (bus.serve('new', own()),)
+    bus.members = (bus.serve('new', local()),)
     bus.client.call({}, request)
-    shown = Manifest({**own(), 'WorkRequest': '1.0'})
+    shown = Manifest({**local(), 'WorkRequest': '1.0'})
     bus.client.call({}, request, shown)  # the client's wish, not a server's
     assert told == []
 
@@ -301,7 +301,7 @@ def test_downgrade_is_told_when_a_server_forces_it(bus: Bus) -> None:
 
 
 def test_a_refusal_comes_back_as_its_class(bus: Bus) -> None:
-    bus.members = (bus.serve('new', own()),)
+    bus.members = (bus.serve('new', local()),)
     with pytest.raises(RefusalError) as caught:
         bus.client.call({}, WorkRequest(name='refuse'))
     assert caught.value.args == ('no',)
@@ -313,16 +313,16 @@ def test_without_a_live_server_nothing_is_sent(bus: Bus) -> None:
 
 
 def test_a_type_without_handler_is_refused_not_lost(bus: Bus) -> None:
-    bus.members = (bus.serve('new', own()),)
-    with pytest.raises(exceptions.TypeNotSpoken, match='NobodyHandlesThis'):
+    bus.members = (bus.serve('new', local()),)
+    with pytest.raises(exceptions.UnsupportedType, match='NobodyHandlesThis'):
         bus.client.call({}, NobodyHandlesThis(name='a'))
 
 
 def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
-    known = {n: v for n, v in own().items() if n != 'NobodyHandlesThis'}
+    known = {n: v for n, v in local().items() if n != 'NobodyHandlesThis'}
     member = bus.serve('old', server.emulated_manifest(Manifest(known)))
     bus.members = (member,)
-    with pytest.raises(exceptions.TypeNotSpoken, match='speaks no Nobody'):
+    with pytest.raises(exceptions.UnsupportedType, match='speaks no Nobody'):
         bus.client.call({}, NobodyHandlesThis(name='a'))
 
 
@@ -335,7 +335,7 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
             kept.append(fleet_types.to_member(request))
             return fleet_types.to_resource(fleet.View(7, tuple(kept)))
 
-    endpoint = server.Endpoint([Keeper()], manifest=own())
+    endpoint = server.Endpoint([Keeper()], manifest=local())
     running = transport.build_server(
         bus.transport, TOPIC, 'keeper', [endpoint], 4
     )
@@ -363,7 +363,7 @@ def test_two_handlers_of_one_type_are_refused() -> None:
 def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
     endpoint = server.Endpoint([Worker()], manifest=old())
     primitive = WorkRequest(name='a', force=False).obj_to_primitive()
-    reader = {'digest': 'x', 'manifest': dict(own())}
+    reader = {'digest': 'x', 'manifest': dict(local())}
     with pytest.raises(oslo_messaging.ExpectedException) as caught:
         endpoint.perform({}, primitive, reader)
     assert isinstance(
@@ -374,9 +374,9 @@ def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
 def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
     None
 ):
-    endpoint = server.Endpoint([Worker()], manifest=own())
+    endpoint = server.Endpoint([Worker()], manifest=local())
     request = WorkRequest(name='two', force=True)
-    reader = {'digest': own().digest}
+    reader = {'digest': local().digest}
     text = serializer.to_bytes(request, None).decode()
     told = endpoint.perform({}, text, reader)
     answered = endpoint.perform({}, request.obj_to_primitive(), reader)
@@ -390,9 +390,9 @@ def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
 
 @pytest.mark.parametrize('text', ['{', '[' * 100_000, '1', '"a"', '\ud800'])
 def test_text_that_is_no_request_is_refused(text: str) -> None:
-    endpoint = server.Endpoint([Worker()], manifest=own())
+    endpoint = server.Endpoint([Worker()], manifest=local())
     with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
-        endpoint.perform({}, text, {'digest': own().digest})
+        endpoint.perform({}, text, {'digest': local().digest})
 
 
 class Dying:
@@ -424,7 +424,7 @@ def dying(bus: Bus, losses: int, manifest: Manifest) -> Dying:
 def test_call_whose_answer_is_lost_is_sent_once_more_as_the_same(
     bus: Bus,
 ) -> None:
-    handlers = dying(bus, 1, own())
+    handlers = dying(bus, 1, local())
 
     assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
     assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
@@ -435,7 +435,7 @@ def test_call_whose_answer_is_lost_is_sent_once_more_as_the_same(
 
 
 def test_call_whose_answer_is_lost_twice_is_reported(bus: Bus) -> None:
-    handlers = dying(bus, 2, own())
+    handlers = dying(bus, 2, local())
 
     with pytest.raises(driver_errors.AnswerLost):
         bus.client.call({}, WorkRequest(name='a', force=False))
@@ -443,7 +443,7 @@ def test_call_whose_answer_is_lost_twice_is_reported(bus: Bus) -> None:
 
 
 def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
-    known = {n: v for n, v in own().items() if n != 'Answered'}
+    known = {n: v for n, v in local().items() if n != 'Answered'}
     handlers = dying(bus, 1, server.emulated_manifest(Manifest(known)))
 
     with pytest.raises(driver_errors.AnswerLost):
@@ -452,7 +452,7 @@ def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
 
 
 def test_request_that_arrives_after_its_deadline_is_refused(bus: Bus) -> None:
-    bus.members = (bus.serve('one', own(), now=1000.0),)
+    bus.members = (bus.serve('one', local(), now=1000.0),)
     request = WorkRequest(name='a', force=False)
 
     bus.now = 995.0  # plus a timeout of 10 s

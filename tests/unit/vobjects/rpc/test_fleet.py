@@ -10,7 +10,7 @@ import pytest
 from vobjects import fields, objects
 from vobjects.microversions.policy import Maximum
 from vobjects.objects.history import added
-from vobjects.objects.manifest import Manifest, own
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc.fleet import Member, View
 from vobjects.versions import Version
 
@@ -40,7 +40,7 @@ def member(name: str, topic: str = TOPIC, **speaks: str) -> Member:
         host='host',
         topic=topic,
         release='0.1.0',
-        manifest=Manifest(speaks) if speaks else own(),
+        manifest=Manifest(speaks) if speaks else local(),
     )
 
 
@@ -51,7 +51,7 @@ def view(*members: Member, **more: Manifest) -> View:
 def test_nobody_allows_nothing(types: None) -> None:
     assert not view().cap(TOPIC)
     assert not view(member('a', topic='other')).cap(TOPIC)
-    assert not view(held=own()).cap(TOPIC)
+    assert not view(held=local()).cap(TOPIC)
 
 
 def test_the_cap_is_the_minimum_over_who_serves_the_topic(

@@ -31,10 +31,10 @@ def test_process_speaks_what_the_release_spoke_and_no_more() -> None:
     new = serializer.to_wire(
         ClusterDeleteRequest(identity='c', force=True), None
     )
-    before = manifest.own()
+    before = manifest.local()
     with emulate('0.0.9', OLD) as peer:
-        assert manifest.own()['ClusterDeleteRequest'] == '1.0'
-        assert 'ServiceListRequest' not in manifest.own()
+        assert manifest.local()['ClusterDeleteRequest'] == '1.0'
+        assert 'ServiceListRequest' not in manifest.local()
         wire = serializer.to_wire(
             ClusterDeleteRequest(identity='c', force=False), None
         )
@@ -44,14 +44,14 @@ def test_process_speaks_what_the_release_spoke_and_no_more() -> None:
             serializer.to_wire(
                 ClusterDeleteRequest(identity='c', force=True), None
             )
-        with pytest.raises(exceptions.TypeNotSpoken):
+        with pytest.raises(exceptions.UnsupportedType):
             serializer.to_wire(ServiceListRequest(), None)
         for refused in (serializer.from_wire, peer.read):
             with pytest.raises(ovo_exception.IncompatibleObjectVersion):
                 refused(new)
         with pytest.raises(ovo_exception.IncompatibleObjectVersion):
             serializer.from_bytes(json.dumps(new).encode())
-    assert manifest.own() == before
+    assert manifest.local() == before
     assert serializer.from_wire(new).force is True
 
 

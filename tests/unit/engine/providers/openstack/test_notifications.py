@@ -118,7 +118,7 @@ def test_notification_comes_again_if_it_cannot_be_written_down(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(*arguments: Any) -> Any:
-        raise exceptions.OutOfReach('away')
+        raise exceptions.Unreachable('away')
 
     monkeypatch.setattr(notifications, 'PAUSE', 0.0)
     monkeypatch.setattr(world.database, 'write', fail)

@@ -150,7 +150,7 @@ def test_what_is_no_metrics_of_ours_is_refused(app, says):
 def test_api_that_does_not_answer_is_out_of_reach():
     with wsgi.served(counted()) as url:
         pass
-    with pytest.raises(exceptions.OutOfReach, match='/metrics'):
+    with pytest.raises(exceptions.Unreachable, match='/metrics'):
         who('1.2', '--url', url)
 
 

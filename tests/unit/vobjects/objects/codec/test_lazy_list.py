@@ -283,13 +283,13 @@ def answer_of(items: Any) -> Any:
 
 
 def shown_at(version: str) -> Callable[[Any], Any]:
-    return lambda things: objects.plain_all(things, {'Shown': version})
+    return lambda things: objects.to_json_list(things, {'Shown': version})
 
 
 def written_at(version: str) -> Callable[[Any], Any]:
     def write(things: Any) -> str:
         written = json_text.dumps(
-            [objects.shown_all(things, {'Shown': version})]
+            [objects.to_json_text(things, {'Shown': version})]
         )
         # NaN is not what it is, but its text is.
         return json.dumps(json.loads(written), sort_keys=True)
@@ -349,7 +349,7 @@ def test_answers_of_a_class_changed_meanwhile_are_asked() -> None:
     with mock.patch.object(
         Shown, 'obj_make_compatible', lambda self, data, version: data.clear()
     ):
-        assert objects.plain_all(answers, {'Shown': '1.0'}) == [{}]
+        assert objects.to_json_list(answers, {'Shown': '1.0'}) == [{}]
 
 
 def three() -> Any:

@@ -59,21 +59,21 @@ def expected(leaf: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_plain_has_no_envelopes_at_any_depth() -> None:
-    said = objects.plain(tree(), NEWEST)
+    said = objects.to_json(tree(), NEWEST)
     assert said == expected({'name': 'a', 'tag': 't'})
     assert json.loads(json.dumps(said)) == said
 
 
 def test_plain_shows_what_the_manifest_shows() -> None:
-    said = objects.plain(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
+    said = objects.to_json(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
     assert said == expected({'name': 'a'})
 
 
 def test_plain_leaves_the_object_as_it_is() -> None:
     one = tree()
-    objects.plain(one, NEWEST)['row'].clear()
-    assert objects.plain(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
+    objects.to_json(one, NEWEST)['row'].clear()
+    assert objects.to_json(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
 
 
 def test_plain_of_what_is_not_set_or_null_says_so() -> None:
-    assert objects.plain(PlainTree(leaf=None), NEWEST) == {'leaf': None}
+    assert objects.to_json(PlainTree(leaf=None), NEWEST) == {'leaf': None}
