@@ -115,24 +115,24 @@ class Manifest(Mapping[str, str]):
 
 
 #: Manifest that this process emulates; None: its own.
-_stood_in: Manifest | None = None
+_emulated: Manifest | None = None
 
 
-def emulate(spoken: Manifest | None) -> Manifest | None:
+def emulate(manifest: Manifest | None) -> Manifest | None:
     """Emulate an older build in this process.
 
-    :param spoken: manifest of that build, see
+    :param manifest: manifest of that build, see
         :func:`vobjects.rpc.server.emulated_manifest`; None: stop emulating
     :returns: the manifest that was emulated before
     """
-    global _stood_in
-    before, _stood_in = _stood_in, spoken
-    return before
+    global _emulated
+    previous, _emulated = _emulated, manifest
+    return previous
 
 
 def emulated() -> Manifest | None:
     """Return the manifest that this process emulates, if any."""
-    return _stood_in
+    return _emulated
 
 
 def local() -> Manifest:
@@ -141,8 +141,8 @@ def local() -> Manifest:
     It lists the newest version of every registered type, unless the process
     emulates an older build.
     """
-    if _stood_in is not None:
-        return _stood_in
+    if _emulated is not None:
+        return _emulated
     return Manifest({cls.obj_name(): cls.VERSION for cls in _types()})
 
 

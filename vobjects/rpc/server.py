@@ -8,7 +8,7 @@
         def get(self, context, request):
             return ...   # a Resource, a list of them, or None
 
-    server.Endpoint([ClusterHandlers()], manifest=manifest.own(), ...)
+    server.Endpoint([ClusterHandlers()], manifest=manifest.local(), ...)
 
 Whatever its version, the request reaches the handler as an object of the
 newest version. Version limits are enforced by the sender: the server handles

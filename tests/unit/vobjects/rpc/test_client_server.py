@@ -242,7 +242,8 @@ def test_to_an_old_server_loss_is_refused_before_sending(bus: Bus) -> None:
     with pytest.raises(exceptions.LossyDowngrade) as caught:
         bus.client.call({}, WorkRequest(name='a', force=True))
     assert str(caught.value) == (
-        'WorkRequest.force=True needs WorkRequest 1.1, but 1.0 must be spoken'
+        'WorkRequest.force=True needs WorkRequest 1.1, but the peer supports'
+        ' only 1.0'
         ' because WorkRequest 1.1 is needed and worker old on host (release'
         ' 0.1.0) speaks only WorkRequest 1.0'
     )
