@@ -34,7 +34,7 @@ from api import renderers
 from engine import service
 from engine.db import database, migrations, models
 from tests import databases
-from tests.unit.engine import asks, conftest, fleet
+from tests.unit.engine import conftest, engine_harness, request_helpers
 from vobjects.clustering import context, resources
 from vobjects.clustering.requests import (
     actions,
@@ -62,7 +62,7 @@ def main() -> int:
         conf = conftest.configuration(url)
         target = database.Database(conf)
         migrations.sync(target)
-        engine = fleet.World(conf, target).engine()
+        engine = engine_harness.Harness(conf, target).engine()
         _fill(engine, chosen.rows)
         endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
@@ -77,8 +77,8 @@ def main() -> int:
     return 0
 
 
-def _fill(engine: fleet.Engine, rows: int) -> None:
-    profile = asks.profile(engine)
+def _fill(engine: engine_harness.Engine, rows: int) -> None:
+    profile = request_helpers.create_profile(engine)
     ours = {'user': 'alice', 'project': 'ours', 'domain': 'd'}
     now = datetime.datetime.now(datetime.UTC)
 
@@ -147,7 +147,7 @@ def _belonging(
         models.Profile(
             name=f'p-{number}',
             type='os.nova.server-1.0',
-            spec=fleet.SPEC,
+            spec=engine_harness.SPEC,
             created_at=now,
             **ours,
         ),
@@ -198,7 +198,7 @@ def _measure(
 ) -> None:
     speaks = manifest.local()
     message = serializer.to_bytes(request, speaks).decode()
-    caller = fleet.caller().to_dict()
+    caller = engine_harness.request_context().to_dict()
     shown = manifest.at_microversion(Version.parse(chosen.version))
 
     def ask() -> Any:

@@ -16,7 +16,7 @@ import pytest
 from api import app, cli
 from api.contract import contract
 from tests.unit.api import conftest, http, memory
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects import exceptions
 from vobjects.cli import main
 from vobjects.clustering import errors, history
@@ -87,7 +87,7 @@ def test_lock_agrees() -> None:
 
 
 def test_older_engine_is_never_asked_what_it_cannot_do(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
     spoken: dict[str, Any] = {
         **manifest.local(),
@@ -110,16 +110,18 @@ def test_older_engine_is_never_asked_what_it_cannot_do(
         harmful.obj_to_primitive(version_manifest=spoken)
 
 
-def test_behaviour_is_there(world: fleet.World) -> None:
-    engine = world.engine()
-    profile = asks.profile(engine)
+def test_behaviour_is_there(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
+    profile = request_helpers.create_profile(engine)
     full, empty = (
-        asks.cluster(engine, size, name=f'c{size}', profile_id=profile)
+        request_helpers.create_cluster(
+            engine, size, name=f'c{size}', profile_id=profile
+        )
         for size in (1, 0)
     )
 
     def delete(identity: str) -> Any:
-        return engine.ask(
+        return engine.call(
             clusters.ClusterDeleteRequest(
                 identity=identity, force=False, only_empty=True
             )

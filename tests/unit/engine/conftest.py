@@ -15,17 +15,17 @@ from sqlalchemy import orm
 from engine import conf as engine_conf
 from engine.db import database, migrations, models
 from tests import databases
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
-#: What a migration writes into.
-KEPT = (
+#: Tables with rows that a migration inserts.
+MIGRATED_TABLES = (
     models.LedgerState.__tablename__,
     models.ContractVersion.__tablename__,
 )
 
 
 def configuration(url: str) -> cfg.ConfigOpts:
-    """Return a configuration for a database, with a quick cloud."""
+    """Return a configuration for a database, with a cloud without latency."""
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
@@ -41,7 +41,7 @@ def configuration(url: str) -> cfg.ConfigOpts:
 def sqlite_database(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[database.Database]:
-    """An SQLite database that all tests use, one after the other."""
+    """An SQLite database shared by all tests."""
     path = tmp_path_factory.mktemp('sqlite') / 'engine.sqlite'
     target = database.Database(configuration(f'sqlite:///{path}'))
     migrations.sync(target)
@@ -53,34 +53,36 @@ def sqlite_database(
 def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
     """The configuration of an SQLite database without rows."""
     yield configuration(url_of(sqlite_database))
-    sqlite_database.write(empty)
+    sqlite_database.write(delete_rows)
 
 
 @pytest.fixture
-def world(
+def harness(
     conf: cfg.ConfigOpts, sqlite_database: database.Database
-) -> fleet.World:
-    """A fleet on SQLite."""
-    return fleet.World(conf, sqlite_database)
+) -> engine_harness.Harness:
+    """Engines on SQLite."""
+    return engine_harness.Harness(conf, sqlite_database)
 
 
 def url_of(target: database.Database) -> str:
-    """Return where a database is."""
+    """Return the URL of a database, with its password."""
     return target.engine.url.render_as_string(hide_password=False)
 
 
-def copy_of(world: fleet.World, path: pathlib.Path) -> fleet.World:
-    """Return a fleet on a copy of another one's SQLite database.
+def copy_of(
+    harness: engine_harness.Harness, path: pathlib.Path
+) -> engine_harness.Harness:
+    """Return a harness with a copy of the SQLite database of another.
 
-    :param path: where the copy is put
+    :param path: the path of the copy
     """
-    source = sqlite3.connect(world.database.engine.url.database or '')
+    source = sqlite3.connect(harness.database.engine.url.database or '')
     copy = sqlite3.connect(path)
     source.backup(copy)
     for connection in (source, copy):
         connection.close()
     conf = configuration(f'sqlite:///{path}')
-    return fleet.World(conf, database.Database(conf))
+    return engine_harness.Harness(conf, database.Database(conf))
 
 
 @pytest.fixture(params=databases.BACKENDS)
@@ -96,7 +98,7 @@ def any_url(
 def shared_database(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[database.Database]:
-    """A database that all tests use, on each backend in turn."""
+    """A database shared by all tests, on each backend in turn."""
     if request.param == 'sqlite':
         yield request.getfixturevalue('sqlite_database')
         return
@@ -114,21 +116,23 @@ def any_database(
 ) -> Iterator[database.Database]:
     """A database without rows, on each backend in turn."""
     yield shared_database
-    shared_database.write(empty)
+    shared_database.write(delete_rows)
 
 
 @pytest.fixture
-def any_world(any_database: database.Database) -> fleet.World:
-    """A fleet on each backend in turn."""
-    return fleet.World(configuration(url_of(any_database)), any_database)
+def any_harness(any_database: database.Database) -> engine_harness.Harness:
+    """Engines on each backend in turn."""
+    return engine_harness.Harness(
+        configuration(url_of(any_database)), any_database
+    )
 
 
-def empty(session: orm.Session) -> None:
-    """Bring a database back to what a migration leaves."""
+def delete_rows(session: orm.Session) -> None:
+    """Delete all rows except those of the migrations."""
     connection = session.connection()
     for table in reversed(models.Base.metadata.sorted_tables):
-        if table.name not in KEPT:
-            # After every test: as text it takes half the time.
+        if table.name not in MIGRATED_TABLES:
+            # Plain text halves the time that this takes after each test.
             connection.exec_driver_sql(f'DELETE FROM {table.name}')
     session.execute(
         sqlalchemy.update(models.LedgerState).values(

@@ -11,46 +11,46 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, conftest, fleet
+from tests.unit.engine import conftest, engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, nodes
 
 #: Something asked for -> what is there when it is done: nodes, servers.
-Scenario = Callable[[fleet.Engine], None]
+Scenario = Callable[[engine_harness.Engine], None]
 
 
-def create(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 2, run=False)
+def create(engine: engine_harness.Engine) -> None:
+    request_helpers.create_cluster(engine, 2, run=False)
 
 
-def shrink(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 3)
-    engine.ask(clusters.ClusterScaleInRequest(identity=cluster))
+def shrink(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 3)
+    engine.call(clusters.ClusterScaleInRequest(identity=cluster))
 
 
-def recover(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 2)
-    member = asks.show_cluster(engine, cluster).nodes[0]
+def recover(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 2)
+    member = request_helpers.get_cluster(engine, cluster).nodes[0]
     engine.run.provider.servers.delete(
-        asks.show_node(engine, member).physical_id
+        request_helpers.get_node(engine, member).physical_id
     )
-    engine.ask(clusters.ClusterRecoverRequest(identity=cluster, check=True))
+    engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
 
 
-def update(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 2)
-    engine.ask(
+def update(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 2)
+    engine.call(
         clusters.ClusterUpdateRequest(
             identity=cluster,
-            profile_id=asks.profile(
+            profile_id=request_helpers.create_profile(
                 engine, 'newer', properties={'flavor': 'm1.large'}
             ),
         )
     )
 
 
-def add_node(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 1)
-    engine.ask(
+def add_node(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 1)
+    engine.call(
         nodes.NodeCreateRequest(name='n', profile_id='p', cluster_id=cluster)
     )
 
@@ -62,38 +62,40 @@ def scenario(request: pytest.FixtureRequest) -> Scenario:
     return found
 
 
-def assert_two_are_well(world: fleet.World, engine: fleet.Engine) -> None:
-    world.assert_at_rest()
-    (cluster,) = world.rows(models.Cluster)
-    shown = asks.show_cluster(engine, cluster.id)
+def assert_two_are_well(
+    harness: engine_harness.Harness, engine: engine_harness.Engine
+) -> None:
+    harness.assert_idle()
+    (cluster,) = harness.rows(models.Cluster)
+    shown = request_helpers.get_cluster(engine, cluster.id)
     assert (shown.status, len(shown.nodes)) == ('ACTIVE', 2)
-    members = [asks.show_node(engine, id_) for id_ in shown.nodes]
+    members = [request_helpers.get_node(engine, id_) for id_ in shown.nodes]
     assert [member.status for member in members] == ['ACTIVE', 'ACTIVE']
-    servers = {row.id: row for row in world.rows(models.SimulatedServer)}
+    servers = {row.id: row for row in harness.rows(models.SimulatedServer)}
     assert {member.physical_id for member in members} == set(servers)
     assert {
-        row.status for row in world.rows(models.Action) if row.id == shown.id
+        row.status for row in harness.rows(models.Action) if row.id == shown.id
     } <= {'SUCCEEDED'}
 
 
 def test_death_at_any_transaction_changes_nothing_in_the_end(
-    world: fleet.World, scenario: Scenario, tmp_path: pathlib.Path
+    harness: engine_harness.Harness, scenario: Scenario, tmp_path: pathlib.Path
 ) -> None:
-    scenario(world.engine(name='first'))
+    scenario(harness.engine(name='first'))
     for lives in itertools.count():
-        again = conftest.copy_of(world, tmp_path / f'{lives}.sqlite')
-        mortal = fleet.MortalDatabase(again.conf)
-        victim = again.engine(mortal, name='victim')
-        mortal.lives = lives
+        again = conftest.copy_of(harness, tmp_path / f'{lives}.sqlite')
+        crashing = engine_harness.CrashingDatabase(again.conf)
+        victim = again.engine(crashing, name='victim')
+        crashing.transactions_left = lives
         try:
-            victim.work()
-        except fleet.CrashError:
-            again.bury(victim)
-        survived = mortal.lives >= 0
+            victim.run_actions()
+        except engine_harness.CrashError:
+            again.detect_death(victim)
+        survived = crashing.transactions_left >= 0
         heir = again.engine(name='heir')
-        heir.work()
+        heir.run_actions()
         assert_two_are_well(again, heir)
-        mortal.close()
+        crashing.close()
         again.database.close()
         if survived:
             break
@@ -101,92 +103,99 @@ def test_death_at_any_transaction_changes_nothing_in_the_end(
 
 
 def test_death_of_one_engine_after_the_other_changes_nothing_in_the_end(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('max_attempts', 1000, 'engine')
-    mortal = fleet.MortalDatabase(world.conf)
-    first = world.engine(name='first')
+    harness.conf.set_override('max_attempts', 1000, 'engine')
+    crashing = engine_harness.CrashingDatabase(harness.conf)
+    first = harness.engine(name='first')
     create(first)
     for deaths in itertools.count():
-        victim = world.engine(mortal, name='victim')
+        victim = harness.engine(crashing, name='victim')
         # Enough lives, now and then, to get one step further.
-        mortal.lives, mortal.dies_within = deaths % 4, deaths % 3 == 0
+        crashing.transactions_left, crashing.crashes_in_transaction = (
+            deaths % 4,
+            deaths % 3 == 0,
+        )
         try:
-            victim.work()
-        except fleet.CrashError:
-            world.bury(victim)
+            victim.run_actions()
+        except engine_harness.CrashError:
+            harness.detect_death(victim)
         else:
             break
         finally:
-            mortal.lives = None
-    mortal.close()
+            crashing.transactions_left = None
+    crashing.close()
     assert deaths > 3
-    assert_two_are_well(world, first)
+    assert_two_are_well(harness, first)
 
 
 @pytest.mark.parametrize('operation', ['create', 'delete'])
 @pytest.mark.parametrize('moment', ['before', 'after'])
 def test_death_around_an_operation_of_the_cloud_leaves_no_server_behind(
-    any_world: fleet.World, operation: str, moment: str
+    any_harness: engine_harness.Harness, operation: str, moment: str
 ) -> None:
-    victim = any_world.engine()
-    cluster = asks.cluster(victim, 2, run=operation == 'delete')
+    victim = any_harness.engine()
+    cluster = request_helpers.create_cluster(
+        victim, 2, run=operation == 'delete'
+    )
     if operation == 'delete':
-        victim.ask(clusters.ClusterDeleteRequest(identity=cluster))
+        victim.call(clusters.ClusterDeleteRequest(identity=cluster))
     options: dict[str, Any] = {moment: operation}
-    victim.die_in(**options)
-    any_world.bury(victim)
-    heir = any_world.engine(name='heir')
-    heir.work()
-    any_world.assert_at_rest()
+    victim.run_until_crash(**options)
+    any_harness.detect_death(victim)
+    heir = any_harness.engine(name='heir')
+    heir.run_actions()
+    any_harness.assert_idle()
     expected = 2 if operation == 'create' else 0
-    assert any_world.count(models.Node) == expected
-    assert any_world.count(models.SimulatedServer) == expected
+    assert any_harness.count(models.Node) == expected
+    assert any_harness.count(models.SimulatedServer) == expected
 
 
 def test_action_that_kills_its_engines_is_failed_with_the_reason(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('max_attempts', 3, 'engine')
-    victim = world.engine(name='a')
-    node = asks.node(victim, run=False)
+    harness.conf.set_override('max_attempts', 3, 'engine')
+    victim = harness.engine(name='a')
+    node = request_helpers.create_node(victim, run=False)
     for name in 'bcd':
-        victim.die_in(before='create')
-        world.bury(victim)
-        victim = world.engine(name=name)
-    assert victim.work() == 0
-    world.assert_at_rest()
-    (action,) = world.rows(models.Action)
+        victim.run_until_crash(before='create')
+        harness.detect_death(victim)
+        victim = harness.engine(name=name)
+    assert victim.run_actions() == 0
+    harness.assert_idle()
+    (action,) = harness.rows(models.Action)
     assert action.status == 'FAILED'
     assert f'{victim.member.binary}' in action.status_reason
     assert 'host-c died' in action.status_reason
-    shown = asks.show_node(victim, node)
+    shown = request_helpers.get_node(victim, node)
     assert shown.status == 'ERROR'
     assert 'died' in shown.status_reason
 
 
 def test_engine_taken_for_dead_stops_working_on_what_it_lost(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    slow = any_world.engine(name='slow')
-    asks.node(slow, run=False)
+    slow = any_harness.engine(name='slow')
+    request_helpers.create_node(slow, run=False)
     job = slow.scheduler.claim()
     assert job is not None
-    any_world.bury(slow)
-    heir = any_world.engine(name='heir')
-    assert heir.work() == 1
-    before = any_world.rows(models.Action)[0]
+    any_harness.detect_death(slow)
+    heir = any_harness.engine(name='heir')
+    assert heir.run_actions() == 1
+    before = any_harness.rows(models.Action)[0]
     job.perform()
-    after = any_world.rows(models.Action)[0]
+    after = any_harness.rows(models.Action)[0]
     assert (after.status, after.owner) == ('SUCCEEDED', None)
     assert after.updated_at == before.updated_at
-    assert any_world.count(models.SimulatedServer) == 1
+    assert any_harness.count(models.SimulatedServer) == 1
 
 
-def test_engine_taken_for_dead_claims_nothing(world: fleet.World) -> None:
-    slow = world.engine(name='slow')
-    asks.node(slow, run=False)
-    world.bury(slow)
-    assert slow.work() == 0
+def test_engine_taken_for_dead_claims_nothing(
+    harness: engine_harness.Harness,
+) -> None:
+    slow = harness.engine(name='slow')
+    request_helpers.create_node(slow, run=False)
+    harness.detect_death(slow)
+    assert slow.run_actions() == 0
     slow.ledger.report(slow.member)
-    assert slow.work() == 1
+    assert slow.run_actions() == 1

@@ -7,16 +7,20 @@ import pytest
 
 from engine.db import models
 from engine.events import recorder
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, events, nodes
 
 
-def listed(engine: fleet.Engine, context: Any = None, **more: Any) -> Any:
-    return engine.ask(events.EventListRequest(**more), context)
+def listed(
+    engine: engine_harness.Engine, context: Any = None, **more: Any
+) -> Any:
+    return engine.call(events.EventListRequest(**more), context)
 
 
-def phases(engine: fleet.Engine, **more: Any) -> list[tuple[str, str]]:
+def phases(
+    engine: engine_harness.Engine, **more: Any
+) -> list[tuple[str, str]]:
     return [
         (event.action, event.status)
         for event in listed(engine, sort='timestamp', **more)
@@ -24,10 +28,10 @@ def phases(engine: fleet.Engine, **more: Any) -> list[tuple[str, str]]:
 
 
 def test_action_has_an_event_at_its_start_and_at_its_end(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 1, name='web')
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1, name='web')
     assert phases(engine) == [
         ('CLUSTER_CREATE', 'start'),
         ('CLUSTER_CREATE', 'end'),
@@ -39,67 +43,69 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
     assert ended.status_reason == 'Cluster creation succeeded.'
     (creation,) = (
         row
-        for row in any_world.rows(models.Action)
+        for row in any_harness.rows(models.Action)
         if row.action == 'CLUSTER_CREATE'
     )
     assert ended.meta_data['action_id'] == creation.id
-    shown = engine.ask(events.EventGetRequest(identity=ended.id[:8]))
+    shown = engine.call(events.EventGetRequest(identity=ended.id[:8]))
     assert shown.id == ended.id
 
 
 def test_events_of_what_is_gone_still_tell_its_name(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1, name='web')
-    engine.ask(clusters.ClusterDeleteRequest(identity='web'))
-    engine.work()
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1, name='web')
+    engine.call(clusters.ClusterDeleteRequest(identity='web'))
+    engine.run_actions()
     last = listed(engine, cluster_id=[cluster])[-1]
     assert (last.oname, last.status) == ('web', 'end')
     assert last.action == 'CLUSTER_DELETE'
 
 
 def test_failed_and_cancelled_actions_have_events_of_their_levels(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0)
-    cancelled = engine.ask(
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    cancelled = engine.call(
         clusters.ClusterCheckRequest(identity=cluster)
     ).action
-    engine.ask(
+    engine.call(
         actions.ActionUpdateRequest(identity=cancelled, status='CANCELLED')
     )
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.ask(clusters.ClusterScaleOutRequest(identity=cluster))
-    engine.work()
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.call(clusters.ClusterScaleOutRequest(identity=cluster))
+    engine.run_actions()
     assert phases(engine, level=['WARN']) == [('CLUSTER_CHECK', 'error')]
     assert phases(engine, level=['40']) == [('CLUSTER_SCALE_OUT', 'error')]
     assert [event.level for event in listed(engine, level=['40'])] == ['ERROR']
 
 
 def test_event_recorded_by_an_earlier_release_shows_its_phase(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
 
     def released(session: Any) -> None:
         for event in session.query(models.Event):
             event.status = 'ACTIVE'
 
-    world.database.write(released)
+    harness.database.write(released)
     assert [phase for _action, phase in phases(engine)] == ['start', 'end']
 
 
-def test_event_of_a_member_names_its_cluster(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1, name='web')
-    (member,) = world.rows(models.Node)
-    alone = asks.node(engine, name='alone', profile_id='p')
+def test_event_of_a_member_names_its_cluster(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1, name='web')
+    (member,) = harness.rows(models.Node)
+    alone = request_helpers.create_node(engine, name='alone', profile_id='p')
     for node in (member.id, alone):
-        engine.ask(nodes.NodeCheckRequest(identity=node))
-    engine.work()
+        engine.call(nodes.NodeCheckRequest(identity=node))
+    engine.run_actions()
     names = {
         event.oid: event.meta_data.get('cluster_name')
         for event in listed(engine, action=['NODE_CHECK'])
@@ -108,32 +114,34 @@ def test_event_of_a_member_names_its_cluster(world: fleet.World) -> None:
 
 
 def test_derived_actions_and_low_levels_are_left_out_as_configured(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('exclude_derived_actions', False, 'events')
-    asks.cluster(world.engine(), 1)
-    assert len(world.rows(models.Event)) == 4
-    world.conf.set_override('priority', 'error', 'events')
-    engine = world.engine()
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
-    engine.work()
-    assert len(world.rows(models.Event)) == 4
+    harness.conf.set_override('exclude_derived_actions', False, 'events')
+    request_helpers.create_cluster(harness.engine(), 1)
+    assert len(harness.rows(models.Event)) == 4
+    harness.conf.set_override('priority', 'error', 'events')
+    engine = harness.engine()
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
+    engine.run_actions()
+    assert len(harness.rows(models.Event)) == 4
 
 
 def test_dispatcher_that_is_not_installed_is_refused(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('dispatchers', ['carrier-pigeon'], 'events')
+    harness.conf.set_override('dispatchers', ['carrier-pigeon'], 'events')
     with pytest.raises(RuntimeError, match='there is no carrier-pigeon'):
-        recorder.load(world.conf)
+        recorder.load(harness.conf)
 
 
-def test_events_are_filtered_and_sorted(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1, name='web')
-    node = asks.node(engine, name='alone', profile_id='p')
-    engine.ask(nodes.NodeCheckRequest(identity=node))
-    engine.work()
+def test_events_are_filtered_and_sorted(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1, name='web')
+    node = request_helpers.create_node(engine, name='alone', profile_id='p')
+    engine.call(nodes.NodeCheckRequest(identity=node))
+    engine.run_actions()
     assert phases(engine, otype=['NODE'], action=['NODE_CHECK']) == [
         ('NODE_CHECK', 'start'),
         ('NODE_CHECK', 'end'),
@@ -144,15 +152,17 @@ def test_events_are_filtered_and_sorted(world: fleet.World) -> None:
     assert listed(engine, cluster_id=['no-such-cluster']) == []
 
 
-def test_events_of_another_project_are_not_there(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    theirs = fleet.caller('theirs')
+def test_events_of_another_project_are_not_there(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    theirs = engine_harness.request_context('theirs')
     assert listed(engine, theirs) == []
     (event, _) = listed(engine)
     with pytest.raises(errors.ResourceNotFound, match='The event'):
-        engine.ask(events.EventGetRequest(identity=event.id), theirs)
+        engine.call(events.EventGetRequest(identity=event.id), theirs)
     with pytest.raises(errors.Forbidden):
         listed(engine, theirs, global_project=True)
-    admin = fleet.caller('theirs', admin=True)
+    admin = engine_harness.request_context('theirs', admin=True)
     assert len(listed(engine, admin, global_project=True)) == 2

@@ -22,16 +22,16 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import http_client, service
 from tests import limits, raw_server
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
 
 @pytest.mark.parametrize('group', ['hooks', 'health_manager'])
 def test_engine_with_a_network_that_is_none_does_not_start(
-    world: fleet.World, group: str
+    harness: engine_harness.Harness, group: str
 ) -> None:
-    world.conf.set_override('forbidden_networks', ['10.0.0.0/99'], group)
+    harness.conf.set_override('forbidden_networks', ['10.0.0.0/99'], group)
     with pytest.raises(http_client.ConfigError, match=rf'\[{group}\].*/99'):
-        service.Engine(world.conf)
+        service.Engine(harness.conf)
 
 
 NETWORKS = ['127.0.0.0/8', '::1/128']

@@ -14,18 +14,18 @@ from sqlalchemy import orm
 
 from engine import exporter, metrics
 from engine.db import database, models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration
 from vobjects.clustering.requests import clusters, nodes
 
 
-def value(engine: fleet.Engine, name: str, **labels: str) -> float:
+def value(engine: engine_harness.Engine, name: str, **labels: str) -> float:
     """Return a number of the registry; 0 for a series without any."""
     found = engine.run.metrics.registry.get_sample_value(name, labels)
     return found or 0.0
 
 
-def ended(engine: fleet.Engine, action: str, status: str) -> float:
+def ended(engine: engine_harness.Engine, action: str, status: str) -> float:
     """Return how many actions have ended so."""
     return value(
         engine,
@@ -35,12 +35,14 @@ def ended(engine: fleet.Engine, action: str, status: str) -> float:
     )
 
 
-def test_actions_are_counted_by_kind_and_end(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 2)
-    any_world.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.ask(clusters.ClusterScaleOutRequest(identity=cluster, count=1))
-    engine.work()
+def test_actions_are_counted_by_kind_and_end(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2)
+    any_harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.call(clusters.ClusterScaleOutRequest(identity=cluster, count=1))
+    engine.run_actions()
     assert ended(engine, 'CLUSTER_CREATE', 'SUCCEEDED') == 1
     assert ended(engine, 'NODE_CREATE', 'SUCCEEDED') == 2
     assert ended(engine, 'NODE_CREATE', 'FAILED') == 1
@@ -49,12 +51,14 @@ def test_actions_are_counted_by_kind_and_end(any_world: fleet.World) -> None:
     assert value(engine, 'vobjects_engine_action_delay_seconds_count') == 5
 
 
-def test_actions_that_others_end_are_counted(world: fleet.World) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1, run=False)
+def test_actions_that_others_end_are_counted(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1, run=False)
     assert engine.scheduler.claim() is not None
-    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=True))
-    engine.work()
+    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
+    engine.run_actions()
     assert ended(engine, 'CLUSTER_CREATE', 'CANCELLED') == 1
 
 
@@ -79,42 +83,46 @@ def test_transaction_that_is_lost_counts_nothing(
     assert found.registry.get_sample_value(name, labels) == 1
 
 
-def test_lock_that_somebody_has_is_counted(world: fleet.World) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
-    (node,) = world.rows(models.Node)
+def test_lock_that_somebody_has_is_counted(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    (node,) = harness.rows(models.Node)
     # Both before the first is claimed: a locked cluster accepts no action.
-    engine.ask(nodes.NodeCheckRequest(identity=node.id))
-    engine.ask(clusters.ClusterCheckRequest(identity=cluster))
+    engine.call(nodes.NodeCheckRequest(identity=node.id))
+    engine.call(clusters.ClusterCheckRequest(identity=cluster))
     assert engine.scheduler.claim() is not None
     assert engine.scheduler.claim() is None
     assert value(engine, 'vobjects_engine_lock_waits_total') == 1
 
 
-def test_action_of_an_engine_that_died_is_counted(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0, run=False)
+def test_action_of_an_engine_that_died_is_counted(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0, run=False)
     assert engine.scheduler.claim() is not None
-    world.silence(engine)
-    other = world.engine(name='two')
+    harness.expire_heartbeat(engine)
+    other = harness.engine(name='two')
     other.reaper.sweep()
     assert value(other, 'vobjects_engine_rescues_total') == 1
 
 
 @pytest.fixture
-def engine(any_world: fleet.World) -> fleet.Engine:
-    any_world.conf.set_override('metrics_port', 0, 'engine')
-    any_world.conf.set_override('metrics_cache', 0.0, 'engine')
-    return any_world.engine()
+def engine(any_harness: engine_harness.Harness) -> engine_harness.Engine:
+    any_harness.conf.set_override('metrics_port', 0, 'engine')
+    any_harness.conf.set_override('metrics_cache', 0.0, 'engine')
+    return any_harness.engine()
 
 
 @pytest.fixture
 def page(
-    engine: fleet.Engine, any_world: fleet.World
+    engine: engine_harness.Engine, any_harness: engine_harness.Harness
 ) -> Iterator[exporter.Exporter]:
     """Its page, served."""
     found = exporter.Exporter(
-        any_world.conf, engine.run.metrics, any_world.database
+        any_harness.conf, engine.run.metrics, any_harness.database
     )
     found.start()
     yield found
@@ -136,20 +144,22 @@ def shown(page: exporter.Exporter) -> dict[str, float]:
 
 
 def test_page_shows_what_there_is_to_do(
-    any_world: fleet.World, engine: fleet.Engine, page: exporter.Exporter
+    any_harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    page: exporter.Exporter,
 ) -> None:
     assert shown(page)['vobjects_actions{status="READY"}'] == 0
-    asks.cluster(engine, 2, run=False)
+    request_helpers.create_cluster(engine, 2, run=False)
     found = shown(page)
     assert found['vobjects_actions{status="READY"}'] == 1
     assert found['vobjects_actions{status="WAITING"}'] == 0
     assert found['vobjects_actions_ready_age_seconds'] >= 0
-    engine.work(1)
+    engine.run_actions(1)
     found = shown(page)
     assert found['vobjects_actions{status="READY"}'] == 2
     assert found['vobjects_actions{status="WAITING"}'] == 1
     assert found['vobjects_locks'] == 1
-    engine.work()
+    engine.run_actions()
     found = shown(page)
     assert found['vobjects_actions{status="READY"}'] == 0
     assert found['vobjects_actions_blocked'] == 0
@@ -158,7 +168,9 @@ def test_page_shows_what_there_is_to_do(
 
 
 def test_page_shows_the_fleet(
-    any_world: fleet.World, engine: fleet.Engine, page: exporter.Exporter
+    any_harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    page: exporter.Exporter,
 ) -> None:
     found = shown(page)
     assert found['vobjects_fleet_served_maximum_minor'] == 14
@@ -174,11 +186,11 @@ def test_page_shows_the_fleet(
 
 
 def test_page_is_kept_for_a_while(
-    world: fleet.World, sqlite_database: database.Database
+    harness: engine_harness.Harness, sqlite_database: database.Database
 ) -> None:
     kept = exporter.Shared(sqlite_database, lifetime=3600)
     before = list(kept.collect())
-    asks.cluster(world.engine(), 1, run=False)
+    request_helpers.create_cluster(harness.engine(), 1, run=False)
     assert list(kept.collect()) == before
 
 
@@ -191,18 +203,24 @@ def test_page_without_a_database_says_so(tmp_path: pathlib.Path) -> None:
     assert [sample.value for sample in up.samples] == [0]
 
 
-def test_page_on_a_port_that_is_taken_is_an_error(world: fleet.World) -> None:
+def test_page_on_a_port_that_is_taken_is_an_error(
+    harness: engine_harness.Harness,
+) -> None:
     with socket.create_server(('127.0.0.1', 0)) as taken:
         port = taken.getsockname()[1]
-        world.conf.set_override('metrics_port', port, 'engine')
-        page = exporter.Exporter(world.conf, metrics.Metrics(), world.database)
+        harness.conf.set_override('metrics_port', port, 'engine')
+        page = exporter.Exporter(
+            harness.conf, metrics.Metrics(), harness.database
+        )
         with pytest.raises(OSError, match=f'port {port}'):
             page.start()
         page.stop()
 
 
-def test_page_that_nobody_configured_is_not_there(world: fleet.World) -> None:
-    page = exporter.Exporter(world.conf, metrics.Metrics(), world.database)
+def test_page_that_nobody_configured_is_not_there(
+    harness: engine_harness.Harness,
+) -> None:
+    page = exporter.Exporter(harness.conf, metrics.Metrics(), harness.database)
     page.start()
     assert page.url is None
     page.stop()

@@ -7,7 +7,7 @@ import pytest
 
 from engine import purger
 from engine.db import database, models
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from tests.unit.engine.db import history
 
 
@@ -30,39 +30,39 @@ def old(any_database: database.Database) -> database.Database:
     ],
 )
 def test_purger_deletes_as_configured(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
     old: database.Database,
     actions: float,
     events: float,
     deleted: tuple[int, int],
 ) -> None:
-    any_world.conf.set_override('action_retention', actions, 'engine')
-    any_world.conf.set_override('event_retention', events, 'engine')
-    found = purger.Purger(any_world.conf, old, lambda: True)
+    any_harness.conf.set_override('action_retention', actions, 'engine')
+    any_harness.conf.set_override('event_retention', events, 'engine')
+    found = purger.Purger(any_harness.conf, old, lambda: True)
     assert found.purge() == deleted
-    assert any_world.count(models.Action) == 1 - deleted[0]
-    assert any_world.count(models.Event) == 1 - deleted[1]
+    assert any_harness.count(models.Action) == 1 - deleted[0]
+    assert any_harness.count(models.Event) == 1 - deleted[1]
 
 
 def test_purger_works_when_it_is_the_first(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     sqlite_database: database.Database,
 ) -> None:
     history.event(sqlite_database, 10)
-    world.conf.set_override('event_retention', 1, 'engine')
-    world.conf.set_override('purge_interval', 1.0, 'engine')
+    harness.conf.set_override('event_retention', 1, 'engine')
+    harness.conf.set_override('purge_interval', 1.0, 'engine')
     asked, first = threading.Event(), threading.Event()
 
     def is_first() -> bool:
         asked.set()
         return first.is_set()
 
-    found = purger.Purger(world.conf, sqlite_database, is_first)
+    found = purger.Purger(harness.conf, sqlite_database, is_first)
     found.start()
     assert asked.wait(60)
-    assert world.count(models.Event) == 1
+    assert harness.count(models.Event) == 1
     first.set()
-    while world.count(models.Event):
+    while harness.count(models.Event):
         asked.clear()
         assert asked.wait(60)
     found.stop()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from engine import reaper
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from vobjects.rpc.fleet import BEATS_PER_PERIOD, DEAD_AFTER_PERIODS
 
 
@@ -21,10 +21,10 @@ def test_death_is_noticed_within_two_periods() -> None:
     [(DEAD_AFTER_PERIODS - 0.1, False), (DEAD_AFTER_PERIODS + 0.01, True)],
 )
 def test_engine_dies_of_so_many_periods_of_silence(
-    world: fleet.World, periods: float, dies: bool
+    harness: engine_harness.Harness, periods: float, dies: bool
 ) -> None:
-    engine, other = world.engine(), world.engine(name='two')
-    world.silence(engine, periods * fleet.PERIOD)
+    engine, other = harness.engine(), harness.engine(name='two')
+    harness.expire_heartbeat(engine, periods * engine_harness.PERIOD)
 
     dead = other.reaper.sweep()
 
@@ -32,22 +32,22 @@ def test_engine_dies_of_so_many_periods_of_silence(
 
 
 def test_engine_that_is_silent_itself_allows_others_as_much(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine, other = world.engine(), world.engine(name='two')
+    engine, other = harness.engine(), harness.engine(name='two')
     silence = 0.0
     sweeper = reaper.Reaper(
         other.run,
         other.ledger,
-        period=fleet.PERIOD,
+        period=engine_harness.PERIOD,
         silence=lambda: silence,
     )
-    world.silence(engine, 5 * fleet.PERIOD)
+    harness.expire_heartbeat(engine, 5 * engine_harness.PERIOD)
 
-    silence = 4 * fleet.PERIOD
+    silence = 4 * engine_harness.PERIOD
     assert sweeper.sweep() == []
     silence = 0.0
     # It was heard just now; others are to have the time for it, too.
     assert sweeper.sweep() == []
-    world.silence(engine, 6 * fleet.PERIOD)
+    harness.expire_heartbeat(engine, 6 * engine_harness.PERIOD)
     assert [one.id for one in sweeper.sweep()] == [engine.member.id]

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.actions import runtime
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects import exceptions
 from vobjects.clustering.requests import clusters, nodes
 from vobjects.objects.manifest import Manifest, local
@@ -21,124 +21,132 @@ def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
         time.sleep(0.01)
 
 
-def at_rest(world: fleet.World) -> bool:
-    return all(row.end_time for row in world.rows(models.Action))
+def at_rest(harness: engine_harness.Harness) -> bool:
+    return all(row.end_time for row in harness.rows(models.Action))
 
 
-def test_pool_runs_what_is_announced_at_once(any_world: fleet.World) -> None:
-    any_world.conf.set_override('poll_interval', 60.0, 'engine')
-    engine = any_world.engine()
+def test_pool_runs_what_is_announced_at_once(
+    any_harness: engine_harness.Harness,
+) -> None:
+    any_harness.conf.set_override('poll_interval', 60.0, 'engine')
+    engine = any_harness.engine()
     engine.scheduler.start()
-    cluster = asks.cluster(engine, 5, run=False)
-    wait_until(lambda: at_rest(any_world))
+    cluster = request_helpers.create_cluster(engine, 5, run=False)
+    wait_until(lambda: at_rest(any_harness))
     engine.scheduler.stop(5)
-    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
-    any_world.assert_at_rest()
+    assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
+    any_harness.assert_idle()
 
 
 def test_pools_of_several_engines_do_each_thing_once(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engines = [any_world.engine(name=name) for name in 'abc']
+    engines = [any_harness.engine(name=name) for name in 'abc']
     for engine in engines:
         engine.scheduler.start()
     ids = [
-        asks.cluster(engine, 3, run=False, name=f'c{number}', profile_id=id_)
+        request_helpers.create_cluster(
+            engine, 3, run=False, name=f'c{number}', profile_id=id_
+        )
         for number, engine in enumerate(engines)
-        for id_ in [asks.profile(engine, f'p{number}')]
+        for id_ in [request_helpers.create_profile(engine, f'p{number}')]
     ]
-    wait_until(lambda: at_rest(any_world), 30)
+    wait_until(lambda: at_rest(any_harness), 30)
     for engine in engines:
         engine.scheduler.stop(5)
-    shown = [asks.show_cluster(engines[0], id_) for id_ in ids]
+    shown = [request_helpers.get_cluster(engines[0], id_) for id_ in ids]
     assert [one.status for one in shown] == ['ACTIVE'] * 3
-    assert any_world.cloud.servers.calls.count('create') == 9
-    any_world.assert_at_rest()
+    assert any_harness.cloud.servers.calls.count('create') == 9
+    any_harness.assert_idle()
 
 
 def test_work_nobody_announced_is_found_by_looking(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('poll_interval', 0.05, 'engine')
-    deaf = world.engine(name='deaf')
-    asks.node(world.engine(name='other'), run=False)
+    harness.conf.set_override('poll_interval', 0.05, 'engine')
+    deaf = harness.engine(name='deaf')
+    request_helpers.create_node(harness.engine(name='other'), run=False)
     deaf.scheduler.start()
-    wait_until(lambda: at_rest(world))
+    wait_until(lambda: at_rest(harness))
     deaf.scheduler.stop(5)
 
 
 def test_no_more_is_claimed_than_there_are_workers(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('workers', 2, 'engine')
-    world.conf.set_override('latency', 0.2, 'simulated')
-    engine = world.engine()
-    asks.cluster(engine, 5, run=False)
-    engine.work(1)
+    harness.conf.set_override('workers', 2, 'engine')
+    harness.conf.set_override('latency', 0.2, 'simulated')
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 5, run=False)
+    engine.run_actions(1)
     engine.scheduler.start()
-    wait_until(lambda: world.statuses('NODE_CREATE').count('RUNNING') == 2, 5)
-    assert world.statuses('NODE_CREATE').count('READY') == 3
+    wait_until(
+        lambda: harness.statuses('NODE_CREATE').count('RUNNING') == 2, 5
+    )
+    assert harness.statuses('NODE_CREATE').count('READY') == 3
     engine.scheduler.stop(5)
 
 
 def test_stop_leaves_what_does_not_finish_to_others(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
     gate = threading.Event()
-    engine = world.engine(name='leaving')
-    heir = world.engine(name='heir')
-    asks.node(engine, run=False)
+    engine = harness.engine(name='leaving')
+    heir = harness.engine(name='heir')
+    request_helpers.create_node(engine, run=False)
     servers: Any = engine.run.provider.servers
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
-    wait_until(lambda: world.statuses('NODE_CREATE') == ['RUNNING'])
+    wait_until(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
     engine.scheduler.stop(0.05)
     del servers.create
-    assert world.statuses('NODE_CREATE') == ['READY']
-    assert heir.work() == 1
+    assert harness.statuses('NODE_CREATE') == ['READY']
+    assert heir.run_actions() == 1
     gate.set()
     for thread in engine.scheduler._workers:
         thread.join()
-    world.assert_at_rest()
-    assert world.count(models.SimulatedServer) == 1
+    harness.assert_idle()
+    assert harness.count(models.SimulatedServer) == 1
 
 
-def test_stop_lets_what_is_running_finish(world: fleet.World) -> None:
+def test_stop_lets_what_is_running_finish(
+    harness: engine_harness.Harness,
+) -> None:
     gate = threading.Event()
-    engine = world.engine()
-    asks.node(engine, run=False)
+    engine = harness.engine()
+    request_helpers.create_node(engine, run=False)
     servers: Any = engine.run.provider.servers
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
-    wait_until(lambda: world.statuses('NODE_CREATE') == ['RUNNING'])
+    wait_until(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
     stopping = threading.Thread(target=engine.scheduler.stop, args=(240,))
     stopping.start()
-    asks.node(engine, name='late', run=False)
+    request_helpers.create_node(engine, name='late', run=False)
     gate.set()
     stopping.join()
     del servers.create
     # And begins nothing new.
-    assert world.statuses('NODE_CREATE') == ['READY', 'SUCCEEDED']
+    assert harness.statuses('NODE_CREATE') == ['READY', 'SUCCEEDED']
 
 
 def test_claim_whose_worker_is_lost_is_given_back(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.node(engine, run=False)
+    engine = harness.engine()
+    request_helpers.create_node(engine, run=False)
     job = engine.scheduler.claim()
     assert job is not None
     engine.scheduler.give_back()
-    assert world.statuses('NODE_CREATE') == ['RUNNING']
+    assert harness.statuses('NODE_CREATE') == ['RUNNING']
     engine.scheduler.finish(job)
     engine.scheduler.give_back()
-    assert world.statuses('NODE_CREATE') == ['READY']
+    assert harness.statuses('NODE_CREATE') == ['READY']
 
 
 def test_error_that_will_pass_leaves_the_action_for_another_try(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
     outcomes = iter([exceptions.NoLivePeer('the ledger is away'), None])
 
@@ -148,14 +156,14 @@ def test_error_that_will_pass_leaves_the_action_for_another_try(
             raise outcome
         return None
 
-    engine = world.engine()
-    asks.cluster(engine, 1, run=False)
-    flaky = world.engine(name='flaky', cap=cap)
-    assert flaky.work(1) == 1
-    assert world.statuses('CLUSTER_CREATE') == ['RUNNING']
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1, run=False)
+    flaky = harness.engine(name='flaky', cap=cap)
+    assert flaky.run_actions(1) == 1
+    assert harness.statuses('CLUSTER_CREATE') == ['RUNNING']
     flaky.reaper.sweep()
-    assert flaky.work() == 3
-    world.assert_at_rest()
+    assert flaky.run_actions() == 3
+    harness.assert_idle()
 
 
 # Engines of different age
@@ -165,54 +173,56 @@ def older(**versions: str) -> Manifest:
     return Manifest({**local(), **versions})
 
 
-def test_inputs_are_stored_at_the_cap(world: fleet.World) -> None:
+def test_inputs_are_stored_at_the_cap(harness: engine_harness.Harness) -> None:
     cap = older(ClusterDeleteRequest='1.0', ClusterCreateRequest='1.0')
-    engine = world.engine(cap=lambda: cap)
-    cluster = asks.cluster(engine, 1)
-    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=False))
+    engine = harness.engine(cap=lambda: cap)
+    cluster = request_helpers.create_cluster(engine, 1)
+    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=False))
     stored = {
         row.action: row.inputs['versioned_object.version']
-        for row in world.rows(models.Action)
+        for row in harness.rows(models.Action)
     }
     assert stored['CLUSTER_CREATE'] == '1.0'
     assert stored['CLUSTER_DELETE'] == '1.0'
 
 
 def test_older_engine_leaves_newer_inputs_to_newer_engines(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    newer = any_world.engine(name='newer')
-    old = any_world.engine(name='old', speaks=older(NodeUpdateRequest='1.0'))
-    node = asks.node(newer)
-    newer.ask(nodes.NodeUpdateRequest(identity=node, tainted=True))
-    asks.node(newer, name='second', profile_id='of-node', run=False)
-    assert old.work() == 1
-    assert any_world.statuses('NODE_UPDATE') == ['READY']
-    assert any_world.statuses('NODE_CREATE') == ['SUCCEEDED'] * 2
-    assert newer.work() == 1
-    assert asks.show_node(newer, node).tainted is True
-    any_world.assert_at_rest()
+    newer = any_harness.engine(name='newer')
+    old = any_harness.engine(name='old', speaks=older(NodeUpdateRequest='1.0'))
+    node = request_helpers.create_node(newer)
+    newer.call(nodes.NodeUpdateRequest(identity=node, tainted=True))
+    request_helpers.create_node(
+        newer, name='second', profile_id='of-node', run=False
+    )
+    assert old.run_actions() == 1
+    assert any_harness.statuses('NODE_UPDATE') == ['READY']
+    assert any_harness.statuses('NODE_CREATE') == ['SUCCEEDED'] * 2
+    assert newer.run_actions() == 1
+    assert request_helpers.get_node(newer, node).tainted is True
+    any_harness.assert_idle()
 
 
 def test_action_of_a_kind_nobody_here_knows_is_left_alone(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.node(engine, run=False)
+    engine = harness.engine()
+    request_helpers.create_node(engine, run=False)
 
     def rename(session: Any) -> None:
         (row,) = session.query(models.Action)
         row.action = 'NODE_TELEPORT'
 
-    world.database.write(rename)
-    assert engine.work() == 0
-    assert world.statuses('NODE_TELEPORT') == ['READY']
+    harness.database.write(rename)
+    assert engine.run_actions() == 0
+    assert harness.statuses('NODE_TELEPORT') == ['READY']
 
 
 def test_runtime_timeout_is_the_cluster_s_or_the_default(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    run = world.engine().run
+    run = harness.engine().run
     assert isinstance(run, runtime.Runtime)
     assert run.timeout() == 3600
     assert run.timeout(models.Cluster(timeout=5)) == 5

@@ -16,7 +16,7 @@ from oslo_config import cfg
 from engine import service
 from engine.db import database
 from engine.db import services as services_db
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration
 from vobjects.clustering import errors, topics
 from vobjects.clustering.requests import clusters, profiles, services
@@ -50,9 +50,9 @@ def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
     )
 
     def ask(request: Any) -> Any:
-        return caller.call(fleet.caller(), request)
+        return caller.call(engine_harness.request_context(), request)
 
-    ask(profiles.ProfileCreateRequest(name='p', spec=fleet.SPEC))
+    ask(profiles.ProfileCreateRequest(name='p', spec=engine_harness.SPEC))
     ask(
         clusters.ClusterCreateRequest(
             name='c', profile_id='p', desired_capacity=4

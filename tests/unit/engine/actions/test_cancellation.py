@@ -12,165 +12,167 @@ from sqlalchemy import orm
 
 from engine.actions import cancellation
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.test_scheduler import at_rest, wait_until
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 
 
-def be_late(world: fleet.World, kind: str) -> None:
+def be_late(harness: engine_harness.Harness, kind: str) -> None:
     """Put the deadline of all actions of a kind into the past."""
 
     def body(session: Any) -> None:
         for row in session.query(models.Action).filter_by(action=kind):
             row.deadline = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 
-    world.database.write(body)
+    harness.database.write(body)
 
 
 def test_action_that_takes_too_long_is_failed_with_the_reason(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    node = asks.node(engine, run=False)
+    engine = any_harness.engine()
+    node = request_helpers.create_node(engine, run=False)
     job = engine.scheduler.claim()
     assert job is not None
-    be_late(any_world, 'NODE_CREATE')
+    be_late(any_harness, 'NODE_CREATE')
     engine.reaper.sweep()
-    any_world.assert_at_rest()
-    (action,) = any_world.rows(models.Action)
+    any_harness.assert_idle()
+    (action,) = any_harness.rows(models.Action)
     assert (action.status, action.status_reason) == (
         'FAILED',
         'not done within 3600 seconds',
     )
-    shown = asks.show_node(engine, node)
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     job.perform()
-    assert asks.show_node(engine, node).status == 'ERROR'
+    assert request_helpers.get_node(engine, node).status == 'ERROR'
 
 
 def test_timeout_of_a_parent_ends_its_children_with_it(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 2, run=False, timeout=7)
-    assert engine.work(1) == 1
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2, run=False, timeout=7)
+    assert engine.run_actions(1) == 1
     running = engine.scheduler.claim()
     assert running is not None
-    be_late(any_world, 'CLUSTER_CREATE')
+    be_late(any_harness, 'CLUSTER_CREATE')
     engine.reaper.sweep()
-    any_world.assert_at_rest()
-    assert any_world.statuses('NODE_CREATE') == ['FAILED', 'FAILED']
-    assert any_world.statuses('CLUSTER_CREATE') == ['FAILED']
-    assert engine.work() == 0
-    shown = asks.show_cluster(engine, cluster)
+    any_harness.assert_idle()
+    assert any_harness.statuses('NODE_CREATE') == ['FAILED', 'FAILED']
+    assert any_harness.statuses('CLUSTER_CREATE') == ['FAILED']
+    assert engine.run_actions() == 0
+    shown = request_helpers.get_cluster(engine, cluster)
     assert shown.status == 'ERROR'
     assert 'not done within 7 seconds' in shown.status_reason
 
 
 def test_children_must_be_done_when_their_parent_must(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2, run=False)
-    engine.work(1)
-    deadlines = {row.deadline for row in world.rows(models.Action)}
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2, run=False)
+    engine.run_actions(1)
+    deadlines = {row.deadline for row in harness.rows(models.Action)}
     assert len(deadlines) == 1
 
 
 @pytest.mark.parametrize('steps', [0, 1, 2, 3])
 def test_forced_deletion_of_a_cluster_ends_what_is_in_its_way(
-    any_world: fleet.World, steps: int
+    any_harness: engine_harness.Harness, steps: int
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 2, run=False)
-    engine.work(steps)
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2, run=False)
+    engine.run_actions(steps)
     stuck = engine.scheduler.claim()
     assert stuck is not None
-    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=True))
-    engine.work()
-    any_world.assert_at_rest()
-    assert any_world.statuses('CLUSTER_DELETE') == ['SUCCEEDED']
-    assert any_world.count(models.Cluster) == 0
+    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
+    engine.run_actions()
+    any_harness.assert_idle()
+    assert any_harness.statuses('CLUSTER_DELETE') == ['SUCCEEDED']
+    assert any_harness.count(models.Cluster) == 0
     stuck.perform()
-    any_world.assert_at_rest()
-    assert any_world.count(models.SimulatedServer) == 0
+    any_harness.assert_idle()
+    assert any_harness.count(models.SimulatedServer) == 0
 
 
 def test_forced_deletion_of_a_node_ends_what_is_in_its_way(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine, run=False)
+    engine = harness.engine()
+    node = request_helpers.create_node(engine, run=False)
     stuck = engine.scheduler.claim()
     assert stuck is not None
-    engine.ask(nodes.NodeDeleteRequest(identity=node, force=True))
-    engine.work()
-    assert world.statuses('NODE_DELETE') == ['SUCCEEDED']
-    assert world.statuses('NODE_CREATE') == ['CANCELLED']
+    engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
+    engine.run_actions()
+    assert harness.statuses('NODE_DELETE') == ['SUCCEEDED']
+    assert harness.statuses('NODE_CREATE') == ['CANCELLED']
     stuck.perform()
-    world.assert_at_rest()
-    assert world.count(models.SimulatedServer) == 0
+    harness.assert_idle()
+    assert harness.count(models.SimulatedServer) == 0
 
 
 def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 2, run=False)
-    engine.work(1)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2, run=False)
+    engine.run_actions(1)
     stuck = engine.scheduler.claim()
     assert stuck is not None
     member = stuck.action.target
-    engine.ask(nodes.NodeDeleteRequest(identity=member, force=True))
-    engine.work()
-    world.assert_at_rest()
-    shown = asks.show_cluster(engine, cluster)
+    engine.call(nodes.NodeDeleteRequest(identity=member, force=True))
+    engine.run_actions()
+    harness.assert_idle()
+    shown = request_helpers.get_cluster(engine, cluster)
     assert len(shown.nodes) == 1
-    assert world.statuses('CLUSTER_CREATE') == ['FAILED']
-    assert world.statuses('NODE_CREATE') == ['CANCELLED', 'SUCCEEDED']
+    assert harness.statuses('CLUSTER_CREATE') == ['FAILED']
+    assert harness.statuses('NODE_CREATE') == ['CANCELLED', 'SUCCEEDED']
 
 
-def test_end_of_what_has_ended_changes_nothing(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.node(engine)
-    (action,) = world.rows(models.Action)
-    assert not world.database.write(
+def test_end_of_what_has_ended_changes_nothing(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_node(engine)
+    (action,) = harness.rows(models.Action)
+    assert not harness.database.write(
         lambda session: cancellation.end(
             engine.run, session, action.id, 'CANCEL'
         )
     )
-    assert world.statuses('NODE_CREATE') == ['SUCCEEDED']
+    assert harness.statuses('NODE_CREATE') == ['SUCCEEDED']
 
 
 def test_cancelled_before_it_began_leaves_its_target_alone(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    action = engine.ask(nodes.NodeCheckRequest(identity=node)).action
-    world.database.write(
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    action = engine.call(nodes.NodeCheckRequest(identity=node)).action
+    harness.database.write(
         lambda session: cancellation.end(engine.run, session, action, 'CANCEL')
     )
-    assert asks.show_node(engine, node).status == 'ACTIVE'
-    row = world.row(models.Action, action)
+    assert request_helpers.get_node(engine, node).status == 'ACTIVE'
+    row = harness.row(models.Action, action)
     assert (row.status, row.status_reason) == (
         'CANCELLED',
         'cancelled by request',
     )
 
 
-def cancel(engine: fleet.Engine, action: str) -> None:
+def cancel(engine: engine_harness.Engine, action: str) -> None:
     request = actions.ActionUpdateRequest(identity=action, status='CANCELLED')
-    engine.ask(request)
+    engine.call(request)
 
 
-def assert_sizes_agree(world: fleet.World) -> None:
+def assert_sizes_agree(harness: engine_harness.Harness) -> None:
     """Every cluster is meant to have the nodes that it has."""
-    for cluster in world.rows(models.Cluster):
+    for cluster in harness.rows(models.Cluster):
         members = [
             node
-            for node in world.rows(models.Node)
+            for node in harness.rows(models.Node)
             if node.cluster_id == cluster.id
         ]
         assert cluster.desired_capacity == len(members), cluster.status
@@ -178,26 +180,28 @@ def assert_sizes_agree(world: fleet.World) -> None:
 
 @pytest.mark.parametrize('deleted', [0, 1])
 def test_cancelled_shrinking_leaves_the_nodes_wanted_that_stay(
-    any_world: fleet.World, deleted: int
+    any_harness: engine_harness.Harness, deleted: int
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 3)
-    scaling = engine.ask(clusters.ClusterScaleInRequest(identity='c', count=3))
-    engine.work(1 + deleted)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 3)
+    scaling = engine.call(
+        clusters.ClusterScaleInRequest(identity='c', count=3)
+    )
+    engine.run_actions(1 + deleted)
     cancel(engine, scaling.action)
-    shown = asks.show_cluster(engine, 'c')
+    shown = request_helpers.get_cluster(engine, 'c')
     assert (shown.status, len(shown.nodes)) == ('ERROR', 3 - deleted)
-    assert_sizes_agree(any_world)
-    any_world.assert_at_rest()
+    assert_sizes_agree(any_harness)
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize('deleted', [0, 1, 3])
 @pytest.mark.parametrize('status', ['ACTIVE', 'ERROR'])
 def test_cancelled_deletion_leaves_the_nodes_wanted_that_stay(
-    any_world: fleet.World, deleted: int, status: str
+    any_harness: engine_harness.Harness, deleted: int, status: str
 ) -> None:
-    engine = any_world.engine()
-    id_ = asks.cluster(engine, 3)
+    engine = any_harness.engine()
+    id_ = request_helpers.create_cluster(engine, 3)
 
     def mark(session: orm.Session) -> None:
         cluster = session.get(models.Cluster, id_)
@@ -208,69 +212,69 @@ def test_cancelled_deletion_leaves_the_nodes_wanted_that_stay(
         for row in session.query(models.Action).filter_by(status='READY'):
             row.not_before = datetime.datetime(9999, 1, 1, tzinfo=datetime.UTC)
 
-    any_world.database.write(mark)
-    engine.ask(clusters.ClusterScaleInRequest(identity='c', count=3))
-    engine.work(1)
-    any_world.database.write(delay)  # the deletion overtakes the children
+    any_harness.database.write(mark)
+    engine.call(clusters.ClusterScaleInRequest(identity='c', count=3))
+    engine.run_actions(1)
+    any_harness.database.write(delay)  # the deletion overtakes the children
     request = clusters.ClusterDeleteRequest(identity='c', force=True)
-    deletion = engine.ask(request).action
-    engine.work(1 + deleted)
-    assert any_world.statuses('CLUSTER_SCALE_IN') == ['CANCELLED']
+    deletion = engine.call(request).action
+    engine.run_actions(1 + deleted)
+    assert any_harness.statuses('CLUSTER_SCALE_IN') == ['CANCELLED']
     cancel(engine, deletion)
-    shown = asks.show_cluster(engine, 'c')
+    shown = request_helpers.get_cluster(engine, 'c')
     assert (shown.status, len(shown.nodes)) == ('ERROR', 3 - deleted)
-    assert_sizes_agree(any_world)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
-    engine.work()
-    shown = asks.show_cluster(engine, 'c')
+    assert_sizes_agree(any_harness)
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, 'c')
     assert shown.status == 'ACTIVE'
     assert shown.desired_capacity == 3 - deleted
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
 def test_failed_deletion_leaves_the_nodes_wanted_that_stay(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 3)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work(2)  # the first node is gone
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.work()
-    assert world.statuses('CLUSTER_DELETE') == ['FAILED']
-    assert len(asks.show_cluster(engine, 'c').nodes) == 2
-    assert_sizes_agree(world)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 3)
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions(2)  # the first node is gone
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.run_actions()
+    assert harness.statuses('CLUSTER_DELETE') == ['FAILED']
+    assert len(request_helpers.get_cluster(engine, 'c').nodes) == 2
+    assert_sizes_agree(harness)
 
 
 def test_deletions_cancelled_at_any_moment_leave_sizes_that_agree(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
     dice = random.Random(7)
-    any_world.conf.set_override('latency', 0.005, 'simulated')
-    engines = [any_world.engine(name=name) for name in ('one', 'two')]
+    any_harness.conf.set_override('latency', 0.005, 'simulated')
+    engines = [any_harness.engine(name=name) for name in ('one', 'two')]
     for engine in engines:
         engine.scheduler.start()
-    profile = asks.profile(engines[0])
+    profile = request_helpers.create_profile(engines[0])
     for turn in range(12):
         engine, other = engines[turn % 2], engines[1 - turn % 2]
-        cluster = asks.cluster(
+        cluster = request_helpers.create_cluster(
             engine, 3, run=False, name=f'c{turn}', profile_id=profile
         )
-        wait_until(lambda: at_rest(any_world))
+        wait_until(lambda: at_rest(any_harness))
         request = clusters.ClusterScaleInRequest(identity=cluster, count=3)
-        begun = [engine.ask(request).action]
+        begun = [engine.call(request).action]
         time.sleep(dice.uniform(0, 0.03))
         with contextlib.suppress(errors.ResourceNotFound):
             forced = clusters.ClusterDeleteRequest(
                 identity=cluster, force=True
             )
-            begun.append(other.ask(forced).action)
+            begun.append(other.call(forced).action)
         time.sleep(dice.uniform(0, 0.05))
         for action in reversed(begun):
             with contextlib.suppress(errors.ActionImmutable):
                 cancel(other, action)
-        wait_until(lambda: at_rest(any_world))
-        assert_sizes_agree(any_world)
+        wait_until(lambda: at_rest(any_harness))
+        assert_sizes_agree(any_harness)
     for engine in engines:
         engine.scheduler.stop(60)
-    any_world.assert_at_rest()
+    any_harness.assert_idle()

@@ -10,7 +10,7 @@ import pytest
 
 from engine.db import models
 from tests import sink
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import actions, clusters, nodes, policies
 
@@ -29,70 +29,72 @@ def webhook(called: sink.Sink, timeout: int = 3600) -> dict[str, Any]:
 
 
 def cluster(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
     size: int = 2,
     *,
     version: str = '1.1',
     **properties: Any,
 ) -> None:
     """Create cluster c with a deletion policy."""
-    asks.cluster(engine, size)
+    request_helpers.create_cluster(engine, size)
     spec = {
         'type': 'senlin.policy.deletion',
         'version': version,
         'properties': properties,
     }
-    engine.ask(policies.PolicyCreateRequest(name='p', spec=spec))
-    engine.ask(
+    engine.call(policies.PolicyCreateRequest(name='p', spec=spec))
+    engine.call(
         policies.ClusterAttachPolicyRequest(identity='c', policy_id='p')
     )
-    engine.work()
+    engine.run_actions()
 
 
-def scale_in(engine: fleet.Engine, count: int = 1) -> str:
+def scale_in(engine: engine_harness.Engine, count: int = 1) -> str:
     request = clusters.ClusterScaleInRequest(identity='c', count=count)
-    found: str = engine.ask(request).action
-    engine.work()
+    found: str = engine.call(request).action
+    engine.run_actions()
     return found
 
 
-def complete(engine: fleet.Engine, token: str, **more: Any) -> None:
+def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
     identity = more.pop('identity', 'c')
     request = clusters.ClusterCompleteLifecycleRequest(
         identity=identity, lifecycle_action_token=token
     )
-    assert engine.ask(request, **more).action == token
+    assert engine.call(request, **more).action == token
 
 
-def time_passes(world: fleet.World) -> None:
+def time_passes(harness: engine_harness.Harness) -> None:
     """Let everything be due that waits for a time."""
 
     def body(session: Any) -> None:
         for action in session.query(models.Action):
             action.not_before = None
 
-    world.database.write(body)
+    harness.database.write(body)
 
 
-def removals(world: fleet.World, kind: str = 'NODE_DELETE') -> list[Any]:
-    return [row for row in world.rows(models.Action) if row.action == kind]
+def removals(
+    harness: engine_harness.Harness, kind: str = 'NODE_DELETE'
+) -> list[Any]:
+    return [row for row in harness.rows(models.Action) if row.action == kind]
 
 
-def size(world: fleet.World) -> int:
-    return sum(row.cluster_id is not None for row in world.rows(models.Node))
+def size(harness: engine_harness.Harness) -> int:
+    return sum(row.cluster_id is not None for row in harness.rows(models.Node))
 
 
 def test_node_waits_until_it_is_let_go(
-    any_world: fleet.World, hook: sink.Sink
+    any_harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = any_world.engine()
+    engine = any_harness.engine()
     cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
-    (removal,) = removals(any_world)
+    (removal,) = removals(any_harness)
     assert removal.status == WAITING
     assert removal.cause == consts.CAUSE_DERIVED_HOOK
     assert removal.owner is None
-    node = any_world.row(models.Node, removal.target)
+    node = any_harness.row(models.Node, removal.target)
     assert node.status == 'ACTIVE'
     assert hook.posted == [
         {
@@ -103,105 +105,105 @@ def test_node_waits_until_it_is_let_go(
             'cluster_id': removal.cluster_id,
         }
     ]
-    assert engine.work() == 0
+    assert engine.run_actions() == 0
     complete(engine, removal.id)
-    engine.work()
-    assert any_world.row(models.Action, parent).status == 'SUCCEEDED'
-    assert any_world.row(models.Node, node.id) is None
-    any_world.assert_at_rest()
+    engine.run_actions()
+    assert any_harness.row(models.Action, parent).status == 'SUCCEEDED'
+    assert any_harness.row(models.Node, node.id) is None
+    any_harness.assert_idle()
     complete(engine, removal.id)  # it may come twice
 
 
 def test_node_goes_when_its_time_is_over(
-    any_world: fleet.World, hook: sink.Sink
+    any_harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = any_world.engine()
+    engine = any_harness.engine()
     cluster(engine, 3, hooks=webhook(hook))
     scale_in(engine, 2)
-    assert [one.status for one in removals(any_world)] == [WAITING] * 2
-    time_passes(any_world)
-    engine.work()
-    assert size(any_world) == 1
+    assert [one.status for one in removals(any_harness)] == [WAITING] * 2
+    time_passes(any_harness)
+    engine.run_actions()
+    assert size(any_harness) == 1
     assert len(hook.posted) == 2
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
 def test_no_time_to_wait_is_no_wait(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook, timeout=0))
     scale_in(engine)
     assert len(hook.posted) == 1
-    assert size(world) == 1
-    world.assert_at_rest()
+    assert size(harness) == 1
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_members_that_are_removed_wait_as_well(
-    world: fleet.World, hook: sink.Sink, destroy: bool
+    harness: engine_harness.Harness, hook: sink.Sink, destroy: bool
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
-    first, _ = asks.show_cluster(engine, 'c').nodes
-    engine.ask(clusters.ClusterDelNodesRequest(identity='c', nodes=[first]))
-    engine.work()
+    first, _ = request_helpers.get_cluster(engine, 'c').nodes
+    engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=[first]))
+    engine.run_actions()
     kind = 'NODE_DELETE' if destroy else 'NODE_LEAVE'
-    (removal,) = removals(world, kind)
+    (removal,) = removals(harness, kind)
     assert (removal.target, removal.status) == (first, WAITING)
     complete(engine, removal.id)
-    engine.work()
-    assert size(world) == 1
-    assert (world.row(models.Node, first) is None) == destroy
-    world.assert_at_rest()
+    engine.run_actions()
+    assert size(harness) == 1
+    assert (harness.row(models.Node, first) is None) == destroy
+    harness.assert_idle()
 
 
 def test_node_that_a_user_deletes_waits_as_well(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, grace_period=3600, hooks=webhook(hook))
-    first, _ = asks.show_cluster(engine, 'c').nodes
-    token = engine.ask(nodes.NodeDeleteRequest(identity=first)).action
-    engine.work()
-    assert world.row(models.Action, token).status == 'READY'
+    first, _ = request_helpers.get_cluster(engine, 'c').nodes
+    token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
+    engine.run_actions()
+    assert harness.row(models.Action, token).status == 'READY'
     assert hook.posted == []
-    time_passes(world)
-    engine.work()
-    assert world.row(models.Action, token).status == WAITING
+    time_passes(harness)
+    engine.run_actions()
+    assert harness.row(models.Action, token).status == WAITING
     complete(engine, token)
-    engine.work()
-    assert world.row(models.Action, token).status == 'SUCCEEDED'
-    assert asks.show_cluster(engine, 'c').desired_capacity == 1
-    world.assert_at_rest()
+    engine.run_actions()
+    assert harness.row(models.Action, token).status == 'SUCCEEDED'
+    assert request_helpers.get_cluster(engine, 'c').desired_capacity == 1
+    harness.assert_idle()
 
 
 def test_node_that_may_not_go_is_not_told_of(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
-    first, _ = asks.show_cluster(engine, 'c').nodes
-    token = engine.ask(nodes.NodeDeleteRequest(identity=first)).action
+    first, _ = request_helpers.get_cluster(engine, 'c').nodes
+    token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
 
     def need_all(session: Any) -> None:
         session.query(models.Cluster).one().min_size = 2
 
-    world.database.write(need_all)
-    engine.work()
-    assert world.row(models.Action, token).status == 'FAILED'
+    harness.database.write(need_all)
+    engine.run_actions()
+    assert harness.row(models.Action, token).status == 'FAILED'
     assert hook.posted == []
-    assert asks.show_node(engine, first).status == 'ACTIVE'
-    world.assert_at_rest()
+    assert request_helpers.get_node(engine, first).status == 'ACTIVE'
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
-def test_queue_is_told(world: fleet.World, version: str) -> None:
-    engine = world.engine()
+def test_queue_is_told(harness: engine_harness.Harness, version: str) -> None:
+    engine = harness.engine()
     hooks = {'params': {'queue': 'q'}, 'timeout': '60'}
     cluster(engine, version=version, hooks=hooks)
     scale_in(engine)
-    (removal,) = removals(world)
+    (removal,) = removals(harness)
     assert removal.status == WAITING
     claim = engine.run.queues.claim('ours', 'q')
     (message,) = claim.messages
@@ -210,52 +212,52 @@ def test_queue_is_told(world: fleet.World, version: str) -> None:
 
 
 def test_hook_that_fails_is_told_again_and_then_waited_for(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
     hook.statuses = [500, 302, 404]
     scale_in(engine)
     for attempt in (1, 2):
-        (removal,) = removals(world)
+        (removal,) = removals(harness)
         assert removal.status == 'READY'
         assert 'answered' in removal.status_reason
         assert len(hook.posted) == attempt
-        time_passes(world)
-        engine.work()
-    (removal,) = removals(world)
+        time_passes(harness)
+        engine.run_actions()
+    (removal,) = removals(harness)
     assert removal.status == WAITING
     assert 'the webhook answered 404' in removal.status_reason
     complete(engine, removal.id)
-    engine.work()
-    assert size(world) == 1
-    world.assert_at_rest()
+    engine.run_actions()
+    assert size(harness) == 1
+    harness.assert_idle()
 
 
 def test_who_is_told_may_answer_before_the_call_is_over(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
-    other = world.engine(name='two')
+    engine = harness.engine()
+    other = harness.engine(name='two')
     cluster(engine, hooks=webhook(hook))
     hook.on_call = lambda told: complete(other, told['lifecycle_action_token'])
     scale_in(engine)
-    assert size(world) == 1
-    world.assert_at_rest()
+    assert size(harness) == 1
+    harness.assert_idle()
 
 
 def test_engine_that_dies_while_it_tells_has_another_tell(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
 
     def die(told: Any) -> None:
-        world.silence(engine)
+        harness.expire_heartbeat(engine)
 
     hook.on_call = die
     request = clusters.ClusterScaleInRequest(identity='c')
-    engine.ask(request)
+    engine.call(request)
     for _ in range(2):  # the parent; then a claim that nobody works on
         job = engine.scheduler.claim()
         assert job is not None
@@ -263,109 +265,117 @@ def test_engine_that_dies_while_it_tells_has_another_tell(
             job.perform()
             engine.scheduler.finish(job)
     hook.on_call = lambda told: None
-    world.bury(engine)
-    other = world.engine(name='two')
-    other.work()
-    (removal,) = removals(world)
+    harness.detect_death(engine)
+    other = harness.engine(name='two')
+    other.run_actions()
+    (removal,) = removals(harness)
     assert removal.status == WAITING
     complete(other, removal.id)
-    other.work()
-    assert size(world) == 1
-    world.assert_at_rest()
+    other.run_actions()
+    assert size(harness) == 1
+    harness.assert_idle()
 
 
 def test_node_that_does_not_work_is_not_told_of(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
 
     def break_one(session: Any) -> None:
         session.query(models.Node).first().status = 'ERROR'
 
-    world.database.write(break_one)
+    harness.database.write(break_one)
     scale_in(engine)
     assert hook.posted == []
-    assert size(world) == 1
-    world.assert_at_rest()
+    assert size(harness) == 1
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize('waits_for', ['grace', 'hook'])
 def test_cancelled_removal_leaves_the_node_as_it_is(
-    world: fleet.World, hook: sink.Sink, waits_for: str
+    harness: engine_harness.Harness, hook: sink.Sink, waits_for: str
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     waits: dict[str, Any] = {'grace_period': 3600}
     if waits_for == 'hook':
         waits = {'hooks': webhook(hook)}
     cluster(engine, **waits)
     parent = scale_in(engine)
-    engine.ask(
+    engine.call(
         actions.ActionUpdateRequest(identity=parent, status='CANCELLED')
     )
-    world.assert_at_rest()
-    assert [one.status for one in removals(world)] == ['CANCELLED']
-    assert {row.status for row in world.rows(models.Node)} == {'ACTIVE'}
-    assert size(world) == 2
+    harness.assert_idle()
+    assert [one.status for one in removals(harness)] == ['CANCELLED']
+    assert {row.status for row in harness.rows(models.Node)} == {'ACTIVE'}
+    assert size(harness) == 2
 
 
 def test_forced_deletion_does_not_wait(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c', force=True))
-    engine.work()
-    assert world.row(models.Action, parent).status == 'CANCELLED'
-    assert world.count(models.Cluster) == 0
-    world.assert_at_rest()
+    engine.call(clusters.ClusterDeleteRequest(identity='c', force=True))
+    engine.run_actions()
+    assert harness.row(models.Action, parent).status == 'CANCELLED'
+    assert harness.count(models.Cluster) == 0
+    harness.assert_idle()
 
 
 def test_waiting_is_not_counted_against_the_time_of_the_action(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     week = 7 * 24 * 3600
     cluster(engine, grace_period=week, hooks=webhook(hook, timeout=week))
     parent = scale_in(engine)
-    for row in (world.row(models.Action, parent), *removals(world)):
-        started = world.row(models.Action, parent).start_time
+    for row in (harness.row(models.Action, parent), *removals(harness)):
+        started = harness.row(models.Action, parent).start_time
         assert row.deadline.timestamp() == pytest.approx(
             started + row.timeout + 2 * week, abs=1
         )
 
 
 def test_only_the_clusters_own_waiting_nodes_are_let_go(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
-    asks.cluster(engine, 0, name='other')
-    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+    request_helpers.create_cluster(engine, 0, name='other')
+    request_helpers.create_cluster(
+        engine,
+        0,
+        name='theirs',
+        context=engine_harness.request_context('theirs'),
+    )
     scale_in(engine)
-    (removal,) = removals(world)
+    (removal,) = removals(harness)
     for token, more in (
         ('none', {}),
         (removal.id[:8], {}),
         (removal.id, {'identity': 'other'}),
         (
             removal.id,
-            {'identity': 'theirs', 'context': fleet.caller('theirs')},
+            {
+                'identity': 'theirs',
+                'context': engine_harness.request_context('theirs'),
+            },
         ),
     ):
         with pytest.raises(errors.ResourceNotFound, match='The action'):
             complete(engine, token, **more)
-    assert removals(world)[0].status == WAITING
+    assert removals(harness)[0].status == WAITING
 
 
 def test_action_that_waits_for_nobody_is_left_as_it_is(
-    world: fleet.World, hook: sink.Sink
+    harness: engine_harness.Harness, hook: sink.Sink
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
-    before = world.row(models.Action, parent).status
+    before = harness.row(models.Action, parent).status
     complete(engine, parent)
-    assert world.row(models.Action, parent).status == before
-    assert removals(world)[0].status == WAITING
+    assert harness.row(models.Action, parent).status == before
+    assert removals(harness)[0].status == WAITING

@@ -18,7 +18,7 @@ from oslo_log import log as oslo_log
 
 from engine.actions import log_context
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import actions, clusters
 
 
@@ -49,12 +49,12 @@ def read(lines: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_line_of_json_names_request_action_and_cluster(
-    world: fleet.World, lines: io.StringIO
+    harness: engine_harness.Harness, lines: io.StringIO
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
     found = read(lines)
-    rows = {row.id: row for row in world.rows(models.Action)}
+    rows = {row.id: row for row in harness.rows(models.Action)}
     assert {line['context']['action_id'] for line in found} == set(rows)
     for line in found:
         row = rows[line['context']['action_id']]
@@ -73,14 +73,14 @@ def test_line_of_json_names_request_action_and_cluster(
 
 
 def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
-    world: fleet.World, lines: io.StringIO
+    harness: engine_harness.Harness, lines: io.StringIO
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0, name='web')
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.ask(clusters.ClusterScaleOutRequest(identity='web'))
-    engine.work()
-    (node,) = world.rows(models.Node)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0, name='web')
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine.call(clusters.ClusterScaleOutRequest(identity='web'))
+    engine.run_actions()
+    (node,) = harness.rows(models.Node)
     of_node, of_cluster = [
         line['message']
         for line in read(lines)
@@ -99,17 +99,17 @@ def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
 
 
 def test_action_that_another_process_ends_is_logged_on_one_line(
-    world: fleet.World, lines: io.StringIO
+    harness: engine_harness.Harness, lines: io.StringIO
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0)
-    action = engine.ask(clusters.ClusterCheckRequest(identity='c')).action
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    action = engine.call(clusters.ClusterCheckRequest(identity='c')).action
 
     def rename(session: Any) -> None:
         session.get(models.Cluster, cluster).name = 'two\nlines'
 
-    world.database.write(rename)
-    engine.ask(
+    harness.database.write(rename)
+    engine.call(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     )
     told = read(lines)[-1]
@@ -122,14 +122,14 @@ def test_action_that_another_process_ends_is_logged_on_one_line(
 
 
 def test_line_about_another_engines_action_names_that(
-    world: fleet.World, lines: io.StringIO
+    harness: engine_harness.Harness, lines: io.StringIO
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0, run=False)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0, run=False)
     job = engine.scheduler.claim()
     assert job is not None
-    world.silence(engine)
-    world.engine(name='two').reaper.sweep()
+    harness.expire_heartbeat(engine)
+    harness.engine(name='two').reaper.sweep()
     (told,) = [
         line for line in read(lines) if 'ready again' in line['message']
     ]
@@ -138,18 +138,18 @@ def test_line_about_another_engines_action_names_that(
 
 
 def test_line_of_text_names_request_action_and_cluster(
-    world: fleet.World, stream: logging.StreamHandler[io.StringIO]
+    harness: engine_harness.Harness, stream: logging.StreamHandler[io.StringIO]
 ) -> None:
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
     conf([], default_config_files=[], default_config_dirs=[])
     conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
     stream.setFormatter(formatters.ContextFormatter(config=conf))
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0)
-    engine.ask(clusters.ClusterCheckRequest(identity=cluster))
-    engine.work()
-    for row in world.rows(models.Action):
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    engine.call(clusters.ClusterCheckRequest(identity=cluster))
+    engine.run_actions()
+    for row in harness.rows(models.Action):
         started, ended = [
             line
             for line in stream.stream.getvalue().splitlines()

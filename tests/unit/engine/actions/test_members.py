@@ -6,97 +6,115 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 
 
-def members(engine: fleet.Engine, cluster: str) -> list[str]:
-    return list(asks.show_cluster(engine, cluster).nodes)
+def members(engine: engine_harness.Engine, cluster: str) -> list[str]:
+    return list(request_helpers.get_cluster(engine, cluster).nodes)
 
 
-def test_added_nodes_are_members_with_indices(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 1)
-    alone = [asks.node(engine, name=name, profile_id='p') for name in 'ab']
-    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a', 'b']))
-    engine.work()
-    shown = asks.show_cluster(engine, cluster)
+def test_added_nodes_are_members_with_indices(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    alone = [
+        request_helpers.create_node(engine, name=name, profile_id='p')
+        for name in 'ab'
+    ]
+    engine.call(
+        clusters.ClusterAddNodesRequest(identity='c', nodes=['a', 'b'])
+    )
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, cluster)
     assert set(shown.nodes[1:]) == set(alone)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 3)
-    assert {asks.show_node(engine, one).index for one in alone} == {2, 3}
-    assert any_world.statuses('NODE_JOIN') == ['SUCCEEDED'] * 2
-    any_world.assert_at_rest()
+    assert {request_helpers.get_node(engine, one).index for one in alone} == {
+        2,
+        3,
+    }
+    assert any_harness.statuses('NODE_JOIN') == ['SUCCEEDED'] * 2
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize('destroy', [True, False])
-def test_deleted_nodes_leave_or_go(world: fleet.World, destroy: bool) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 3)
+def test_deleted_nodes_leave_or_go(
+    harness: engine_harness.Harness, destroy: bool
+) -> None:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 3)
     first, second, third = members(engine, cluster)
-    engine.ask(
+    engine.call(
         clusters.ClusterDelNodesRequest(
             identity=cluster,
             nodes=[first[:8], third],
             destroy_after_deletion=destroy,
         )
     )
-    engine.work()
-    shown = asks.show_cluster(engine, cluster)
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.nodes, shown.desired_capacity) == ([second], 1)
-    assert world.count(models.SimulatedServer) == (1 if destroy else 3)
+    assert harness.count(models.SimulatedServer) == (1 if destroy else 3)
     if destroy:
-        assert world.row(models.Node, first) is None
+        assert harness.row(models.Node, first) is None
     else:
-        left = asks.show_node(engine, first)
+        left = request_helpers.get_node(engine, first)
         assert (left.cluster_id, left.index) == ('', -1)
         assert left.status == 'ACTIVE'
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
-def test_replaced_nodes_change_places(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 2)
+def test_replaced_nodes_change_places(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2)
     old, kept = members(engine, cluster)
-    new = asks.node(engine, name='new', profile_id='p')
-    engine.ask(
+    new = request_helpers.create_node(engine, name='new', profile_id='p')
+    engine.call(
         clusters.ClusterReplaceNodesRequest(identity='c', nodes={old: 'new'})
     )
-    engine.work()
+    engine.run_actions()
     assert members(engine, cluster) == [kept, new]
-    assert asks.show_node(engine, old).cluster_id == ''
-    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
-    any_world.assert_at_rest()
+    assert request_helpers.get_node(engine, old).cluster_id == ''
+    assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
+    any_harness.assert_idle()
 
 
 def test_two_clusters_that_want_one_node_do_not_both_get_it(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    one = asks.cluster(engine, 0, name='one')
-    two = asks.cluster(engine, 0, name='two', profile_id='p')
-    node = asks.node(engine, profile_id='p')
+    engine = harness.engine()
+    one = request_helpers.create_cluster(engine, 0, name='one')
+    two = request_helpers.create_cluster(engine, 0, name='two', profile_id='p')
+    node = request_helpers.create_node(engine, profile_id='p')
     for name in ('one', 'two'):
-        engine.ask(
+        engine.call(
             clusters.ClusterAddNodesRequest(identity=name, nodes=[node])
         )
-    engine.work()
+    engine.run_actions()
     assert sorted([members(engine, one), members(engine, two)]) == [[], [node]]
-    assert world.statuses('CLUSTER_ADD_NODES') == ['FAILED', 'SUCCEEDED']
-    assert asks.show_node(engine, node).status == 'ACTIVE'
-    world.assert_at_rest()
+    assert harness.statuses('CLUSTER_ADD_NODES') == ['FAILED', 'SUCCEEDED']
+    assert request_helpers.get_node(engine, node).status == 'ACTIVE'
+    harness.assert_idle()
 
 
 def test_everything_wrong_with_nodes_to_add_is_said_at_once(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
     (member,) = members(engine, cluster)
-    asks.node(engine, name='unborn', profile_id='p', run=False)
+    request_helpers.create_node(
+        engine, name='unborn', profile_id='p', run=False
+    )
     wanted = [member, 'unborn', 'nobody']
     with pytest.raises(errors.BadRequest) as said:
-        engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=wanted))
+        engine.call(
+            clusters.ClusterAddNodesRequest(identity='c', nodes=wanted)
+        )
     lines = str(said.value).split('\n')
     assert lines[0] == f"Nodes ['{member}'] already owned by some cluster."
     assert lines[1].startswith('Nodes are not ACTIVE: [')
@@ -112,12 +130,12 @@ def test_everything_wrong_with_nodes_to_add_is_said_at_once(
     ],
 )
 def test_replacements_that_make_no_sense_are_told_in_senlins_words(
-    world: fleet.World, given: Any, said: str
+    harness: engine_harness.Harness, given: Any, said: str
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest) as caught:
-        engine.ask(
+        engine.call(
             clusters.ClusterReplaceNodesRequest(identity='c', nodes=given)
         )
     assert caught.value.compat_message == said
@@ -150,12 +168,12 @@ def test_replacements_that_make_no_sense_are_told_in_senlins_words(
     ],
 )
 def test_nodes_that_do_not_fit_are_refused(
-    world: fleet.World, request_type: Any, given: Any, says: str
+    harness: engine_harness.Harness, request_type: Any, given: Any, says: str
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1, min_size=1, max_size=1)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1, min_size=1, max_size=1)
     (member,) = members(engine, cluster)
-    alone = asks.node(engine, profile_id='p')
+    alone = request_helpers.create_node(engine, profile_id='p')
     known = {'member': member, 'n-id': alone}
     if isinstance(given, dict):
         wanted: Any = {
@@ -164,79 +182,87 @@ def test_nodes_that_do_not_fit_are_refused(
     else:
         wanted = [known.get(one, one) for one in given]
     with pytest.raises(errors.BadRequest, match=says):
-        engine.ask(request_type(identity=cluster, nodes=wanted))
-    assert world.statuses('NODE_JOIN') == world.statuses('NODE_LEAVE') == []
+        engine.call(request_type(identity=cluster, nodes=wanted))
+    assert (
+        harness.statuses('NODE_JOIN') == harness.statuses('NODE_LEAVE') == []
+    )
 
 
-def test_nodes_of_another_project_are_not_found(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
-    theirs = fleet.caller('theirs')
-    asks.profile(engine, 'their-profile', context=theirs)
-    node = engine.ask(
+def test_nodes_of_another_project_are_not_found(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    theirs = engine_harness.request_context('theirs')
+    request_helpers.create_profile(engine, 'their-profile', context=theirs)
+    node = engine.call(
         nodes.NodeCreateRequest(name='t', profile_id='their-profile'), theirs
     ).node.id
-    engine.work()
+    engine.run_actions()
     with pytest.raises(errors.BadRequest, match='Nodes not found'):
-        engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=[node]))
+        engine.call(
+            clusters.ClusterAddNodesRequest(identity='c', nodes=[node])
+        )
 
 
 @pytest.mark.parametrize(('lost', 'grown'), [(1, 0), (0, 2), (2, 1)])
 def test_recover_with_capacity_brings_back_the_number_of_nodes(
-    world: fleet.World, lost: int, grown: int
+    harness: engine_harness.Harness, lost: int, grown: int
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 3)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 3)
 
     def change(session: Any) -> None:
         row = session.get(models.Cluster, cluster)
         row.desired_capacity = 3 - lost + grown
 
-    world.database.write(change)
-    engine.ask(
+    harness.database.write(change)
+    engine.call(
         clusters.ClusterRecoverRequest(identity=cluster, check_capacity=True)
     )
-    engine.work()
+    engine.run_actions()
     assert len(members(engine, cluster)) == 3 - lost + grown
-    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
-    world.assert_at_rest()
+    assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
+    harness.assert_idle()
 
 
 def test_server_is_told_of_its_cluster_as_its_node_comes_and_goes(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0)
-    node = asks.node(engine, name='a', profile_id='p')
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    node = request_helpers.create_node(engine, name='a', profile_id='p')
 
     def told() -> Any:
-        (row,) = world.rows(models.SimulatedServer)
+        (row,) = harness.rows(models.SimulatedServer)
         return row.properties['metadata']
 
-    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
-    engine.work()
+    engine.call(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
+    engine.run_actions()
     assert told() == {
         'cluster_node_id': node,
         'cluster_id': cluster,
         'cluster_node_index': '1',
     }
-    engine.ask(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
-    engine.work()
+    engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
+    engine.run_actions()
     assert told() == {'cluster_node_id': node}
 
 
 def test_node_joins_though_its_server_cannot_be_told(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 0)
-    node = asks.node(engine, name='a', profile_id='p')
-    world.cloud.servers.delete(asks.show_node(engine, node).physical_id)
-    engine.ask(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
-    engine.work()
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    node = request_helpers.create_node(engine, name='a', profile_id='p')
+    harness.cloud.servers.delete(
+        request_helpers.get_node(engine, node).physical_id
+    )
+    engine.call(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
+    engine.run_actions()
     assert members(engine, cluster) == [node]
-    assert world.statuses('NODE_JOIN') == ['SUCCEEDED']
-    world.assert_at_rest()
+    assert harness.statuses('NODE_JOIN') == ['SUCCEEDED']
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -248,12 +274,12 @@ def test_node_joins_though_its_server_cannot_be_told(
     ],
 )
 def test_more_nodes_than_a_cluster_can_have_are_rejected_at_once(
-    world: fleet.World, request_type: Any, named: Any
+    harness: engine_harness.Harness, request_type: Any, named: Any
 ) -> None:
-    world.conf.set_override('max_nodes_per_cluster', 2, 'engine')
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    harness.conf.set_override('max_nodes_per_cluster', 2, 'engine')
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     with pytest.raises(
         errors.BadRequest, match='nodes: must have at most 2 items, not 3'
     ):
-        engine.ask(request_type(identity='c', nodes=named))
+        engine.call(request_type(identity='c', nodes=named))

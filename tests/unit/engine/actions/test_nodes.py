@@ -6,112 +6,124 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, nodes, profiles
 
 
-def test_create_makes_a_server(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    node = asks.node(engine, role='master', metadata={'a': 1})
-    shown = asks.show_node(engine, node)
-    (server,) = any_world.rows(models.SimulatedServer)
+def test_create_makes_a_server(any_harness: engine_harness.Harness) -> None:
+    engine = any_harness.engine()
+    node = request_helpers.create_node(
+        engine, role='master', metadata={'a': 1}
+    )
+    shown = request_helpers.get_node(engine, node)
+    (server,) = any_harness.rows(models.SimulatedServer)
     assert (shown.status, shown.physical_id) == ('ACTIVE', server.id)
     assert (shown.name, shown.role, shown.index) == ('n', 'master', -1)
     assert shown.cluster_id == ''
     assert shown.created_at is not None
     assert server.name == 'n'
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
 def test_create_that_fails_leaves_an_error_with_its_reason(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine = world.engine()
-    node = asks.node(engine)
-    shown = asks.show_node(engine, node)
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert 'failed to create' in shown.status_reason
-    assert world.statuses('NODE_CREATE') == ['FAILED']
-    world.assert_at_rest()
+    assert harness.statuses('NODE_CREATE') == ['FAILED']
+    harness.assert_idle()
 
 
-def test_create_in_a_cluster_makes_it_larger(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 1)
-    node = asks.node(engine, profile_id='p', cluster_id='c')
-    shown = asks.show_cluster(engine, cluster)
+def test_create_in_a_cluster_makes_it_larger(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    node = request_helpers.create_node(engine, profile_id='p', cluster_id='c')
+    shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 2)
     assert shown.nodes[1] == node
-    assert asks.show_node(engine, node).index == 2
+    assert request_helpers.get_node(engine, node).index == 2
     assert 'NODE_CREATE' in shown.status_reason
 
 
-def test_update_changes_what_is_given(world: fleet.World) -> None:
-    engine = world.engine()
-    node = asks.node(engine, role='r')
-    engine.ask(
+def test_update_changes_what_is_given(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
+    node = request_helpers.create_node(engine, role='r')
+    engine.call(
         nodes.NodeUpdateRequest(
             identity=node, name='new', metadata={'b': 2}, tainted=True
         )
     )
-    engine.work()
-    shown = asks.show_node(engine, 'new')
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, 'new')
     assert (shown.tainted, shown.role) == (True, 'r')
     assert shown.metadata == {'b': 2}
     assert shown.status == 'ACTIVE'
 
 
-def test_update_of_the_profile_changes_the_server(world: fleet.World) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    newer = asks.profile(engine, 'newer', properties={'flavor': 'm1.huge'})
-    engine.ask(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
-    engine.work()
-    assert asks.show_node(engine, node).profile_id == newer
-    (server,) = world.rows(models.SimulatedServer)
+def test_update_of_the_profile_changes_the_server(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    newer = request_helpers.create_profile(
+        engine, 'newer', properties={'flavor': 'm1.huge'}
+    )
+    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
+    engine.run_actions()
+    assert request_helpers.get_node(engine, node).profile_id == newer
+    (server,) = harness.rows(models.SimulatedServer)
     assert server.properties['flavor'] == 'm1.huge'
 
 
 def test_properties_are_converted_for_the_cloud_and_shown_as_given(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     given = {'flavor': 1, 'config_drive': 'yes', 'image': 2}
-    profile = asks.profile(engine, properties=given)
-    node = asks.node(engine, profile_id=profile)
-    (server,) = world.rows(models.SimulatedServer)
+    profile = request_helpers.create_profile(engine, properties=given)
+    node = request_helpers.create_node(engine, profile_id=profile)
+    (server,) = harness.rows(models.SimulatedServer)
     converted = {'flavor': '1', 'config_drive': True, 'image': '2'}
     assert server.properties.items() >= converted.items()
-    shown = engine.ask(profiles.ProfileGetRequest(identity=profile))
+    shown = engine.call(profiles.ProfileGetRequest(identity=profile))
     assert shown.spec['properties'].items() >= given.items()
     # Fixed properties may be written in another way.
-    asks.profile(engine, 'same', properties={**given, 'config_drive': True})
-    engine.ask(nodes.NodeUpdateRequest(identity=node, profile_id='same'))
-    engine.work()
-    assert asks.show_node(engine, node).status == 'ACTIVE'
+    request_helpers.create_profile(
+        engine, 'same', properties={**given, 'config_drive': True}
+    )
+    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='same'))
+    engine.run_actions()
+    assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
 
-def test_delete_removes_node_and_server(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    node = asks.node(engine)
-    engine.ask(nodes.NodeDeleteRequest(identity=node))
-    engine.work()
-    any_world.assert_at_rest()
-    assert any_world.count(models.Node) == 0
-    assert any_world.count(models.SimulatedServer) == 0
+def test_delete_removes_node_and_server(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    node = request_helpers.create_node(engine)
+    engine.call(nodes.NodeDeleteRequest(identity=node))
+    engine.run_actions()
+    any_harness.assert_idle()
+    assert any_harness.count(models.Node) == 0
+    assert any_harness.count(models.SimulatedServer) == 0
 
 
 @pytest.mark.parametrize('physical_id', [None, 'known'])
 def test_node_of_a_region_that_is_not_there_can_be_deleted_if_it_has_nothing(
-    world: fleet.World, physical_id: str | None
+    harness: engine_harness.Harness, physical_id: str | None
 ) -> None:
-    engine = world.engine()
-    profile = asks.profile(
+    engine = harness.engine()
+    profile = request_helpers.create_profile(
         engine, properties={'context': {'region_name': 'Mars'}}
     )
-    node = asks.node(engine, profile_id=profile)
-    shown = asks.show_node(engine, node)
+    node = request_helpers.create_node(engine, profile_id=profile)
+    shown = request_helpers.get_node(engine, node)
     assert (shown.status, shown.status_reason) == (
         'ERROR',
         'there is no region Mars',
@@ -120,25 +132,25 @@ def test_node_of_a_region_that_is_not_there_can_be_deleted_if_it_has_nothing(
     def know(session: Any) -> None:
         session.get(models.Node, node).physical_id = physical_id
 
-    world.database.write(know)
-    engine.ask(nodes.NodeDeleteRequest(identity=node))
-    engine.work()
-    assert world.statuses('NODE_DELETE') == [
+    harness.database.write(know)
+    engine.call(nodes.NodeDeleteRequest(identity=node))
+    engine.run_actions()
+    assert harness.statuses('NODE_DELETE') == [
         'FAILED' if physical_id else 'SUCCEEDED'
     ]
-    assert world.count(models.Node) == (1 if physical_id else 0)
-    world.assert_at_rest()
+    assert harness.count(models.Node) == (1 if physical_id else 0)
+    harness.assert_idle()
 
 
 def test_delete_of_a_member_makes_the_cluster_smaller(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 3)
-    victim = asks.show_cluster(engine, cluster).nodes[1]
-    engine.ask(nodes.NodeDeleteRequest(identity=victim))
-    engine.work()
-    shown = asks.show_cluster(engine, cluster)
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 3)
+    victim = request_helpers.get_cluster(engine, cluster).nodes[1]
+    engine.call(nodes.NodeDeleteRequest(identity=victim))
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 2)
     assert victim not in shown.nodes
 
@@ -147,17 +159,17 @@ def test_delete_of_a_member_makes_the_cluster_smaller(
     ('lost', 'status'), [(True, 'ERROR'), (False, 'ACTIVE')]
 )
 def test_check_says_how_the_server_is(
-    world: fleet.World, lost: bool, status: str
+    harness: engine_harness.Harness, lost: bool, status: str
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
     if lost:
-        (server,) = world.rows(models.SimulatedServer)
+        (server,) = harness.rows(models.SimulatedServer)
         engine.run.provider.servers.delete(server.id)
-    engine.ask(nodes.NodeCheckRequest(identity=node))
-    engine.work()
-    assert asks.show_node(engine, node).status == status
-    assert world.statuses('NODE_CHECK') == ['SUCCEEDED']
+    engine.call(nodes.NodeCheckRequest(identity=node))
+    engine.run_actions()
+    assert request_helpers.get_node(engine, node).status == status
+    assert harness.statuses('NODE_CHECK') == ['SUCCEEDED']
 
 
 @pytest.mark.parametrize(
@@ -170,79 +182,82 @@ def test_check_says_how_the_server_is(
     ],
 )
 def test_recover_does_the_operation(
-    world: fleet.World, operation: str | None, call: str, same: bool
+    harness: engine_harness.Harness,
+    operation: str | None,
+    call: str,
+    same: bool,
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    before = asks.show_node(engine, node).physical_id
-    world.cloud.servers.calls.clear()
-    engine.ask(
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    before = request_helpers.get_node(engine, node).physical_id
+    harness.cloud.servers.calls.clear()
+    engine.call(
         nodes.NodeRecoverRequest(
             identity=node,
             operation=operation,
             operation_params={'type': 'HARD'},
         )
     )
-    engine.work()
-    shown = asks.show_node(engine, node)
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ACTIVE'
     assert (shown.physical_id == before) is same
-    assert world.cloud.servers.calls[-1] == call
-    assert world.count(models.SimulatedServer) == 1
+    assert harness.cloud.servers.calls[-1] == call
+    assert harness.count(models.SimulatedServer) == 1
 
 
 def test_recover_with_check_leaves_a_healthy_server_alone(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    world.cloud.servers.calls.clear()
-    engine.ask(nodes.NodeRecoverRequest(identity=node, check=True))
-    engine.work()
-    assert world.cloud.servers.calls == []
-    assert asks.show_node(engine, node).status_reason == (
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    harness.cloud.servers.calls.clear()
+    engine.call(nodes.NodeRecoverRequest(identity=node, check=True))
+    engine.run_actions()
+    assert harness.cloud.servers.calls == []
+    assert request_helpers.get_node(engine, node).status_reason == (
         'Recover: Node is ACTIVE.'
     )
 
 
 def test_member_s_own_action_waits_for_the_cluster_s(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 2)
-    member = asks.show_cluster(engine, cluster).nodes[0]
-    engine.ask(clusters.ClusterScaleOutRequest(identity=cluster))
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2)
+    member = request_helpers.get_cluster(engine, cluster).nodes[0]
+    engine.call(clusters.ClusterScaleOutRequest(identity=cluster))
     job = engine.scheduler.claim()
     assert job is not None
-    engine.ask(nodes.NodeCheckRequest(identity=member))
-    assert engine.work() == 0
+    engine.call(nodes.NodeCheckRequest(identity=member))
+    assert engine.run_actions() == 0
     (blocked,) = [
-        row for row in any_world.rows(models.Action) if row.blocked_on
+        row for row in any_harness.rows(models.Action) if row.blocked_on
     ]
     assert (blocked.action, blocked.blocked_on) == ('NODE_CHECK', cluster)
     assert blocked.start_time is None
     job.perform()
-    engine.work()
-    any_world.assert_at_rest()
-    assert any_world.statuses('NODE_CHECK') == ['SUCCEEDED']
+    engine.run_actions()
+    any_harness.assert_idle()
+    assert any_harness.statuses('NODE_CHECK') == ['SUCCEEDED']
 
 
 @pytest.mark.parametrize('insists', [True, False])
 def test_recreation_that_cannot_remove_the_server(
-    any_world: fleet.World, insists: bool
+    any_harness: engine_harness.Harness, insists: bool
 ) -> None:
     # It takes longer to remove a server than it may take.
-    any_world.conf.set_override('latency', 0.01, 'simulated')
-    engine = any_world.engine()
-    node = asks.node(engine)
-    old = asks.show_node(engine, node).physical_id
-    engine.ask(
+    any_harness.conf.set_override('latency', 0.01, 'simulated')
+    engine = any_harness.engine()
+    node = request_helpers.create_node(engine)
+    old = request_helpers.get_node(engine, node).physical_id
+    engine.call(
         nodes.NodeRecoverRequest(
             identity=node, delete_timeout=0, force_recreate=insists
         )
     )
-    engine.work()
-    shown = asks.show_node(engine, node)
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
     assert (shown.physical_id != old) == insists
     if insists:
         assert shown.status == 'ACTIVE'
@@ -250,11 +265,11 @@ def test_recreation_that_cannot_remove_the_server(
     else:
         assert shown.status == 'ERROR'
         assert 'was not gone within 0 seconds' in shown.status_reason
-    assert any_world.row(models.SimulatedServer, old) is not None
-    engine.ask(nodes.NodeDeleteRequest(identity=node))
-    engine.work()
-    assert any_world.count(models.SimulatedServer) == insists
-    any_world.assert_at_rest()
+    assert any_harness.row(models.SimulatedServer, old) is not None
+    engine.call(nodes.NodeDeleteRequest(identity=node))
+    engine.run_actions()
+    assert any_harness.count(models.SimulatedServer) == insists
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -263,32 +278,34 @@ def test_recreation_that_cannot_remove_the_server(
     + [(value, ['delete']) for value in (False, 'False', None, [1])],
 )
 def test_node_is_stopped_before_its_cluster_deletes_it(
-    world: fleet.World, value: object, calls: list[str]
+    harness: engine_harness.Harness, value: object, calls: list[str]
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     config = {'cluster.stop_node_before_delete': value}
-    asks.cluster(engine, 2, config=config)
-    servers = world.cloud.servers
+    request_helpers.create_cluster(engine, 2, config=config)
+    servers = harness.cloud.servers
     servers.calls.clear()
-    engine.ask(clusters.ClusterScaleInRequest(identity='c'))
-    engine.work()
+    engine.call(clusters.ClusterScaleInRequest(identity='c'))
+    engine.run_actions()
     assert servers.calls == calls
-    first = asks.show_cluster(engine, 'c').nodes[0]
+    first = request_helpers.get_cluster(engine, 'c').nodes[0]
     servers.calls.clear()
-    engine.ask(nodes.NodeDeleteRequest(identity=first))
-    engine.work()
+    engine.call(nodes.NodeDeleteRequest(identity=first))
+    engine.run_actions()
     assert servers.calls == ['delete']  # a user asked for this and no more
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
-def test_node_that_cannot_be_stopped_is_deleted(world: fleet.World) -> None:
-    engine = world.engine()
+def test_node_that_cannot_be_stopped_is_deleted(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     config = {'cluster.stop_node_before_delete': True}
-    asks.cluster(engine, 1, config=config)
-    world.database.write(
+    request_helpers.create_cluster(engine, 1, config=config)
+    harness.database.write(
         lambda session: session.query(models.SimulatedServer).delete()
     )
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work()
-    assert world.count(models.Cluster) == 0
-    world.assert_at_rest()
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions()
+    assert harness.count(models.Cluster) == 0
+    harness.assert_idle()

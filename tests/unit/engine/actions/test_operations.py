@@ -6,75 +6,75 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes, profiles
 
 
-def servers(world: fleet.World) -> list[str]:
-    return sorted(row.status for row in world.rows(models.SimulatedServer))
+def servers(harness: engine_harness.Harness) -> list[str]:
+    return sorted(row.status for row in harness.rows(models.SimulatedServer))
 
 
 def test_operation_on_a_node_reaches_its_server(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    node = asks.node(engine)
-    engine.ask(nodes.NodeOperationRequest(identity=node, operation='stop'))
-    engine.work()
-    assert servers(any_world) == ['SHUTOFF']
-    shown = asks.show_node(engine, node)
+    engine = any_harness.engine()
+    node = request_helpers.create_node(engine)
+    engine.call(nodes.NodeOperationRequest(identity=node, operation='stop'))
+    engine.run_actions()
+    assert servers(any_harness) == ['SHUTOFF']
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ACTIVE'
     assert shown.status_reason == "Operation 'stop' succeeded"
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
 def test_operation_that_the_cloud_refuses_leaves_an_error(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
     for operation in ('stop', 'pause'):
-        engine.ask(
+        engine.call(
             nodes.NodeOperationRequest(identity=node, operation=operation)
         )
-        engine.work()
-    shown = asks.show_node(engine, node)
+        engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert 'cannot pause server' in shown.status_reason
     assert 'while it is SHUTOFF' in shown.status_reason
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
 def test_operation_on_a_cluster_reaches_the_chosen_nodes(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 3)
-    first = asks.show_cluster(engine, cluster).nodes[0]
-    engine.ask(nodes.NodeUpdateRequest(identity=first, role='slave'))
-    engine.work()
-    engine.ask(
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 3)
+    first = request_helpers.get_cluster(engine, cluster).nodes[0]
+    engine.call(nodes.NodeUpdateRequest(identity=first, role='slave'))
+    engine.run_actions()
+    engine.call(
         clusters.ClusterOperationRequest(
             identity=cluster, operation='stop', filters={'role': 'slave'}
         )
     )
-    engine.work()
-    assert servers(world) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
-    engine.ask(
+    engine.run_actions()
+    assert servers(harness) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
+    engine.call(
         clusters.ClusterOperationRequest(
             identity=cluster, operation='reboot', filters={'role': ['', 'x']}
         )
     )
-    engine.work()
-    assert servers(world) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
-    engine.ask(
+    engine.run_actions()
+    assert servers(harness) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
+    engine.call(
         clusters.ClusterOperationRequest(identity=cluster, operation='reboot')
     )
-    engine.work()
-    assert servers(world) == ['ACTIVE'] * 3
-    assert asks.show_cluster(engine, cluster).status == 'ACTIVE'
-    world.assert_at_rest()
+    engine.run_actions()
+    assert servers(harness) == ['ACTIVE'] * 3
+    assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,18 @@ def test_operation_on_a_cluster_reaches_the_chosen_nodes(
     ],
 )
 def test_operation_that_the_type_does_not_offer_is_refused(
-    world: fleet.World, options: dict[str, Any], says: str, said: str
+    harness: engine_harness.Harness,
+    options: dict[str, Any],
+    says: str,
+    said: str,
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
-    (node,) = asks.show_cluster(engine, cluster).nodes
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    (node,) = request_helpers.get_cluster(engine, cluster).nodes
     with pytest.raises(errors.BadRequest, match=says):
-        engine.ask(clusters.ClusterOperationRequest(identity='c', **options))
+        engine.call(clusters.ClusterOperationRequest(identity='c', **options))
     with pytest.raises(errors.BadRequest, match=says) as caught:
-        engine.ask(nodes.NodeOperationRequest(identity=node, **options))
+        engine.call(nodes.NodeOperationRequest(identity=node, **options))
     assert caught.value.compat_message == said
 
 
@@ -121,12 +124,12 @@ def test_operation_that_the_type_does_not_offer_is_refused(
     ],
 )
 def test_filters_that_choose_nothing_are_refused(
-    world: fleet.World, filters: dict[str, Any], says: str
+    harness: engine_harness.Harness, filters: dict[str, Any], says: str
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
     with pytest.raises(errors.BadRequest, match=says):
-        engine.ask(
+        engine.call(
             clusters.ClusterOperationRequest(
                 identity='c', operation='stop', filters=filters
             )
@@ -134,11 +137,11 @@ def test_filters_that_choose_nothing_are_refused(
 
 
 def test_operations_of_a_type_are_shown_with_their_parameters(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     request = profiles.ProfileTypeOpsRequest(identity='os.nova.server-1.0')
-    reboot = engine.ask(request).operations['reboot']
+    reboot = engine.call(request).operations['reboot']
     assert reboot['parameters']['type'] == {
         'type': 'String',
         'required': False,
@@ -150,16 +153,18 @@ def test_operations_of_a_type_are_shown_with_their_parameters(
     }
 
 
-def test_a_password_is_not_shown_among_the_inputs(world: fleet.World) -> None:
-    engine = world.engine()
-    node = asks.node(engine)
-    action = engine.ask(
+def test_a_password_is_not_shown_among_the_inputs(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    node = request_helpers.create_node(engine)
+    action = engine.call(
         nodes.NodeOperationRequest(
             identity=node,
             operation='change_password',
             params={'admin_pass': 'tops3cret'},
         )
     ).action
-    shown = engine.ask(actions.ActionGetRequest(identity=action))
+    shown = engine.call(actions.ActionGetRequest(identity=action))
     assert shown.inputs['operation'] == 'change_password'
     assert 'tops3cret' not in str(shown.inputs)

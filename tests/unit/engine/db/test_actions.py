@@ -15,7 +15,7 @@ from engine.db import (
     models,
     services,
 )
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
 
 def new(**values: object) -> models.Action:
@@ -77,14 +77,14 @@ def wait_for(
 
 
 @pytest.fixture
-def owner(any_world: fleet.World) -> str:
-    return any_world.engine().member.id
+def owner(any_harness: engine_harness.Harness) -> str:
+    return any_harness.engine().member.id
 
 
 def test_claim_by_many_at_once_is_won_by_one(
-    any_database: database.Database, any_world: fleet.World
+    any_database: database.Database, any_harness: engine_harness.Harness
 ) -> None:
-    owners = [any_world.engine(name=str(n)).member.id for n in range(4)]
+    owners = [any_harness.engine(name=str(n)).member.id for n in range(4)]
     rows = [new() for _ in range(10)]
     add(any_database, *rows)
     won: list[str] = []
@@ -216,9 +216,11 @@ def test_wait_with_a_void_claim_leaves_no_children(
 
 
 def test_orphans_are_the_running_actions_of_unknown_owners(
-    any_database: database.Database, any_world: fleet.World, owner: str
+    any_database: database.Database,
+    any_harness: engine_harness.Harness,
+    owner: str,
 ) -> None:
-    other = any_world.engine(name='two').member.id
+    other = any_harness.engine(name='two').member.id
     mine, theirs = new(), new()
     add(any_database, mine, theirs, new())
     claim(any_database, mine, owner)

@@ -13,7 +13,7 @@ import sqlalchemy
 
 from engine import service
 from engine.db import idempotency, models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import context, errors
 from vobjects.clustering.requests import actions, clusters, profiles
 from vobjects.objects.manifest import Manifest, local
@@ -23,7 +23,7 @@ from vobjects.rpc import fleet_types, serializer, server
 class Endpoint:
     """An engine as calls reach it."""
 
-    def __init__(self, engine: fleet.Engine) -> None:
+    def __init__(self, engine: engine_harness.Engine) -> None:
         self.engine = engine
         self._endpoint = server.Endpoint(
             [handlers(engine.run) for handlers in service.HANDLERS],
@@ -41,13 +41,15 @@ class Endpoint:
         reader = {'digest': local().digest, 'call': call}
         wire = serializer.to_wire(request, None)
         return serializer.from_wire(
-            self._endpoint.perform(fleet.caller().to_dict(), wire, reader)
+            self._endpoint.perform(
+                engine_harness.request_context().to_dict(), wire, reader
+            )
         )
 
 
 @pytest.fixture
-def endpoint(any_world: fleet.World) -> Endpoint:
-    return Endpoint(any_world.engine())
+def endpoint(any_harness: engine_harness.Harness) -> Endpoint:
+    return Endpoint(any_harness.engine())
 
 
 def scale_out(cluster: str) -> clusters.ClusterScaleOutRequest:
@@ -55,30 +57,30 @@ def scale_out(cluster: str) -> clusters.ClusterScaleOutRequest:
 
 
 def test_action_is_started_once_and_named_each_time(
-    any_world: fleet.World, endpoint: Endpoint
+    any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
-    cluster = asks.cluster(endpoint.engine, 1)
+    cluster = request_helpers.create_cluster(endpoint.engine, 1)
 
     first = endpoint.call(scale_out(cluster), 'a')
-    endpoint.engine.work()
+    endpoint.engine.run_actions()
     again = endpoint.call(scale_out(cluster), 'a')
     other = endpoint.call(scale_out(cluster), 'b')
 
     assert again.action == first.action != other.action
     assert again.cluster.id == cluster
-    statuses = any_world.statuses('CLUSTER_SCALE_OUT')
+    statuses = any_harness.statuses('CLUSTER_SCALE_OUT')
     assert sorted(statuses) == ['READY', 'SUCCEEDED']
 
 
 def test_second_engine_answers_what_the_first_has_done(
-    any_world: fleet.World, endpoint: Endpoint
+    any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
-    cluster = asks.cluster(endpoint.engine, 1)
-    other = Endpoint(any_world.engine(name='two'))
+    cluster = request_helpers.create_cluster(endpoint.engine, 1)
+    other = Endpoint(any_harness.engine(name='two'))
     request = clusters.ClusterDeleteRequest(identity=cluster)
 
     first = endpoint.call(request, 'a')
-    endpoint.engine.work()
+    endpoint.engine.run_actions()
 
     # By now there is no such cluster.
     assert other.call(request, 'a').action == first.action
@@ -87,11 +89,11 @@ def test_second_engine_answers_what_the_first_has_done(
 
 
 def test_what_changes_is_done_beside_engines_that_do_not_remember(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
     known = Manifest({n: v for n, v in local().items() if n != 'Answered'})
-    endpoint = Endpoint(any_world.engine(cap=lambda: known))
-    cluster = asks.cluster(endpoint.engine, 1)
+    endpoint = Endpoint(any_harness.engine(cap=lambda: known))
+    cluster = request_helpers.create_cluster(endpoint.engine, 1)
 
     first = endpoint.call(scale_out(cluster), 'a')
 
@@ -99,7 +101,7 @@ def test_what_changes_is_done_beside_engines_that_do_not_remember(
 
 
 def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
-    profile = asks.profile(endpoint.engine)
+    profile = request_helpers.create_profile(endpoint.engine)
     request = profiles.ProfileDeleteRequest(identity=profile)
 
     assert endpoint.call(request, 'a') is None
@@ -109,8 +111,8 @@ def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
 def test_cancellation_that_comes_twice_is_no_conflict(
     endpoint: Endpoint,
 ) -> None:
-    asks.cluster(endpoint.engine, 1, run=False)
-    (action,) = endpoint.engine.ask(actions.ActionListRequest())
+    request_helpers.create_cluster(endpoint.engine, 1, run=False)
+    (action,) = endpoint.engine.call(actions.ActionListRequest())
     request = actions.ActionUpdateRequest(
         identity=action.id, status='CANCELLED'
     )
@@ -127,16 +129,16 @@ def test_what_was_refused_may_be_done_when_it_comes_again(
     with pytest.raises(oslo_messaging.ExpectedException):
         endpoint.call(request, 'a')
 
-    asks.profile(endpoint.engine)
+    request_helpers.create_profile(endpoint.engine)
 
     assert endpoint.call(request, 'a').cluster.name == 'c'
 
 
 def test_two_that_do_the_same_at_once_do_it_once(
-    any_world: fleet.World, endpoint: Endpoint
+    any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
-    asks.profile(endpoint.engine)
-    engines = [endpoint, Endpoint(any_world.engine(name='two'))] * 2
+    request_helpers.create_profile(endpoint.engine)
+    engines = [endpoint, Endpoint(any_harness.engine(name='two'))] * 2
     request = clusters.ClusterCreateRequest(name='c', profile_id='p')
 
     for number in range(5):
@@ -149,19 +151,19 @@ def test_two_that_do_the_same_at_once_do_it_once(
             )
         assert len({answer.action for answer in answers}) == 1
 
-    assert any_world.count(models.Cluster) == 5
-    assert any_world.count(models.Action) == 5
+    assert any_harness.count(models.Cluster) == 5
+    assert any_harness.count(models.Action) == 5
 
 
 def test_old_records_are_forgotten(
-    any_world: fleet.World, endpoint: Endpoint
+    any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
-    asks.profile(endpoint.engine)
+    request_helpers.create_profile(endpoint.engine)
     for name in ('old', 'new'):
         endpoint.call(
             clusters.ClusterCreateRequest(name=name, profile_id='p'), name
         )
-    with any_world.database.writer() as session:
+    with any_harness.database.writer() as session:
         past = datetime.timedelta(seconds=idempotency.KEPT + 60)
         row = session.get(models.Call, 'old')
         assert row is not None
@@ -173,4 +175,4 @@ def test_old_records_are_forgotten(
 
     endpoint.engine.reaper.sweep()
 
-    assert [row.id for row in any_world.rows(models.Call)] == ['new']
+    assert [row.id for row in any_harness.rows(models.Call)] == ['new']

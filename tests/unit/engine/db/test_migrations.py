@@ -10,7 +10,7 @@ from alembic import autogenerate, script
 from alembic.runtime import migration
 
 from engine.db import database, migrations, models, services
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
 from tests.unit.engine.db import chains, expansion
 
@@ -153,9 +153,12 @@ def test_expanding_revisions_keep_older_programs_working(
     ],
 )
 def test_expanding_revision_that_restricts_is_found(
-    world: fleet.World, tmp_path: pathlib.Path, body: str, finding: str
+    harness: engine_harness.Harness,
+    tmp_path: pathlib.Path,
+    body: str,
+    finding: str,
 ) -> None:
-    found = _restrictions(world, tmp_path, body)
+    found = _restrictions(harness, tmp_path, body)
     assert any(finding in one for one in found)
 
 
@@ -174,18 +177,18 @@ def test_expanding_revision_that_restricts_is_found(
     ],
 )
 def test_expanding_revision_that_only_adds_passes(
-    world: fleet.World, tmp_path: pathlib.Path, body: str
+    harness: engine_harness.Harness, tmp_path: pathlib.Path, body: str
 ) -> None:
-    assert _restrictions(world, tmp_path, body) == []
+    assert _restrictions(harness, tmp_path, body) == []
 
 
 def _restrictions(
-    world: fleet.World, directory: pathlib.Path, body: str
+    harness: engine_harness.Harness, directory: pathlib.Path, body: str
 ) -> list[str]:
     """Return what a revision after the newest one restricts."""
     chain = chains.copied(migrations.EXPAND, directory / 'chain')
     chains.add(chain, 'e900', body)
-    target = copy_of(world, directory / 'engine.sqlite').database
+    target = copy_of(harness, directory / 'engine.sqlite').database
     with target.engine.connect() as connection:
         before = expansion.reflect(connection)
     with migrations.alone(target) as connection:

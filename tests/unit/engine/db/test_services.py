@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.db import database, models, services
-from tests.unit.engine import fleet as bench
+from tests.unit.engine import engine_harness
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet
 
@@ -73,9 +73,11 @@ def test_leave_raises_the_generation_once(
     assert (view.generation, view.members) == (2, ())
 
 
-def test_expire_removes_the_silent_once(any_world: bench.World) -> None:
-    quiet, lively = any_world.engine(), any_world.engine(name='two')
-    any_world.silence(quiet)
+def test_expire_removes_the_silent_once(
+    any_harness: engine_harness.Harness,
+) -> None:
+    quiet, lively = any_harness.engine(), any_harness.engine(name='two')
+    any_harness.expire_heartbeat(quiet)
     before = lively.ledger.get().generation
     gone: list[fleet.Member] = []
     threads = [
@@ -92,9 +94,11 @@ def test_expire_removes_the_silent_once(any_world: bench.World) -> None:
     assert [member.id for member in view.members] == [lively.member.id]
 
 
-def test_expire_spares_who_was_heard_of(any_world: bench.World) -> None:
-    engine = any_world.engine()
-    any_world.silence(engine)
+def test_expire_spares_who_was_heard_of(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    any_harness.expire_heartbeat(engine)
     engine.ledger.report(engine.member)
     assert engine.ledger.expire(3.0) == []
 

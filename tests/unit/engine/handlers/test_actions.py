@@ -8,29 +8,29 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.clustering.requests import services as service_requests
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
-    return world.engine()
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
 
 
-def listed(engine: fleet.Engine, **options: Any) -> list[Any]:
-    found: list[Any] = engine.ask(actions.ActionListRequest(**options))
+def listed(engine: engine_harness.Engine, **options: Any) -> list[Any]:
+    found: list[Any] = engine.call(actions.ActionListRequest(**options))
     return found
 
 
 def test_action_shows_what_it_was_told_and_its_relations(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    cluster = asks.cluster(engine, 1)
-    asked = engine.ask(clusters.ClusterScaleOutRequest(identity='c', count=2))
-    engine.work()
-    action = engine.ask(actions.ActionGetRequest(identity=asked.action))
+    cluster = request_helpers.create_cluster(engine, 1)
+    asked = engine.call(clusters.ClusterScaleOutRequest(identity='c', count=2))
+    engine.run_actions()
+    action = engine.call(actions.ActionGetRequest(identity=asked.action))
     assert (action.action, action.target) == ('CLUSTER_SCALE_OUT', cluster)
     assert action.inputs == {'count': 2}
     assert (action.cause, action.status) == ('RPC Request', 'SUCCEEDED')
@@ -38,16 +38,18 @@ def test_action_shows_what_it_was_told_and_its_relations(
     assert action.cluster_id == cluster
     assert action.start_time <= action.end_time
     assert len(action.depends_on) == 2
-    child = engine.ask(actions.ActionGetRequest(identity=action.depends_on[0]))
+    child = engine.call(
+        actions.ActionGetRequest(identity=action.depends_on[0])
+    )
     assert child.cause == 'Derived Action'
     assert child.depended_by == [action.id]
     assert (child.user, child.project) == ('alice', 'ours')
 
 
-def test_actions_outlive_their_target(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 1)
-    engine.ask(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.work()
+def test_actions_outlive_their_target(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 1)
+    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
+    engine.run_actions()
     found = listed(engine, cluster_id=[cluster])
     assert sorted(one.action for one in found) == [
         'CLUSTER_CREATE',
@@ -57,9 +59,11 @@ def test_actions_outlive_their_target(engine: fleet.Engine) -> None:
     ]
 
 
-def test_list_is_filtered(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 2)
-    other = asks.cluster(engine, 0, name='other', profile_id='p', run=False)
+def test_list_is_filtered(engine: engine_harness.Engine) -> None:
+    cluster = request_helpers.create_cluster(engine, 2)
+    other = request_helpers.create_cluster(
+        engine, 0, name='other', profile_id='p', run=False
+    )
     assert len(listed(engine)) == 4
     assert len(listed(engine, action=['NODE_CREATE'])) == 2
     assert len(listed(engine, status=['READY'])) == 1
@@ -70,101 +74,109 @@ def test_list_is_filtered(engine: fleet.Engine) -> None:
 
 
 def test_action_of_another_project_is_not_found(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0, context=fleet.caller('theirs'))
+    request_helpers.create_cluster(
+        engine, 0, context=engine_harness.request_context('theirs')
+    )
     assert listed(engine) == []
-    (action,) = engine.ask(
+    (action,) = engine.call(
         actions.ActionListRequest(global_project=True),
-        fleet.caller(admin=True),
+        engine_harness.request_context(admin=True),
     )
     with pytest.raises(errors.ResourceNotFound):
-        engine.ask(actions.ActionGetRequest(identity=action.id))
+        engine.call(actions.ActionGetRequest(identity=action.id))
 
 
 def test_services_are_the_live_engines(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    world.engine(name='two')
-    found = engine.ask(service_requests.ServiceListRequest())
+    harness.engine(name='two')
+    found = engine.call(service_requests.ServiceListRequest())
     assert {one.host for one in found} == {'host-one', 'host-two'}
     assert {(one.state, one.status) for one in found} == {('up', 'enabled')}
 
 
-def test_build_info_names_the_release(engine: fleet.Engine) -> None:
-    found = engine.ask(service_requests.BuildInfoRequest())
+def test_build_info_names_the_release(engine: engine_harness.Engine) -> None:
+    found = engine.call(service_requests.BuildInfoRequest())
     assert found.engine['revision']
 
 
-def cancel(engine: fleet.Engine, identity: str, **more: Any) -> Any:
+def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
     request = actions.ActionUpdateRequest(
         identity=identity, status='CANCELLED', **more
     )
-    return engine.ask(request)
+    return engine.call(request)
 
 
 @pytest.mark.parametrize('force', [True, False])
 def test_cancel_ends_an_action_and_what_it_waits_for(
-    any_world: fleet.World, force: bool
+    any_harness: engine_harness.Harness, force: bool
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 3, run=False)
-    engine.work(2)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 3, run=False)
+    engine.run_actions(2)
     (creation,) = (
         row
-        for row in any_world.rows(models.Action)
+        for row in any_harness.rows(models.Action)
         if row.action == 'CLUSTER_CREATE'
     )
     assert cancel(engine, creation.id, force=force).action == creation.id
-    assert engine.work() == 0
-    assert any_world.statuses('CLUSTER_CREATE') == ['CANCELLED']
-    assert any_world.statuses('NODE_CREATE') == [
+    assert engine.run_actions() == 0
+    assert any_harness.statuses('CLUSTER_CREATE') == ['CANCELLED']
+    assert any_harness.statuses('NODE_CREATE') == [
         'CANCELLED',
         'CANCELLED',
         'SUCCEEDED',
     ]
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
-def test_cancel_of_what_has_ended_is_a_conflict(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    (creation,) = world.rows(models.Action)
+def test_cancel_of_what_has_ended_is_a_conflict(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    (creation,) = harness.rows(models.Action)
     with pytest.raises(errors.ActionConflict, match=r'is in status \(SUCC'):
         cancel(engine, creation.id)
 
 
 def test_only_the_own_projects_actions_are_cancelled(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0, run=False, context=fleet.caller('theirs'))
-    (creation,) = world.rows(models.Action)
+    engine = harness.engine()
+    request_helpers.create_cluster(
+        engine, 0, run=False, context=engine_harness.request_context('theirs')
+    )
+    (creation,) = harness.rows(models.Action)
     with pytest.raises(errors.ResourceNotFound):
         cancel(engine, creation.id)
-    assert world.statuses('CLUSTER_CREATE') == ['READY']
+    assert harness.statuses('CLUSTER_CREATE') == ['READY']
 
 
-def test_no_other_status_can_be_asked_for(world: fleet.World) -> None:
+def test_no_other_status_can_be_asked_for(
+    harness: engine_harness.Harness,
+) -> None:
     request = actions.ActionUpdateRequest(identity='x', status='FAILED')
     with pytest.raises(errors.BadRequest, match='Unknown status'):
-        world.engine().ask(request)
+        harness.engine().call(request)
 
 
 @pytest.mark.parametrize('options', [{}, {'refuse_conflict': True}])
 def test_scaling_beside_another_action_conflicts_at_any_version(
-    world: fleet.World, options: dict[str, bool]
+    harness: engine_harness.Harness, options: dict[str, bool]
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
-    check = engine.ask(clusters.ClusterCheckRequest(identity='c')).action
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    check = engine.call(clusters.ClusterCheckRequest(identity='c')).action
     with pytest.raises(
         errors.ActionConflict, match=f'following action.*CLUSTER_CHECK {check}'
     ):
-        engine.ask(clusters.ClusterScaleOutRequest(identity='c', **options))
-    engine.work()
-    assert world.count(models.Node) == 1
-    world.assert_at_rest()
+        engine.call(clusters.ClusterScaleOutRequest(identity='c', **options))
+    engine.run_actions()
+    assert harness.count(models.Node) == 1
+    harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -172,31 +184,31 @@ def test_scaling_beside_another_action_conflicts_at_any_version(
     [clusters.ClusterScaleOutRequest, clusters.ClusterCheckRequest],
 )
 def test_cluster_whose_action_waits_for_its_nodes_is_locked(
-    world: fleet.World, request_type: Any
+    harness: engine_harness.Harness, request_type: Any
 ) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
-    scaling = engine.ask(clusters.ClusterScaleOutRequest(identity='c')).action
-    engine.work(most=1)
-    assert world.row(models.Action, scaling).status == 'WAITING'
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    scaling = engine.call(clusters.ClusterScaleOutRequest(identity='c')).action
+    engine.run_actions(limit=1)
+    assert harness.row(models.Action, scaling).status == 'WAITING'
     with pytest.raises(errors.ResourceIsLocked, match=scaling) as caught:
-        engine.ask(request_type(identity='c'))
+        engine.call(request_type(identity='c'))
     assert caught.value.compat_message.endswith(
         f"for cluster '{cluster}' cannot be completed because it is already"
         ' locked.'
     )
-    engine.work()
-    assert world.count(models.Node) == 2
-    world.assert_at_rest()
+    engine.run_actions()
+    assert harness.count(models.Node) == 2
+    harness.assert_idle()
 
 
 def test_cluster_is_locked_while_an_action_works_on_a_member(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
-    (node,) = world.rows(models.Node)
-    check = engine.ask(nodes.NodeCheckRequest(identity=node.id)).action
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    (node,) = harness.rows(models.Node)
+    check = engine.call(nodes.NodeCheckRequest(identity=node.id)).action
     scheduled = engine.scheduler.claim()
     assert scheduled is not None
     for identity, ask in (
@@ -204,29 +216,29 @@ def test_cluster_is_locked_while_an_action_works_on_a_member(
         (node.id, nodes.NodeRecoverRequest),
     ):
         with pytest.raises(errors.ResourceIsLocked, match=check):
-            engine.ask(ask(identity=identity))
+            engine.call(ask(identity=identity))
     scheduled.perform()
     engine.scheduler.finish(scheduled)
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
 def test_scaling_by_many_at_once_is_accepted_once(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 1)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 1)
     together = threading.Barrier(6)
 
     def attempt(_: int) -> bool:
         together.wait(60)
         try:
-            engine.ask(clusters.ClusterScaleOutRequest(identity='c'))
+            engine.call(clusters.ClusterScaleOutRequest(identity='c'))
         except errors.ActionConflict:
             return False
         return True
 
     with futures.ThreadPoolExecutor(6) as threads:
         assert sum(threads.map(attempt, range(6))) == 1
-    engine.work()
-    assert any_world.count(models.Node) == 2
-    any_world.assert_at_rest()
+    engine.run_actions()
+    assert any_harness.count(models.Node) == 2
+    any_harness.assert_idle()

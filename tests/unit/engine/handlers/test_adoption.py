@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 
@@ -16,19 +16,19 @@ TYPE = 'os.nova.server-1.0'
 
 
 @pytest.fixture
-def server(world: fleet.World) -> str:
+def server(harness: engine_harness.Harness) -> str:
     """A server that nobody made through the service."""
-    found: str = world.cloud.servers.create(
+    found: str = harness.cloud.servers.create(
         'by-hand', 'srv', {'flavor': 'm1.big', 'image': 'cirros'}
     ).id
     return found
 
 
 def test_adopted_server_is_a_node_with_a_profile(
-    world: fleet.World, server: str
+    harness: engine_harness.Harness, server: str
 ) -> None:
-    engine = world.engine()
-    node = engine.ask(
+    engine = harness.engine()
+    node = engine.call(
         nodes.NodeAdoptRequest(
             identity=server,
             type=TYPE,
@@ -39,7 +39,7 @@ def test_adopted_server_is_a_node_with_a_profile(
     )
     assert (node.status, node.physical_id) == ('ACTIVE', server)
     assert (node.name, node.role) == ('mine', 'master')
-    profile = world.row(models.Profile, node.profile_id)
+    profile = harness.row(models.Profile, node.profile_id)
     assert profile.name == 'prof-mine'
     assert profile.spec['properties'] == {
         'name': 'srv',
@@ -47,16 +47,16 @@ def test_adopted_server_is_a_node_with_a_profile(
         'flavor': 'm1.small',
         'image': 'cirros',
     }
-    engine.ask(nodes.NodeDeleteRequest(identity='mine'))
-    engine.work()
-    assert world.count(models.SimulatedServer) == 0
-    world.assert_at_rest()
+    engine.call(nodes.NodeDeleteRequest(identity='mine'))
+    engine.run_actions()
+    assert harness.count(models.SimulatedServer) == 0
+    harness.assert_idle()
 
 
 def test_preview_shows_the_spec_and_makes_nothing(
-    world: fleet.World, server: str
+    harness: engine_harness.Harness, server: str
 ) -> None:
-    shown = world.engine().ask(
+    shown = harness.engine().call(
         nodes.NodeAdoptPreviewRequest(
             identity=server, type=TYPE, snapshot=True
         )
@@ -64,7 +64,7 @@ def test_preview_shows_the_spec_and_makes_nothing(
     assert (shown.type, shown.version) == ('os.nova.server', '1.0')
     assert shown.properties['flavor'] == 'm1.big'
     assert shown.properties['image'] == f'snapshot-{server}'
-    assert world.count(models.Node) == world.count(models.Profile) == 0
+    assert harness.count(models.Node) == harness.count(models.Profile) == 0
 
 
 @pytest.mark.parametrize(
@@ -76,41 +76,48 @@ def test_preview_shows_the_spec_and_makes_nothing(
     ],
 )
 def test_what_cannot_be_adopted_is_refused(
-    world: fleet.World, server: str, options: dict[str, Any], says: str
+    harness: engine_harness.Harness,
+    server: str,
+    options: dict[str, Any],
+    says: str,
 ) -> None:
     given = {'identity': server, 'type': TYPE, **options}
     for kind in (nodes.NodeAdoptRequest, nodes.NodeAdoptPreviewRequest):
         with pytest.raises(errors.BadRequest, match=says):
-            world.engine().ask(kind(**given))
-    assert world.count(models.Node) == 0
+            harness.engine().call(kind(**given))
+    assert harness.count(models.Node) == 0
 
 
-def test_server_of_a_node_is_not_adopted_again(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.node(engine)
-    (row,) = world.rows(models.SimulatedServer)
+def test_server_of_a_node_is_not_adopted_again(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_node(engine)
+    (row,) = harness.rows(models.SimulatedServer)
     with pytest.raises(errors.BadRequest, match='it is a node already'):
-        engine.ask(
+        engine.call(
             nodes.NodeAdoptRequest(identity=row.id, type=TYPE),
-            fleet.caller('theirs'),
+            engine_harness.request_context('theirs'),
         )
 
 
 def test_adoption_beyond_the_quota_is_refused(
-    world: fleet.World, server: str
+    harness: engine_harness.Harness, server: str
 ) -> None:
-    world.conf.set_override('max_nodes_per_project', 0, 'engine')
+    harness.conf.set_override('max_nodes_per_project', 0, 'engine')
     with pytest.raises(errors.OverQuota, match='0 nodes; it may have 0'):
-        world.engine().ask(nodes.NodeAdoptRequest(identity=server, type=TYPE))
-    assert world.count(models.Node) == 0
-    assert world.count(models.Profile) == 0
+        harness.engine().call(
+            nodes.NodeAdoptRequest(identity=server, type=TYPE)
+        )
+    assert harness.count(models.Node) == 0
+    assert harness.count(models.Profile) == 0
 
 
 def test_server_is_adopted_once_by_many_at_once(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    server = any_world.cloud.servers.create(
+    engine = any_harness.engine()
+    server = any_harness.cloud.servers.create(
         'elsewhere', 'theirs', {'flavor': 'm1.small', 'image': 'cirros'}
     ).id
     together = threading.Barrier(4)
@@ -118,11 +125,11 @@ def test_server_is_adopted_once_by_many_at_once(
     def attempt(_: int) -> bool:
         together.wait(60)
         try:
-            engine.ask(nodes.NodeAdoptRequest(identity=server, type=TYPE))
+            engine.call(nodes.NodeAdoptRequest(identity=server, type=TYPE))
         except errors.BadRequest:
             return False
         return True
 
     with futures.ThreadPoolExecutor(4) as threads:
         assert sum(threads.map(attempt, range(4))) == 1
-    assert any_world.count(models.Node) == 1
+    assert any_harness.count(models.Node) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import (
@@ -22,21 +22,21 @@ from vobjects.objects.manifest import Manifest, local
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
-    return world.engine()
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
 
 
-def create(engine: fleet.Engine, **options: Any) -> Any:
+def create(engine: engine_harness.Engine, **options: Any) -> Any:
     request = clusters.ClusterCreateRequest(
         **{'name': 'c', 'profile_id': 'p', **options}
     )
-    return engine.ask(request)
+    return engine.call(request)
 
 
 def test_create_is_accepted_with_the_cluster_as_it_is_before(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    profile = asks.profile(engine)
+    profile = request_helpers.create_profile(engine)
     accepted = create(engine, min_size=1, metadata={'k': 'v'}, timeout=60)
     cluster = accepted.cluster
     assert (cluster.status, cluster.nodes) == ('INIT', [])
@@ -45,7 +45,7 @@ def test_create_is_accepted_with_the_cluster_as_it_is_before(
     assert (cluster.max_size, cluster.timeout) == (-1, 60)
     assert (cluster.user, cluster.project) == ('alice', 'ours')
     assert cluster.created_at is None
-    assert engine.woken == 1
+    assert engine.wake_count == 1
 
 
 @pytest.mark.parametrize(
@@ -61,30 +61,30 @@ def test_create_is_accepted_with_the_cluster_as_it_is_before(
     ],
 )
 def test_create_that_cannot_be_is_refused(
-    world: fleet.World,
-    engine: fleet.Engine,
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     options: dict[str, Any],
     message: str,
 ) -> None:
-    asks.profile(engine)
+    request_helpers.create_profile(engine)
     with pytest.raises(errors.BadRequest, match=message):
         create(engine, **options)
-    assert world.count(models.Cluster) == 0
-    assert world.count(models.Action) == 0
+    assert harness.count(models.Cluster) == 0
+    assert harness.count(models.Action) == 0
 
 
 def test_create_beyond_the_quota_of_the_project_is_refused(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    world.conf.set_override('max_clusters_per_project', 1, 'engine')
-    asks.profile(engine)
+    harness.conf.set_override('max_clusters_per_project', 1, 'engine')
+    request_helpers.create_profile(engine)
     create(engine)
     with pytest.raises(errors.OverQuota, match='Quota exceeded'):
         create(engine)
-    assert world.count(models.Cluster) == 1
-    assert world.count(models.Action) == 1
-    theirs = fleet.caller('theirs')
-    asks.cluster(engine, 0, context=theirs, run=False)
+    assert harness.count(models.Cluster) == 1
+    assert harness.count(models.Action) == 1
+    theirs = engine_harness.request_context('theirs')
+    request_helpers.create_cluster(engine, 0, context=theirs, run=False)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_create_beyond_the_quota_of_the_project_is_refused(
         ),
         (
             'max_profiles_per_project',
-            profiles.ProfileCreateRequest(name='x', spec=fleet.SPEC),
+            profiles.ProfileCreateRequest(name='x', spec=engine_harness.SPEC),
         ),
         (
             'max_policies_per_project',
@@ -122,23 +122,26 @@ def test_create_beyond_the_quota_of_the_project_is_refused(
     ],
 )
 def test_create_of_others_beyond_their_quota_is_refused(
-    world: fleet.World, engine: fleet.Engine, quota: str, request_: Any
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    quota: str,
+    request_: Any,
 ) -> None:
-    asks.cluster(engine, 0)
-    present = world.count(models.Profile) if 'profiles' in quota else 0
-    world.conf.set_override(quota, present + 1, 'engine')
-    engine.ask(request_)
+    request_helpers.create_cluster(engine, 0)
+    present = harness.count(models.Profile) if 'profiles' in quota else 0
+    harness.conf.set_override(quota, present + 1, 'engine')
+    engine.call(request_)
     with pytest.raises(errors.OverQuota, match=f'may have {present + 1}'):
-        engine.ask(request_)
+        engine.call(request_)
 
 
 @pytest.mark.parametrize('existing', [0, 1])
 def test_create_by_many_at_once_keeps_the_quota(
-    any_world: fleet.World, existing: int
+    any_harness: engine_harness.Harness, existing: int
 ) -> None:
-    any_world.conf.set_override('max_clusters_per_project', 3, 'engine')
-    engine = any_world.engine()
-    asks.profile(engine)
+    any_harness.conf.set_override('max_clusters_per_project', 3, 'engine')
+    engine = any_harness.engine()
+    request_helpers.create_profile(engine)
     for _ in range(existing):
         create(engine)
     together = threading.Barrier(8)
@@ -154,18 +157,18 @@ def test_create_by_many_at_once_keeps_the_quota(
     with futures.ThreadPoolExecutor(8) as threads:
         made = sum(threads.map(attempt, range(8)))
     assert made == 3 - existing
-    assert any_world.count(models.Cluster) == 3
+    assert any_harness.count(models.Cluster) == 3
 
 
 def test_create_that_an_older_engine_could_not_be_told_is_refused(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    asks.profile(engine)
+    request_helpers.create_profile(engine)
     cap = Manifest({**local(), 'ClusterCreateRequest': '1.0'})
-    careful = world.engine(cap=lambda: cap)
+    careful = harness.engine(cap=lambda: cap)
     with pytest.raises(exceptions.LossyDowngrade, match='config'):
         create(careful, config={'a': 1})
-    assert world.count(models.Cluster) == 0
+    assert harness.count(models.Cluster) == 0
     create(careful)
 
 
@@ -182,15 +185,15 @@ ACTIONS = [
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
 def test_action_on_a_cluster_that_is_not_there_or_anothers_is_not_found(
-    engine: fleet.Engine, request_: Any
+    engine: engine_harness.Engine, request_: Any
 ) -> None:
-    theirs = fleet.caller('theirs')
-    id_ = asks.cluster(engine, 1, context=theirs)
+    theirs = engine_harness.request_context('theirs')
+    id_ = request_helpers.create_cluster(engine, 1, context=theirs)
     for identity in ('c', id_):
         asked = request_.obj_clone()
         asked.identity = identity
         with pytest.raises(errors.ResourceNotFound):
-            engine.ask(asked)
+            engine.call(asked)
 
 
 @pytest.mark.parametrize(
@@ -199,22 +202,22 @@ def test_action_on_a_cluster_that_is_not_there_or_anothers_is_not_found(
     ids=lambda r: r.obj_name(),
 )
 def test_action_while_another_is_under_way_conflicts(
-    engine: fleet.Engine, request_: Any
+    engine: engine_harness.Engine, request_: Any
 ) -> None:
-    asks.cluster(engine, 1, run=False)
+    request_helpers.create_cluster(engine, 1, run=False)
     with pytest.raises(errors.ActionConflict, match='CLUSTER_CREATE'):
-        engine.ask(request_.obj_clone())
+        engine.call(request_.obj_clone())
 
 
 def test_action_while_another_runs_finds_the_cluster_locked(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1, run=False)
+    request_helpers.create_cluster(engine, 1, run=False)
     assert engine.scheduler.claim()
     with pytest.raises(
         errors.ResourceIsLocked, match='There are these action'
     ) as caught:
-        engine.ask(clusters.ClusterCheckRequest(identity='c'))
+        engine.call(clusters.ClusterCheckRequest(identity='c'))
     assert caught.value.compat_message.endswith(
         'because it is already locked.'
     )
@@ -259,13 +262,16 @@ def test_action_while_another_runs_finds_the_cluster_locked(
     ],
 )
 def test_action_that_cannot_be_done_is_refused(
-    world: fleet.World, engine: fleet.Engine, request_: Any, message: str
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    request_: Any,
+    message: str,
 ) -> None:
-    asks.cluster(engine, 2, min_size=1, max_size=5)
-    before = world.count(models.Action)
+    request_helpers.create_cluster(engine, 2, min_size=1, max_size=5)
+    before = harness.count(models.Action)
     with pytest.raises(errors.BadRequest, match=message):
-        engine.ask(request_.obj_clone())
-    assert world.count(models.Action) == before
+        engine.call(request_.obj_clone())
+    assert harness.count(models.Action) == before
 
 
 @pytest.mark.parametrize(
@@ -283,77 +289,98 @@ def test_action_that_cannot_be_done_is_refused(
     ],
 )
 def test_scaling_beyond_the_bounds_fails_and_leaves_the_cluster_alone(
-    world: fleet.World, engine: fleet.Engine, request_: Any, message: str
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    request_: Any,
+    message: str,
 ) -> None:
-    asks.cluster(engine, 2, min_size=1, max_size=5)
-    before = asks.show_cluster(engine, 'c')
-    action = engine.ask(request_.obj_clone()).action
-    engine.work()
-    row = world.row(models.Action, action)
+    request_helpers.create_cluster(engine, 2, min_size=1, max_size=5)
+    before = request_helpers.get_cluster(engine, 'c')
+    action = engine.call(request_.obj_clone()).action
+    engine.run_actions()
+    row = harness.row(models.Action, action)
     assert (row.status, row.status_reason) == ('FAILED', message)
-    after = asks.show_cluster(engine, 'c')
+    after = request_helpers.get_cluster(engine, 'c')
     assert after.obj_to_primitive() == before.obj_to_primitive()
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
 def test_update_to_a_profile_of_another_type_is_refused(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    asks.cluster(engine, 1)
-    other = asks.profile(engine, 'other')
+    request_helpers.create_cluster(engine, 1)
+    other = request_helpers.create_profile(engine, 'other')
 
     def change(session: Any) -> None:
         session.get(models.Profile, other).type = 'os.heat.stack-1.0'
 
-    world.database.write(change)
+    harness.database.write(change)
     with pytest.raises(errors.BadRequest, match=r'os\.heat\.stack-1\.0'):
-        engine.ask(
+        engine.call(
             clusters.ClusterUpdateRequest(identity='c', profile_id='other')
         )
 
 
 def test_delete_of_what_is_worked_on_must_be_forced(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    cluster = asks.cluster(engine, 1, run=False)
-    engine.work(1)
+    cluster = request_helpers.create_cluster(engine, 1, run=False)
+    engine.run_actions(1)
     with pytest.raises(errors.ActionConflict, match=r'CREATING.*force'):
-        engine.ask(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.ask(clusters.ClusterDeleteRequest(identity=cluster, force=True))
+        engine.call(clusters.ClusterDeleteRequest(identity=cluster))
+    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
     with pytest.raises(errors.ActionConflict, match='DELETING'):
-        engine.ask(clusters.ClusterDeleteRequest(identity=cluster))
+        engine.call(clusters.ClusterDeleteRequest(identity=cluster))
 
 
-def test_list_shows_the_own_project_only(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 0, name='ours')
-    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+def test_list_shows_the_own_project_only(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 0, name='ours')
+    request_helpers.create_cluster(
+        engine,
+        0,
+        name='theirs',
+        context=engine_harness.request_context('theirs'),
+    )
     request = clusters.ClusterListRequest(global_project=False)
-    assert [one.name for one in engine.ask(request)] == ['ours']
+    assert [one.name for one in engine.call(request)] == ['ours']
 
 
 def test_list_of_all_projects_is_for_administrators(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0, name='ours')
-    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+    request_helpers.create_cluster(engine, 0, name='ours')
+    request_helpers.create_cluster(
+        engine,
+        0,
+        name='theirs',
+        context=engine_harness.request_context('theirs'),
+    )
     request = clusters.ClusterListRequest(global_project=True)
     with pytest.raises(errors.Forbidden, match='administrator'):
-        engine.ask(request)
-    found = engine.ask(request, fleet.caller(admin=True))
+        engine.call(request)
+    found = engine.call(request, engine_harness.request_context(admin=True))
     assert sorted(one.name for one in found) == ['ours', 'theirs']
 
 
-def test_list_is_filtered_sorted_and_paged(engine: fleet.Engine) -> None:
-    asks.profile(engine)
+def test_list_is_filtered_sorted_and_paged(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_profile(engine)
     ids = {
-        name: asks.cluster(engine, 0, name=name, profile_id='p')
+        name: request_helpers.create_cluster(
+            engine, 0, name=name, profile_id='p'
+        )
         for name in ('b', 'a', 'd', 'c')
     }
-    asks.cluster(engine, 0, name='e', profile_id='p', run=False)
+    request_helpers.create_cluster(
+        engine, 0, name='e', profile_id='p', run=False
+    )
 
     def names(**options: Any) -> list[str]:
         request = clusters.ClusterListRequest(**options)
-        return [one.name for one in engine.ask(request)]
+        return [one.name for one in engine.call(request)]
 
     assert names(name=['a', 'd'], sort='name') == ['a', 'd']
     assert names(status=['INIT']) == ['e']
@@ -363,28 +390,30 @@ def test_list_is_filtered_sorted_and_paged(engine: fleet.Engine) -> None:
 
 
 def test_show_of_another_project_is_for_administrators_by_full_id(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    cluster = asks.cluster(engine, 0, context=fleet.caller('theirs'))
-    admin = fleet.caller(admin=True)
+    cluster = request_helpers.create_cluster(
+        engine, 0, context=engine_harness.request_context('theirs')
+    )
+    admin = engine_harness.request_context(admin=True)
     request = clusters.ClusterGetRequest(identity=cluster)
-    assert engine.ask(request, admin).id == cluster
+    assert engine.call(request, admin).id == cluster
     with pytest.raises(errors.ResourceNotFound):
-        engine.ask(clusters.ClusterGetRequest(identity='c'), admin)
+        engine.call(clusters.ClusterGetRequest(identity='c'), admin)
     with pytest.raises(errors.ResourceNotFound):
-        engine.ask(request)
+        engine.call(request)
 
 
 def test_requests_at_once_queue_one_action(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 1)
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
     outcomes: list[str] = []
 
     def ask() -> None:
         try:
-            engine.ask(clusters.ClusterCheckRequest(identity=cluster))
+            engine.call(clusters.ClusterCheckRequest(identity=cluster))
             outcomes.append('accepted')
         except errors.ActionConflict:
             outcomes.append('conflict')
@@ -397,11 +426,13 @@ def test_requests_at_once_queue_one_action(
     assert sorted(outcomes) == ['accepted', *['conflict'] * 3]
 
 
-def test_node_joins_only_where_there_is_room(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 1, max_size=2)
+def test_node_joins_only_where_there_is_room(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 1, max_size=2)
 
     def add() -> None:
-        engine.ask(
+        engine.call(
             nodes.NodeCreateRequest(name='n', profile_id='p', cluster_id='c')
         )
 
@@ -411,11 +442,11 @@ def test_node_joins_only_where_there_is_room(engine: fleet.Engine) -> None:
 
 
 def test_node_does_not_join_a_cluster_that_is_being_deleted(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
+    request_helpers.create_cluster(engine, 1)
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
     with pytest.raises(errors.ActionConflict, match='being deleted'):
-        engine.ask(
+        engine.call(
             nodes.NodeCreateRequest(name='n', profile_id='p', cluster_id='c')
         )

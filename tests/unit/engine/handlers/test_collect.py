@@ -3,24 +3,28 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
-    return world.engine()
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
 
 
-def collect(engine: fleet.Engine, path: str) -> list[tuple[str, object]]:
+def collect(
+    engine: engine_harness.Engine, path: str
+) -> list[tuple[str, object]]:
     request = clusters.ClusterCollectRequest(identity='c', path=path)
-    return [(one.id, one.value) for one in engine.ask(request)]
+    return [(one.id, one.value) for one in engine.call(request)]
 
 
-def test_collect_finds_an_attribute_of_each_node(engine: fleet.Engine) -> None:
-    cluster = asks.cluster(engine, 2)
-    first, second = asks.show_cluster(engine, cluster).nodes
+def test_collect_finds_an_attribute_of_each_node(
+    engine: engine_harness.Engine,
+) -> None:
+    cluster = request_helpers.create_cluster(engine, 2)
+    first, second = request_helpers.get_cluster(engine, cluster).nodes
     assert collect(engine, 'index') == [(first, 1), (second, 2)]
     assert collect(engine, '$.details.flavor') == [
         (first, 'm1.small'),
@@ -43,18 +47,18 @@ def test_collect_finds_an_attribute_of_each_node(engine: fleet.Engine) -> None:
     ],
 )
 def test_collect_by_what_is_no_path_is_refused(
-    engine: fleet.Engine, path: str
+    engine: engine_harness.Engine, path: str
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest, match='path'):
         collect(engine, path)
 
 
 def test_collect_by_what_leads_out_of_the_node_is_refused(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    cluster = asks.cluster(engine, 1)
-    (node,) = asks.show_cluster(engine, cluster).nodes
+    cluster = request_helpers.create_cluster(engine, 1)
+    (node,) = request_helpers.get_cluster(engine, cluster).nodes
     (found,) = collect(engine, 'name.`parent`.id')
     assert found == (node, node)
     with pytest.raises(errors.BadRequest, match='leads out of the node'):
@@ -62,8 +66,10 @@ def test_collect_by_what_leads_out_of_the_node_is_refused(
 
 
 def test_collect_from_another_project_finds_no_cluster(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0, context=fleet.caller('theirs'))
+    request_helpers.create_cluster(
+        engine, 0, context=engine_harness.request_context('theirs')
+    )
     with pytest.raises(errors.ResourceNotFound):
         collect(engine, 'name')

@@ -11,7 +11,7 @@ import pytest
 
 from engine.db import clock, models
 from engine.queues import base as queues
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
@@ -19,50 +19,54 @@ from vobjects.clustering.requests import clusters, receivers
 OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
 
-def create(engine: fleet.Engine, **more: Any) -> Any:
+def create(engine: engine_harness.Engine, **more: Any) -> Any:
     request = receivers.ReceiverCreateRequest(
         name='r', type='message', endpoint='http://api:8777', **more
     )
-    return engine.ask(request)
+    return engine.call(request)
 
 
-def post(engine: fleet.Engine, receiver: Any, *bodies: Any) -> None:
+def post(engine: engine_harness.Engine, receiver: Any, *bodies: Any) -> None:
     for body in bodies:
         engine.run.queues.post('ours', receiver.channel['queue_name'], body)
 
 
-def notify(engine: fleet.Engine, **more: Any) -> None:
+def notify(engine: engine_harness.Engine, **more: Any) -> None:
     request = receivers.ReceiverNotifyRequest(identity='r')
-    assert engine.ask(request, **more) is None
+    assert engine.call(request, **more) is None
 
 
-def left(engine: fleet.Engine, receiver: Any) -> list[Any]:
+def left(engine: engine_harness.Engine, receiver: Any) -> list[Any]:
     claim = engine.run.queues.claim('ours', receiver.channel['queue_name'])
     return [one.body for one in claim.messages]
 
 
-def made(world: fleet.World, kind: str = 'CLUSTER_SCALE_OUT') -> list[Any]:
-    return [row for row in world.rows(models.Action) if row.action == kind]
+def made(
+    harness: engine_harness.Harness, kind: str = 'CLUSTER_SCALE_OUT'
+) -> list[Any]:
+    return [row for row in harness.rows(models.Action) if row.action == kind]
 
 
-def test_messages_start_actions_of_the_owner(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 0)
+def test_messages_start_actions_of_the_owner(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
     queue = f'senlin-receiver-{receiver.id}'
     assert receiver.channel == {'queue_name': queue}
     assert (receiver.cluster_id, receiver.action) == (None, None)
     post(engine, receiver, OUT, {**OUT, 'params': {'count': 1}})
     notify(engine)
-    engine.work()
-    assert [row.status for row in made(any_world)] == ['SUCCEEDED'] * 2
-    assert {row.user for row in made(any_world)} == {'alice'}
-    assert len(asks.show_cluster(engine, 'c').nodes) == 3
+    engine.run_actions()
+    assert [row.status for row in made(any_harness)] == ['SUCCEEDED'] * 2
+    assert {row.user for row in made(any_harness)} == {'alice'}
+    assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
     assert left(engine, receiver) == []
-    assert any_world.count(models.ReceivedMessage) == 0
+    assert any_harness.count(models.ReceivedMessage) == 0
     notify(engine)
-    assert len(made(any_world)) == 2
-    any_world.assert_at_rest()
+    assert len(made(any_harness)) == 2
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -84,38 +88,43 @@ def test_messages_start_actions_of_the_owner(any_world: fleet.World) -> None:
     ],
 )
 def test_message_that_asks_for_nothing_is_dropped(
-    world: fleet.World, body: Any
+    harness: engine_harness.Harness, body: Any
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    request_helpers.create_cluster(
+        engine,
+        0,
+        name='theirs',
+        context=engine_harness.request_context('theirs'),
+    )
     bob = RequestContext(user_id='bob', project_id='ours')
-    asks.cluster(engine, 0, name='bobs', context=bob)
+    request_helpers.create_cluster(engine, 0, name='bobs', context=bob)
     receiver = create(engine)
     post(engine, receiver, body, OUT)
-    before = world.count(models.Action)
+    before = harness.count(models.Action)
     notify(engine)
-    assert world.count(models.Action) == before + 1
+    assert harness.count(models.Action) == before + 1
     assert left(engine, receiver) == []
 
 
 def test_administrator_may_have_others_clusters_changed(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     bob = RequestContext(user_id='bob', project_id='ours')
-    asks.cluster(engine, 0, name='bobs', context=bob)
+    request_helpers.create_cluster(engine, 0, name='bobs', context=bob)
     receiver = create(engine)
     post(engine, receiver, {**OUT, 'cluster': 'bobs'})
-    notify(engine, context=fleet.caller(admin=True))
-    assert len(made(world)) == 1
+    notify(engine, context=engine_harness.request_context(admin=True))
+    assert len(made(harness)) == 1
 
 
 def test_message_that_comes_again_makes_no_second_action(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 0)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
     post(engine, receiver, OUT)
 
@@ -129,31 +138,31 @@ def test_message_that_comes_again_makes_no_second_action(
             return getattr(self.inner, name)
 
         def remove(self, *arguments: Any) -> None:
-            raise fleet.CrashError
+            raise engine_harness.CrashError
 
     inner = engine.run.queues
     object.__setattr__(engine.run, 'queues', Dying(inner))
-    with pytest.raises(fleet.CrashError):
+    with pytest.raises(engine_harness.CrashError):
         notify(engine)
     object.__setattr__(engine.run, 'queues', inner)
-    assert len(made(any_world)) == 1
+    assert len(made(any_harness)) == 1
 
     def claim_ends(session: Any) -> None:
         for row in session.query(models.SimulatedMessage):
             row.claimed_until = None
 
-    any_world.database.write(claim_ends)
-    notify(any_world.engine(name='two'))
-    assert len(made(any_world)) == 1
+    any_harness.database.write(claim_ends)
+    notify(any_harness.engine(name='two'))
+    assert len(made(any_harness)) == 1
     assert left(engine, receiver) == []
-    assert any_world.count(models.ReceivedMessage) == 0
+    assert any_harness.count(models.ReceivedMessage) == 0
 
 
 def test_engines_that_are_notified_at_once_make_each_action_once(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engines = [any_world.engine(name=str(number)) for number in range(4)]
-    asks.cluster(engines[0], 0)
+    engines = [any_harness.engine(name=str(number)) for number in range(4)]
+    request_helpers.create_cluster(engines[0], 0)
     receiver = create(engines[0])
     post(engines[0], receiver, *[OUT] * 30)
     threads = [
@@ -164,18 +173,18 @@ def test_engines_that_are_notified_at_once_make_each_action_once(
     for thread in threads:
         thread.join()
     notify(engines[0])
-    assert len(made(any_world)) == 30
-    assert any_world.count(models.SimulatedMessage) == 0
-    assert any_world.count(models.ReceivedMessage) == 0
+    assert len(made(any_harness)) == 30
+    assert any_harness.count(models.SimulatedMessage) == 0
+    assert any_harness.count(models.ReceivedMessage) == 0
 
 
 def test_message_whose_cluster_is_busy_is_left_for_later(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
     receiver = create(engine)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
     resize = {'adjustment_type': 'EXACT_CAPACITY', 'number': 3}
     post(
         engine,
@@ -183,33 +192,35 @@ def test_message_whose_cluster_is_busy_is_left_for_later(
         {'cluster': 'c', 'action': 'CLUSTER_RESIZE', 'params': resize},
     )
     notify(engine)
-    assert made(world, 'CLUSTER_RESIZE') == []
-    engine.work()
+    assert made(harness, 'CLUSTER_RESIZE') == []
+    engine.run_actions()
     notify(engine)
-    engine.work()
-    assert len(asks.show_cluster(engine, 'c').nodes) == 3
+    engine.run_actions()
+    assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
 
 
-def test_queue_goes_with_its_receiver(world: fleet.World) -> None:
-    engine = world.engine()
+def test_queue_goes_with_its_receiver(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
     receiver = create(engine)
     post(engine, receiver, OUT)
-    changed = engine.ask(
+    changed = engine.call(
         receivers.ReceiverUpdateRequest(
             identity='r', name='other', params={'x': 1}
         )
     )
     assert changed.channel == receiver.channel
-    engine.ask(receivers.ReceiverDeleteRequest(identity='other'))
+    engine.call(receivers.ReceiverDeleteRequest(identity='other'))
     assert left(engine, receiver) == []
-    assert world.count(models.Receiver) == 0
+    assert harness.count(models.Receiver) == 0
 
 
-def test_message_receiver_has_no_webhook(world: fleet.World) -> None:
-    engine = world.engine()
+def test_message_receiver_has_no_webhook(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     receiver = create(engine)
     with pytest.raises(errors.ResourceNotFound):
-        engine.ask(
+        engine.call(
             receivers.WebhookTriggerRequest(
                 identity=receiver.id, params={}, body={}
             )
@@ -217,9 +228,9 @@ def test_message_receiver_has_no_webhook(world: fleet.World) -> None:
 
 
 def test_failing_queue_service_is_told_to_the_caller(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
 
     class Failing:
         def __getattr__(self, name: str) -> Any:
@@ -232,20 +243,22 @@ def test_failing_queue_service_is_told_to_the_caller(
     object.__setattr__(engine.run, 'queues', Failing())
     with pytest.raises(errors.Unavailable, match='could not create'):
         create(engine)
-    assert world.count(models.Receiver) == 0
+    assert harness.count(models.Receiver) == 0
     object.__setattr__(engine.run, 'queues', inner)
     create(engine)
     object.__setattr__(engine.run, 'queues', Failing())
     with pytest.raises(errors.Unavailable, match='could not claim'):
         notify(engine)
     with pytest.raises(errors.Unavailable, match='could not unsubscribe'):
-        engine.ask(receivers.ReceiverDeleteRequest(identity='r'))
-    assert world.count(models.Receiver) == 1
+        engine.call(receivers.ReceiverDeleteRequest(identity='r'))
+    assert harness.count(models.Receiver) == 1
 
 
-def test_notes_of_long_ago_are_dropped(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 0)
+def test_notes_of_long_ago_are_dropped(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
 
     def remember(session: Any) -> None:
@@ -259,8 +272,8 @@ def test_notes_of_long_ago_are_dropped(any_world: fleet.World) -> None:
                 )
             )
 
-    any_world.database.write(remember)
+    any_harness.database.write(remember)
     post(engine, receiver, OUT)
     notify(engine)
-    kept = [row.message_id for row in any_world.rows(models.ReceivedMessage)]
+    kept = [row.message_id for row in any_harness.rows(models.ReceivedMessage)]
     assert kept == ['10']

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
-    return world.engine()
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
 
 
 ACTIONS = [
@@ -28,10 +28,10 @@ ACTIONS = [
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
 def test_action_on_a_node_that_is_not_there_is_not_found(
-    engine: fleet.Engine, request_: Any
+    engine: engine_harness.Engine, request_: Any
 ) -> None:
     with pytest.raises(errors.ResourceNotFound, match="The node 'n'"):
-        engine.ask(request_.obj_clone())
+        engine.call(request_.obj_clone())
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_action_on_a_node_that_is_not_there_is_not_found(
     ids=lambda r: r.obj_name(),
 )
 def test_action_while_another_is_under_way_conflicts(
-    engine: fleet.Engine, request_: Any
+    engine: engine_harness.Engine, request_: Any
 ) -> None:
-    asks.node(engine, run=False)
+    request_helpers.create_node(engine, run=False)
     with pytest.raises(errors.ActionConflict, match='NODE_CREATE'):
-        engine.ask(request_.obj_clone())
+        engine.call(request_.obj_clone())
 
 
 def test_operation_while_another_action_is_under_way_waits(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.node(engine, run=False)
-    engine.ask(nodes.NodeOperationRequest(identity='n', operation='reboot'))
+    request_helpers.create_node(engine, run=False)
+    engine.call(nodes.NodeOperationRequest(identity='n', operation='reboot'))
 
 
 @pytest.mark.parametrize(
@@ -80,67 +80,71 @@ def test_operation_while_another_action_is_under_way_waits(
     ],
 )
 def test_request_that_cannot_be_done_is_refused(
-    engine: fleet.Engine, request_: Any, message: str
+    engine: engine_harness.Engine, request_: Any, message: str
 ) -> None:
-    asks.node(engine)
+    request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match=message):
-        engine.ask(request_.obj_clone())
+        engine.call(request_.obj_clone())
 
 
 def test_recovery_that_needs_a_server_is_refused_without_one(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    asks.node(engine)
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match='use RECREATE'):
-        engine.ask(nodes.NodeRecoverRequest(identity='n', operation='REBOOT'))
+        engine.call(nodes.NodeRecoverRequest(identity='n', operation='REBOOT'))
 
 
 def test_delete_of_a_member_below_the_minimum_is_refused(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    cluster = asks.cluster(engine, 1, min_size=1)
-    (member,) = asks.show_cluster(engine, cluster).nodes
+    cluster = request_helpers.create_cluster(engine, 1, min_size=1)
+    (member,) = request_helpers.get_cluster(engine, cluster).nodes
     with pytest.raises(
         errors.BadRequest, match="less than the cluster's min_size"
     ):
-        engine.ask(nodes.NodeDeleteRequest(identity=member))
+        engine.call(nodes.NodeDeleteRequest(identity=member))
 
 
 def test_delete_of_what_is_worked_on_must_be_forced(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    node = asks.node(engine)
+    node = request_helpers.create_node(engine)
 
     def body(session: Any) -> None:
         session.get(models.Node, node).status = 'UPDATING'
 
-    world.database.write(body)
+    harness.database.write(body)
     with pytest.raises(errors.ActionConflict, match='UPDATING'):
-        engine.ask(nodes.NodeDeleteRequest(identity=node))
-    engine.ask(nodes.NodeDeleteRequest(identity=node, force=True))
+        engine.call(nodes.NodeDeleteRequest(identity=node))
+    engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
 
 
-def test_list_is_that_of_a_cluster_if_asked(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 2)
-    alone = asks.node(engine)
-    everything = engine.ask(nodes.NodeListRequest())
+def test_list_is_that_of_a_cluster_if_asked(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 2)
+    alone = request_helpers.create_node(engine)
+    everything = engine.call(nodes.NodeListRequest())
     assert len(everything) == 3
-    members = engine.ask(nodes.NodeListRequest(cluster_id='c', sort='index'))
+    members = engine.call(nodes.NodeListRequest(cluster_id='c', sort='index'))
     assert [one.index for one in members] == [1, 2]
     assert alone not in [one.id for one in members]
 
 
-def test_details_are_what_the_cloud_says(engine: fleet.Engine) -> None:
-    node = asks.node(engine)
-    plain = engine.ask(nodes.NodeGetRequest(identity=node))
+def test_details_are_what_the_cloud_says(
+    engine: engine_harness.Engine,
+) -> None:
+    node = request_helpers.create_node(engine)
+    plain = engine.call(nodes.NodeGetRequest(identity=node))
     assert not plain.obj_attr_is_set('details')
     request = nodes.NodeGetRequest(identity=node, show_details=True)
-    details = engine.ask(request).details
+    details = engine.call(request).details
     assert details['status'] == 'ACTIVE'
     assert details['flavor'] == 'm1.small'
     engine.run.provider.servers.delete(plain.physical_id)
-    assert 'there is no server' in str(engine.ask(request).details)
+    assert 'there is no server' in str(engine.call(request).details)
 
 
 @pytest.mark.parametrize(
@@ -148,35 +152,35 @@ def test_details_are_what_the_cloud_says(engine: fleet.Engine) -> None:
     [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
 )
 def test_reboot_that_there_is_not_is_refused(
-    world: fleet.World, params: dict[str, str], says: str | None
+    harness: engine_harness.Harness, params: dict[str, str], says: str | None
 ) -> None:
-    engine = world.engine()
-    asks.node(engine)
-    asks.cluster(engine, 1)
+    engine = harness.engine()
+    request_helpers.create_node(engine)
+    request_helpers.create_cluster(engine, 1)
     given = {'operation': 'REBOOT', 'operation_params': params}
     for request in (
         nodes.NodeRecoverRequest(identity='n', **given),
         clusters.ClusterRecoverRequest(identity='c', **given),
     ):
         if says is None:
-            engine.ask(request)
+            engine.call(request)
         else:
             with pytest.raises(errors.BadRequest, match=says):
-                engine.ask(request)
+                engine.call(request)
 
 
 def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    any_world.conf.set_override('max_nodes_per_cluster', 3, 'engine')
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 1)
+    any_harness.conf.set_override('max_nodes_per_cluster', 3, 'engine')
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
     together = threading.Barrier(8)
 
     def attempt(number: int) -> bool:
         together.wait(60)
         try:
-            engine.ask(
+            engine.call(
                 nodes.NodeCreateRequest(
                     name=f'n{number}', profile_id='p', cluster_id=cluster
                 )
@@ -187,13 +191,15 @@ def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
 
     with futures.ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(attempt, range(8))) == 2
-    assert any_world.count(models.Node) == 3
+    assert any_harness.count(models.Node) == 3
 
 
 def test_recovery_that_waits_too_long_is_refused(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.node(engine)
+    request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match='at most 3600, not 3601'):
-        engine.ask(nodes.NodeRecoverRequest(identity='n', delete_timeout=3601))
-    engine.ask(nodes.NodeRecoverRequest(identity='n', delete_timeout=3600))
+        engine.call(
+            nodes.NodeRecoverRequest(identity='n', delete_timeout=3601)
+        )
+    engine.call(nodes.NodeRecoverRequest(identity='n', delete_timeout=3600))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
@@ -16,12 +16,14 @@ ENDPOINT = 'http://api:8777'
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
-    return world.engine()
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
 
 
 def create(
-    engine: fleet.Engine, action: str = 'CLUSTER_SCALE_OUT', **more: Any
+    engine: engine_harness.Engine,
+    action: str = 'CLUSTER_SCALE_OUT',
+    **more: Any,
 ) -> Any:
     context = more.pop('context', None)
     given: dict[str, Any] = {
@@ -32,25 +34,25 @@ def create(
         'endpoint': ENDPOINT,
         **more,
     }
-    return engine.ask(receivers.ReceiverCreateRequest(**given), context)
+    return engine.call(receivers.ReceiverCreateRequest(**given), context)
 
 
-def trigger(engine: fleet.Engine, identity: str, **more: Any) -> Any:
+def trigger(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
     given = {'params': {}, 'body': {}, **more}
     request = receivers.WebhookTriggerRequest(identity=identity, **given)
-    return engine.ask(request, RequestContext())
+    return engine.call(request, RequestContext())
 
 
 def test_receiver_is_created_changed_and_deleted(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 0)
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
     made = create(engine, params={'count': '2'})
     url = f'{ENDPOINT}/v1/webhooks/{made.id}/trigger?V=2&count=2'
     assert made.channel == {'alarm_url': url}
     assert (made.cluster_id, made.user) == (cluster, 'alice')
-    changed = engine.ask(
+    changed = engine.call(
         receivers.ReceiverUpdateRequest(
             identity='hook', name='other', params={'count': 3}
         )
@@ -58,29 +60,34 @@ def test_receiver_is_created_changed_and_deleted(
     assert (changed.id, changed.name) == (made.id, 'other')
     assert changed.channel['alarm_url'].endswith('?V=2&count=3')
     with pytest.raises(errors.BadRequest, match='No property needs'):
-        engine.ask(
+        engine.call(
             receivers.ReceiverUpdateRequest(identity='other', name='other')
         )
-    engine.ask(receivers.ReceiverDeleteRequest(identity='other'))
+    engine.call(receivers.ReceiverDeleteRequest(identity='other'))
     with pytest.raises(errors.ResourceNotFound, match='The receiver'):
-        engine.ask(receivers.ReceiverGetRequest(identity='other'))
+        engine.call(receivers.ReceiverGetRequest(identity='other'))
 
 
-def test_receivers_are_filtered(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 0)
+def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
+    request_helpers.create_cluster(engine, 0)
     create(engine, name='a')
     create(engine, 'CLUSTER_CHECK', name='b')
-    asks.cluster(engine, 0, name='theirs', context=fleet.caller('theirs'))
+    request_helpers.create_cluster(
+        engine,
+        0,
+        name='theirs',
+        context=engine_harness.request_context('theirs'),
+    )
     create(
         engine,
         name='x',
         cluster_id='theirs',
-        context=fleet.caller('theirs'),
+        context=engine_harness.request_context('theirs'),
     )
 
     def names(**more: Any) -> list[str]:
         request = receivers.ReceiverListRequest(**more)
-        return [one.name for one in engine.ask(request)]
+        return [one.name for one in engine.call(request)]
 
     assert names(sort='name') == ['a', 'b']
     assert names(action=['CLUSTER_CHECK']) == ['b']
@@ -106,26 +113,26 @@ def test_receivers_are_filtered(engine: fleet.Engine) -> None:
     ],
 )
 def test_receiver_that_could_do_nothing_is_refused(
-    engine: fleet.Engine, given: dict[str, Any], says: str
+    engine: engine_harness.Engine, given: dict[str, Any], says: str
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest, match=says):
         create(engine, **given)
 
 
 def test_trigger_acts_as_the_owner_of_the_receiver(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 1)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 1)
     made = create(engine, params={'count': '2'})
     action = trigger(engine, made.id).action
-    engine.work()
-    row = any_world.row(models.Action, action)
+    engine.run_actions()
+    row = any_harness.row(models.Action, action)
     assert (row.action, row.status) == ('CLUSTER_SCALE_OUT', 'SUCCEEDED')
     assert (row.user, row.project) == ('alice', 'ours')
-    assert len(asks.show_cluster(engine, 'c').nodes) == 3
-    any_world.assert_at_rest()
+    assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize(
@@ -137,23 +144,23 @@ def test_trigger_acts_as_the_owner_of_the_receiver(
     ],
 )
 def test_what_the_caller_says_comes_before_the_receivers_own(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
     params: dict[str, Any],
     body: dict[str, Any],
     size: int,
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     made = create(engine, params={'count': 2})
     trigger(engine, made.id, params=params, body=body)
-    engine.work()
-    assert len(asks.show_cluster(engine, 'c').nodes) == size
+    engine.run_actions()
+    assert len(request_helpers.get_cluster(engine, 'c').nodes) == size
 
 
 def test_webhook_scales_as_far_as_a_best_effort_policy_lets_it(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 4, max_size=5)
-    policy(
+    request_helpers.create_cluster(engine, 4, max_size=5)
+    create_policy(
         engine,
         'scaling',
         event='CLUSTER_SCALE_OUT',
@@ -161,30 +168,30 @@ def test_webhook_scales_as_far_as_a_best_effort_policy_lets_it(
     )
     attach(engine)
     trigger(engine, create(engine, params={'count': 2}).id)
-    engine.work()
-    shown = asks.show_cluster(engine, 'c')
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, 'c')
     assert (len(shown.nodes), shown.status) == (5, 'ACTIVE')
 
 
 def test_webhook_of_a_cluster_that_is_scaled_conflicts(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     hook = create(engine).id
     trigger(engine, hook)
     with pytest.raises(errors.ActionConflict, match='CLUSTER_SCALE_OUT'):
         trigger(engine, hook)
-    engine.work(most=1)
+    engine.run_actions(limit=1)
     with pytest.raises(errors.ResourceIsLocked):
         trigger(engine, hook)
-    engine.work()
-    assert world.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
+    engine.run_actions()
+    assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
 
 
 def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     made = create(engine)
     for identity in ('hook', made.id[:8], 'a\0b'):
         with pytest.raises(errors.ResourceNotFound):
@@ -197,38 +204,44 @@ def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
         trigger(engine, made.id, params={'colour': 'red'})
 
 
-def test_trigger_beside_another_action_conflicts(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 0)
+def test_trigger_beside_another_action_conflicts(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 0)
     made = create(engine)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
     with pytest.raises(errors.ActionConflict):
         trigger(engine, made.id)
 
 
 def test_trigger_passes_any_parameters_to_a_check(
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0)
+    request_helpers.create_cluster(engine, 0)
     made = create(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
     trigger(engine, made.id, body={'more': 1})
-    assert engine.work() > 0
+    assert engine.run_actions() > 0
 
 
-def test_receivers_go_with_their_cluster(any_world: fleet.World) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 0)
+def test_receivers_go_with_their_cluster(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 0)
     made = create(engine, 'CLUSTER_DELETE')
     trigger(engine, made.id)
-    engine.work()
-    assert any_world.count(models.Cluster) == 0
-    assert any_world.count(models.Receiver) == 0
+    engine.run_actions()
+    assert any_harness.count(models.Cluster) == 0
+    assert any_harness.count(models.Receiver) == 0
 
 
-def test_webhook_receiver_is_not_notified(engine: fleet.Engine) -> None:
-    asks.cluster(engine, 0)
+def test_webhook_receiver_is_not_notified(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 0)
     create(engine)
     request = receivers.ReceiverNotifyRequest(identity='hook')
     with pytest.raises(errors.BadRequest, match='non-message receiver'):
-        engine.ask(request)
+        engine.call(request)
     with pytest.raises(errors.ResourceNotFound):
-        engine.ask(request, fleet.caller('theirs'))
+        engine.call(request, engine_harness.request_context('theirs'))

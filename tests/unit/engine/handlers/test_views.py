@@ -11,7 +11,7 @@ import pytest
 
 from engine.db import models
 from engine.handlers import actions, common, events, policies, profiles
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects import objects
 from vobjects.clustering import resources
 from vobjects.clustering.requests import (
@@ -43,11 +43,13 @@ SHOWN = [
 ]
 
 
-def fill(world: fleet.World) -> None:
-    engine = world.engine()
-    first = asks.cluster(engine, 2, name='first')
-    asks.cluster(engine, 0, name='second', metadata={'k': 'v'})
-    asks.node(engine)
+def fill(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
+    first = request_helpers.create_cluster(engine, 2, name='first')
+    request_helpers.create_cluster(
+        engine, 0, name='second', metadata={'k': 'v'}
+    )
+    request_helpers.create_node(engine)
 
     def body(session: Any) -> None:
         policy = models.Policy(
@@ -66,14 +68,20 @@ def fill(world: fleet.World) -> None:
         row = session.get(models.Cluster, first)
         row.data, row.updated_at, row.status_reason = ODD, AT, 'é\n'
 
-    world.database.write(body)
+    harness.database.write(body)
 
 
-def test_columns_say_what_entities_do(any_world: fleet.World) -> None:
-    fill(any_world)
-    with any_world.database.reader() as session:
+def test_columns_say_what_entities_do(
+    any_harness: engine_harness.Harness,
+) -> None:
+    fill(any_harness)
+    with any_harness.database.reader() as session:
         for shown, request in SHOWN:
-            read = shown.page(session.connection(), fleet.caller(), request())
+            read = shown.page(
+                session.connection(),
+                engine_harness.request_context(),
+                request(),
+            )
             assert type(read) is lazy_list.UnreadObjects
             assert read
             for one in read:
@@ -91,29 +99,33 @@ def test_columns_say_what_entities_do(any_world: fleet.World) -> None:
                 )
 
 
-def test_what_is_beside_a_row_is_its_own(any_world: fleet.World) -> None:
-    fill(any_world)
-    engine = any_world.engine()
-    first, second = engine.ask(clusters.ClusterListRequest(sort='name'))
-    members = engine.ask(
+def test_what_is_beside_a_row_is_its_own(
+    any_harness: engine_harness.Harness,
+) -> None:
+    fill(any_harness)
+    engine = any_harness.engine()
+    first, second = engine.call(clusters.ClusterListRequest(sort='name'))
+    members = engine.call(
         nodes.NodeListRequest(cluster_id='first', sort='index')
     )
     assert first.nodes == [node.id for node in members]
     assert [first.profile_name, second.nodes] == ['p', []]
-    (policy,) = engine.ask(policy_requests.PolicyListRequest())
+    (policy,) = engine.call(policy_requests.PolicyListRequest())
     assert (first.policies, second.policies) == ([policy.id], [])
-    made = engine.ask(
+    made = engine.call(
         action_requests.ActionListRequest(action=['CLUSTER_CREATE'])
     )
     (parent,) = [one for one in made if one.depends_on]
     for child in parent.depends_on:
-        found = engine.ask(action_requests.ActionGetRequest(identity=child))
+        found = engine.call(action_requests.ActionGetRequest(identity=child))
         assert found.depended_by == [parent.id]
 
 
-def test_a_list_is_sent_without_an_object(world: fleet.World) -> None:
-    fill(world)
-    found = world.engine().ask(clusters.ClusterListRequest())
+def test_a_list_is_sent_without_an_object(
+    harness: engine_harness.Harness,
+) -> None:
+    fill(harness)
+    found = harness.engine().call(clusters.ClusterListRequest())
     sent = serializer.to_bytes(found, manifest.local())
     assert lazy_list.made_objects(found) == []
     read = serializer.from_bytes(sent)
@@ -122,25 +134,25 @@ def test_a_list_is_sent_without_an_object(world: fleet.World) -> None:
 
 
 def test_a_value_that_the_type_does_not_take_is_refused(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    fill(world)
+    fill(harness)
 
     def body(session: Any) -> None:
         for row in session.query(models.Cluster):
             row.status = 'COLORFUL'
 
-    world.database.write(body)
+    harness.database.write(body)
     with pytest.raises(ValueError, match='COLORFUL'):
-        world.engine().ask(clusters.ClusterListRequest())
+        harness.engine().call(clusters.ClusterListRequest())
 
 
 def test_a_number_that_json_lacks_is_told_as_it_was(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0, metadata={'k': math.inf})
-    found = engine.ask(clusters.ClusterListRequest())
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0, metadata={'k': math.inf})
+    found = engine.call(clusters.ClusterListRequest())
     (read,) = serializer.from_bytes(serializer.to_bytes(found, None))
     assert isinstance(read, resources.Cluster)
     assert read.metadata == {'k': math.inf}

@@ -11,15 +11,19 @@ import pytest
 from engine.db import health, models
 from engine.db import simulation as tables
 from engine.health import manager
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import attach, enable, policy
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import (
+    attach,
+    create_policy,
+    enable,
+)
 from tests.unit.engine.policies.test_health import spec
 from vobjects.clustering.requests import clusters, nodes
 
 HOURS = datetime.timedelta(hours=2)
 
 
-def look(engine: fleet.Engine) -> int:
+def look(engine: engine_harness.Engine) -> int:
     """Have an engine look at all that is due; return how often it did."""
     one = manager.Manager(engine.run, engine.member.id)
     looks = 0
@@ -29,15 +33,15 @@ def look(engine: fleet.Engine) -> int:
 
 
 def cared_for(
-    engine: fleet.Engine, *modes: Any, size: int = 2, **recovery: Any
+    engine: engine_harness.Engine, *modes: Any, size: int = 2, **recovery: Any
 ) -> None:
     """Create cluster c with a health policy."""
-    asks.cluster(engine, size)
-    policy(engine, 'health', version='1.2', **spec(*modes, **recovery))
+    request_helpers.create_cluster(engine, size)
+    create_policy(engine, 'health', version='1.2', **spec(*modes, **recovery))
     assert attach(engine).status == 'SUCCEEDED'
 
 
-def later(world: fleet.World) -> None:
+def later(harness: engine_harness.Harness) -> None:
     """Have all that is due in the next hours be due now."""
 
     def body(session: Any) -> None:
@@ -46,83 +50,87 @@ def later(world: fleet.World) -> None:
         for node in session.query(models.Node):
             node.updated_at -= HOURS
 
-    world.database.write(body)
+    harness.database.write(body)
 
 
-def fall_sick(world: fleet.World, status: str = 'SHUTOFF') -> str:
+def fall_sick(harness: engine_harness.Harness, status: str = 'SHUTOFF') -> str:
     """Have the first node's server fail; return the server's ID."""
-    node = min(world.rows(models.Node), key=lambda row: row.index)
+    node = min(harness.rows(models.Node), key=lambda row: row.index)
 
     def body(session: Any) -> None:
         server = session.get(models.SimulatedServer, node.physical_id)
         server.status = status
 
-    world.database.write(body)
+    harness.database.write(body)
     found: str = node.physical_id
     return found
 
 
-def recoveries(world: fleet.World) -> list[Any]:
+def recoveries(harness: engine_harness.Harness) -> list[Any]:
     return [
         row
-        for row in world.rows(models.Action)
+        for row in harness.rows(models.Action)
         if row.action == 'NODE_RECOVER'
     ]
 
 
 def test_sick_node_is_recovered_when_its_cluster_is_due(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
+    engine = any_harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING', actions=[{'name': 'REBOOT'}])
-    server = fall_sick(any_world)
+    server = fall_sick(any_harness)
     assert look(engine) == 0
-    later(any_world)
+    later(any_harness)
     assert look(engine) == 1
-    (action,) = recoveries(any_world)
+    (action,) = recoveries(any_harness)
     assert action.status_reason == (
         f"Health policy 'pol': its server {server} is SHUTOFF"
     )
     assert action.project == 'ours'
-    later(any_world)
+    later(any_harness)
     look(engine)
-    assert len(recoveries(any_world)) == 1
-    engine.work()
-    assert any_world.row(models.SimulatedServer, server).status == 'ACTIVE'
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
-    later(any_world)
+    assert len(recoveries(any_harness)) == 1
+    engine.run_actions()
+    assert any_harness.row(models.SimulatedServer, server).status == 'ACTIVE'
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
+    later(any_harness)
     look(engine)
-    assert len(recoveries(any_world)) == 1
-    any_world.assert_at_rest()
+    assert len(recoveries(any_harness)) == 1
+    any_harness.assert_idle()
 
 
 @pytest.mark.parametrize('status', ['PAUSED', 'RESCUE', 'REBOOT'])
 def test_server_that_may_be_meant_to_be_so_is_left(
-    world: fleet.World, status: str
+    harness: engine_harness.Harness, status: str
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(world, status)
-    later(world)
+    fall_sick(harness, status)
+    later(harness)
     look(engine)
-    assert recoveries(world) == []
+    assert recoveries(harness) == []
 
 
-def test_node_that_was_changed_lately_is_left(world: fleet.World) -> None:
-    engine = world.engine()
+def test_node_that_was_changed_lately_is_left(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(world)
+    fall_sick(harness)
 
     def due(session: Any) -> None:
         session.query(health.Registered).one().due -= HOURS
 
-    world.database.write(due)
+    harness.database.write(due)
     assert look(engine) == 1
-    assert recoveries(world) == []
+    assert recoveries(harness) == []
 
 
-def test_node_whose_server_is_gone_gets_another(world: fleet.World) -> None:
-    engine = world.engine()
+def test_node_whose_server_is_gone_gets_another(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(
         engine,
         'NODE_STATUS_POLLING',
@@ -131,33 +139,33 @@ def test_node_whose_server_is_gone_gets_another(world: fleet.World) -> None:
         node_delete_timeout=7,
         node_force_recreate=True,
     )
-    server = fall_sick(world)
-    later(world)
+    server = fall_sick(harness)
+    later(harness)
     look(engine)
-    (action,) = recoveries(world)
+    (action,) = recoveries(harness)
     inputs = action.inputs['versioned_object.data']
     assert inputs['operation'] == 'RECREATE'
     assert inputs['operation_params'] == {'fence_compute': True}
     assert (inputs['delete_timeout'], inputs['force_recreate']) == (7, True)
-    engine.work()
-    assert world.row(models.SimulatedServer, server) is None
-    assert world.count(models.SimulatedServer) == 2
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
+    engine.run_actions()
+    assert harness.row(models.SimulatedServer, server) is None
+    assert harness.count(models.SimulatedServer) == 2
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
-def test_host_that_is_down_is_found(world: fleet.World) -> None:
-    engine = world.engine()
+def test_host_that_is_down_is_found(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
     cared_for(engine, 'HYPERVISOR_STATUS_POLLING')
-    node = world.rows(models.Node)[0]
-    server = world.row(models.SimulatedServer, node.physical_id)
-    world.conf.set_override('failed_hosts', [server.host], 'simulated')
-    later(world)
+    node = harness.rows(models.Node)[0]
+    server = harness.row(models.SimulatedServer, node.physical_id)
+    harness.conf.set_override('failed_hosts', [server.host], 'simulated')
+    later(harness)
     look(engine)
-    assert recoveries(world)[0].status_reason.endswith(
+    assert recoveries(harness)[0].status_reason.endswith(
         f'its host {server.host} is down'
     )
-    engine.work()
-    for row in world.rows(models.SimulatedServer):
+    engine.run_actions()
+    for row in harness.rows(models.SimulatedServer):
         assert row.host != server.host
 
 
@@ -165,97 +173,105 @@ def test_host_that_is_down_is_found(world: fleet.World) -> None:
     ('conditional', 'found'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
 )
 def test_one_mode_is_enough_or_not(
-    world: fleet.World, conditional: str, found: int
+    harness: engine_harness.Harness, conditional: str, found: int
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', 'HYPERVISOR_STATUS_POLLING')
     properties['detection']['recovery_conditional'] = conditional
-    policy(engine, 'health', version='1.2', **properties)
+    create_policy(engine, 'health', version='1.2', **properties)
     attach(engine)
-    fall_sick(world)
-    later(world)
+    fall_sick(harness)
+    later(harness)
     look(engine)
-    assert len(recoveries(world)) == found
+    assert len(recoveries(harness)) == found
 
 
-def test_what_the_cloud_tells_is_heard_once(world: fleet.World) -> None:
-    engine = world.engine()
+def test_what_the_cloud_tells_is_heard_once(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'LIFECYCLE_EVENTS', actions=[{'name': 'REBOOT'}])
-    first, _ = asks.show_cluster(engine, 'c').nodes
+    first, _ = request_helpers.get_cluster(engine, 'c').nodes
     for operation in ('stop', 'start', 'stop'):
-        engine.ask(
+        engine.call(
             nodes.NodeOperationRequest(identity=first, operation=operation)
         )
-        later(world)
+        later(harness)
         look(engine)  # an action works on the node: nothing happens
-        engine.work()
-    assert recoveries(world) == []
-    later(world)
+        engine.run_actions()
+    assert recoveries(harness) == []
+    later(harness)
     look(engine)
-    (action,) = recoveries(world)
+    (action,) = recoveries(harness)
     assert 'compute.instance.power_off.end' in action.status_reason
-    engine.work()
-    later(world)
+    engine.run_actions()
+    later(harness)
     look(engine)
-    later(world)
+    later(harness)
     look(engine)
-    assert len(recoveries(world)) <= 2  # the second event: it is well again
-    assert world.rows(tables.Event) == []
-    (server, _) = world.rows(models.SimulatedServer)
+    assert len(recoveries(harness)) <= 2  # the second event: it is well again
+    assert harness.rows(tables.Event) == []
+    (server, _) = harness.rows(models.SimulatedServer)
     assert server.status == 'ACTIVE'
 
 
-def test_cluster_that_an_action_works_on_is_left(world: fleet.World) -> None:
-    engine = world.engine()
+def test_cluster_that_an_action_works_on_is_left(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(world)
-    later(world)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
-    engine.work(1)
+    fall_sick(harness)
+    later(harness)
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
+    engine.run_actions(1)
     assert look(engine) == 1
-    assert recoveries(world) == []
-    engine.work()
-    later(world)
+    assert recoveries(harness) == []
+    engine.run_actions()
+    later(harness)
     look(engine)
-    assert len(recoveries(world)) == 1
+    assert len(recoveries(harness)) == 1
 
 
-def test_disabled_policy_looks_at_nothing(world: fleet.World) -> None:
-    engine = world.engine()
+def test_disabled_policy_looks_at_nothing(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
     enable(engine, on=False)
-    fall_sick(world)
-    later(world)
+    fall_sick(harness)
+    later(harness)
     assert look(engine) == 0
     enable(engine, on=True)
-    later(world)
+    later(harness)
     assert look(engine) == 1
-    assert len(recoveries(world)) == 1
+    assert len(recoveries(harness)) == 1
 
 
 def test_cluster_is_one_engines_until_that_dies(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    dying, other = any_world.engine(name='dying'), any_world.engine()
+    dying, other = any_harness.engine(name='dying'), any_harness.engine()
     cared_for(dying, 'NODE_STATUS_POLLING')
-    (row,) = any_world.rows(health.Registered)
-    later(any_world)
+    (row,) = any_harness.rows(health.Registered)
+    later(any_harness)
     owner = dying.member.id
     claim = health.claim
     cluster = row.cluster_id
-    assert any_world.database.write(lambda s: claim(s, cluster, owner))
-    later(any_world)
+    assert any_harness.database.write(lambda s: claim(s, cluster, owner))
+    later(any_harness)
     assert look(other) == 0
-    any_world.bury(dying)
+    any_harness.detect_death(dying)
     assert look(other) == 1
-    later(any_world)
-    assert not any_world.database.write(lambda s: claim(s, cluster, owner))
+    later(any_harness)
+    assert not any_harness.database.write(lambda s: claim(s, cluster, owner))
     assert look(other) == 1
 
 
-def test_cloud_that_does_not_answer_is_no_reason(world: fleet.World) -> None:
-    engine = world.engine()
+def test_cloud_that_does_not_answer_is_no_reason(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
     servers: Any = engine.run.provider.servers
 
@@ -263,22 +279,24 @@ def test_cloud_that_does_not_answer_is_no_reason(world: fleet.World) -> None:
         raise manager.probes.providers.ProviderError('out of order')
 
     servers.get = fail
-    later(world)
+    later(harness)
     look(engine)
-    assert recoveries(world) == []
+    assert recoveries(harness) == []
 
 
-def test_manager_runs_in_threads_and_stops(world: fleet.World) -> None:
-    engine = world.engine()
+def test_manager_runs_in_threads_and_stops(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING', size=20)
-    fall_sick(world)
-    later(world)
+    fall_sick(harness)
+    later(harness)
     one = manager.Manager(engine.run, engine.member.id)
     one.start()
     for _ in range(600):
-        if recoveries(world):
+        if recoveries(harness):
             break
         one._stopping.wait(0.1)
     one.stop(60)
-    assert len(recoveries(world)) == 1
-    assert world.rows(health.Registered)[0].owner is None
+    assert len(recoveries(harness)) == 1
+    assert harness.rows(health.Registered)[0].owner is None

@@ -9,87 +9,93 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import attach, policy, scale
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import (
+    attach,
+    create_policy,
+    scale,
+)
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import clusters, nodes, policies
 
 
-def scaling(engine: fleet.Engine, event: str, **adjustment: Any) -> None:
+def scaling(
+    engine: engine_harness.Engine, event: str, **adjustment: Any
+) -> None:
     """Create cluster c of 4 with a scaling policy."""
-    asks.cluster(engine, 4, max_size=8, min_size=1)
-    policy(engine, 'scaling', event=event, adjustment=adjustment)
+    request_helpers.create_cluster(engine, 4, max_size=8, min_size=1)
+    create_policy(engine, 'scaling', event=event, adjustment=adjustment)
     assert attach(engine).status == 'SUCCEEDED'
 
 
-def size(engine: fleet.Engine) -> int:
-    return len(asks.show_cluster(engine, 'c').nodes)
+def size(engine: engine_harness.Engine) -> int:
+    return len(request_helpers.get_cluster(engine, 'c').nodes)
 
 
-def bindings(engine: fleet.Engine, **more: Any) -> list[Any]:
+def bindings(engine: engine_harness.Engine, **more: Any) -> list[Any]:
     request = policies.ClusterPolicyListRequest(identity='c', **more)
-    found: list[Any] = engine.ask(request)
+    found: list[Any] = engine.call(request)
     return found
 
 
 def test_attached_policy_is_listed_changed_and_detached(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 1)
-    id_ = policy(engine, 'deletion')
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    id_ = create_policy(engine, 'deletion')
     assert attach(engine, enabled=False).status_reason == 'Policy attached.'
     assert attach(engine).status_reason == 'Policy already attached.'
-    assert asks.show_cluster(engine, 'c').policies == [id_]
+    assert request_helpers.get_cluster(engine, 'c').policies == [id_]
     (bound,) = bindings(engine)
     assert (bound.policy_id, bound.policy_name) == (id_, 'pol')
     assert (bound.cluster_name, bound.enabled) == ('c', False)
     assert bound.policy_type == 'senlin.policy.deletion-1.0'
     assert bound.priority == 400
-    engine.ask(
+    engine.call(
         policies.ClusterUpdatePolicyRequest(
             identity='c', policy_id='pol', enabled=True
         )
     )
-    engine.work()
+    engine.run_actions()
     request = policies.ClusterPolicyGetRequest(identity='c', policy_id='pol')
-    assert engine.ask(request).enabled
+    assert engine.call(request).enabled
     assert bindings(engine, enabled=False) == []
     with pytest.raises(errors.ResourceInUse, match='still attached'):
-        engine.ask(policies.PolicyDeleteRequest(identity='pol'))
-    engine.ask(
+        engine.call(policies.PolicyDeleteRequest(identity='pol'))
+    engine.call(
         policies.ClusterDetachPolicyRequest(identity='c', policy_id='pol')
     )
-    engine.work()
+    engine.run_actions()
     assert bindings(engine) == []
     with pytest.raises(errors.ResourceNotFound, match='not found attached'):
-        engine.ask(request)
-    engine.ask(policies.PolicyDeleteRequest(identity='pol'))
-    any_world.assert_at_rest()
+        engine.call(request)
+    engine.call(policies.PolicyDeleteRequest(identity='pol'))
+    any_harness.assert_idle()
 
 
 def test_cluster_is_deleted_with_its_policies_attached(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 1)
-    policy(engine, 'deletion')
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    create_policy(engine, 'deletion')
     attach(engine)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work()
-    assert any_world.count(models.Cluster) == 0
-    assert any_world.count(models.ClusterPolicy) == 0
-    assert any_world.count(models.Policy) == 1
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions()
+    assert any_harness.count(models.Cluster) == 0
+    assert any_harness.count(models.ClusterPolicy) == 0
+    assert any_harness.count(models.Policy) == 1
 
 
 def test_second_policy_of_a_type_is_for_scaling_only(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     for name in ('one', 'two'):
-        policy(engine, 'deletion', name)
-        policy(engine, 'scaling', f's-{name}', event='CLUSTER_SCALE_IN')
+        create_policy(engine, 'deletion', name)
+        create_policy(engine, 'scaling', f's-{name}', event='CLUSTER_SCALE_IN')
     assert attach(engine, 'one').status == 'SUCCEEDED'
     refused = attach(engine, 'two')
     assert refused.status == 'FAILED'
@@ -101,23 +107,23 @@ def test_second_policy_of_a_type_is_for_scaling_only(
         's-one',
         's-two',
     ]
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
 def test_policy_that_is_not_attached_or_not_there_is_refused(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    policy(engine, 'deletion')
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    create_policy(engine, 'deletion')
     for kind in (
         policies.ClusterDetachPolicyRequest,
         policies.ClusterUpdatePolicyRequest,
     ):
         with pytest.raises(errors.BadRequest, match='not attached'):
-            engine.ask(kind(identity='c', policy_id='pol'))
+            engine.call(kind(identity='c', policy_id='pol'))
         with pytest.raises(errors.BadRequest, match='specified policy'):
-            engine.ask(kind(identity='c', policy_id='none'))
+            engine.call(kind(identity='c', policy_id='none'))
     with pytest.raises(errors.BadRequest, match='specified policy'):
         attach(engine, 'none')
 
@@ -149,25 +155,29 @@ def test_policy_that_is_not_attached_or_not_there_is_refused(
     ],
 )
 def test_scaling_policy_says_by_how_many(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     adjustment: dict[str, Any],
     count: int | None,
     expected: int,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', **adjustment)
     action = scale(engine, clusters.ClusterScaleOutRequest, count=count)
     assert action.status == 'SUCCEEDED'
     assert size(engine) == expected
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
-def test_best_effort_at_the_bounds_changes_nothing(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 4, max_size=5, min_size=3)
+def test_best_effort_at_the_bounds_changes_nothing(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 4, max_size=5, min_size=3)
     for event in consts.SCALING_ACTIONS:
         adjustment = {'best_effort': True}
-        policy(engine, 'scaling', event, event=event, adjustment=adjustment)
+        create_policy(
+            engine, 'scaling', event, event=event, adjustment=adjustment
+        )
         attach(engine, event)
     for request_type, expected in (
         (clusters.ClusterScaleOutRequest, 5),
@@ -177,18 +187,18 @@ def test_best_effort_at_the_bounds_changes_nothing(world: fleet.World) -> None:
     ):
         action = scale(engine, request_type, count=2)
         assert action.status == 'SUCCEEDED'
-        shown = asks.show_cluster(engine, 'c')
+        shown = request_helpers.get_cluster(engine, 'c')
         assert (len(shown.nodes), shown.desired_capacity) == (
             expected,
             expected,
         )
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
 def test_scaling_policy_says_by_how_many_on_the_way_in(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_IN', number=3)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     assert size(engine) == 5
@@ -197,21 +207,23 @@ def test_scaling_policy_says_by_how_many_on_the_way_in(
 
 
 def test_scaling_out_of_bounds_fails_and_leaves_the_cluster_alone(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', number=9)
     action = scale(engine, clusters.ClusterScaleOutRequest)
     assert action.status == 'FAILED'
     assert "Policy check failure: Failed policy 'pol'" in action.status_reason
     assert 'max_size' in action.status_reason
-    shown = asks.show_cluster(engine, 'c')
+    shown = request_helpers.get_cluster(engine, 'c')
     assert (shown.status, len(shown.nodes)) == ('ACTIVE', 4)
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
-def test_scaling_within_the_cooldown_is_refused(world: fleet.World) -> None:
-    engine = world.engine()
+def test_scaling_within_the_cooldown_is_refused(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     for options in ({}, {'refuse_conflict': True}):
@@ -222,33 +234,33 @@ def test_scaling_within_the_cooldown_is_refused(world: fleet.World) -> None:
         (binding,) = session.query(models.ClusterPolicy)
         binding.last_op -= datetime.timedelta(seconds=3601)
 
-    world.database.write(older)
+    harness.database.write(older)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     assert size(engine) == 6
 
 
 def test_locked_cluster_is_reported_before_its_cooldown(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     scale(engine, clusters.ClusterScaleOutRequest)
-    engine.ask(clusters.ClusterCheckRequest(identity='c'))
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
     request = clusters.ClusterScaleOutRequest(identity='c')
     with pytest.raises(errors.ActionConflict, match='CLUSTER_CHECK'):
-        engine.ask(request)
+        engine.call(request)
     job = engine.scheduler.claim()
     with pytest.raises(errors.ResourceIsLocked):
-        engine.ask(request)
+        engine.call(request)
     assert job is not None
     job.perform()
     engine.scheduler.finish(job)
 
 
-def test_disabled_policy_is_not_asked(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
-    policy(
+def test_disabled_policy_is_not_asked(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    create_policy(
         engine,
         'scaling',
         event='CLUSTER_SCALE_OUT',
@@ -264,10 +276,10 @@ def test_disabled_policy_is_not_asked(world: fleet.World) -> None:
     [('OLDEST_FIRST', [3, 4]), ('YOUNGEST_FIRST', [1, 2])],
 )
 def test_deletion_policy_chooses_who_goes(
-    world: fleet.World, criteria: str, left: list[int]
+    harness: engine_harness.Harness, criteria: str, left: list[int]
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 4)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 4)
 
     def born(session: Any) -> None:
         for node in session.query(models.Node):
@@ -275,8 +287,8 @@ def test_deletion_policy_chooses_who_goes(
                 2026, 1, node.index, tzinfo=datetime.UTC
             )
 
-    world.database.write(born)
-    policy(engine, 'deletion', criteria=criteria)
+    harness.database.write(born)
+    create_policy(engine, 'deletion', criteria=criteria)
     attach(engine)
     scale(engine, clusters.ClusterScaleInRequest, count=1)
     scale(
@@ -285,16 +297,18 @@ def test_deletion_policy_chooses_who_goes(
         adjustment_type='EXACT_CAPACITY',
         number=2,
     )
-    found = asks.show_cluster(engine, 'c').nodes
-    assert [asks.show_node(engine, id_).index for id_ in found] == left
+    found = request_helpers.get_cluster(engine, 'c').nodes
+    assert [
+        request_helpers.get_node(engine, id_).index for id_ in found
+    ] == left
 
 
 def test_deletion_policy_says_that_nodes_only_leave(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 3)
-    policy(
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 3)
+    create_policy(
         engine,
         'deletion',
         destroy_after_deletion=False,
@@ -302,58 +316,60 @@ def test_deletion_policy_says_that_nodes_only_leave(
     )
     attach(engine)
     scale(engine, clusters.ClusterScaleInRequest, count=2)
-    shown = asks.show_cluster(engine, 'c')
+    shown = request_helpers.get_cluster(engine, 'c')
     assert (len(shown.nodes), shown.desired_capacity) == (1, 3)
     assert shown.status == 'WARNING'
-    assert world.count(models.Node) == 3
-    assert world.count(models.SimulatedServer) == 3
-    world.assert_at_rest()
+    assert harness.count(models.Node) == 3
+    assert harness.count(models.SimulatedServer) == 3
+    harness.assert_idle()
 
 
-def test_grace_period_lets_nodes_stay_for_a_while(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
-    policy(engine, 'deletion', grace_period=3600)
+def test_grace_period_lets_nodes_stay_for_a_while(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    create_policy(engine, 'deletion', grace_period=3600)
     attach(engine)
-    engine.ask(clusters.ClusterScaleInRequest(identity='c'))
-    engine.work()
+    engine.call(clusters.ClusterScaleInRequest(identity='c'))
+    engine.run_actions()
     assert size(engine) == 2
-    assert world.statuses('NODE_DELETE') == ['READY']
+    assert harness.statuses('NODE_DELETE') == ['READY']
 
     def over(session: Any) -> None:
         for action in session.query(models.Action):
             action.not_before = None
 
-    world.database.write(over)
-    engine.work()
+    harness.database.write(over)
+    engine.run_actions()
     assert size(engine) == 1
-    world.assert_at_rest()
+    harness.assert_idle()
 
 
-def test_both_policies_together(world: fleet.World) -> None:
-    engine = world.engine()
+def test_both_policies_together(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_IN', number=2)
-    policy(engine, 'deletion', 'del', destroy_after_deletion=False)
+    create_policy(engine, 'deletion', 'del', destroy_after_deletion=False)
     attach(engine, 'del')
     scale(engine, clusters.ClusterScaleInRequest)
     assert size(engine) == 2
-    assert world.count(models.Node) == 4
+    assert harness.count(models.Node) == 4
 
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_node_that_is_deleted_in_a_cluster_is_asked_about(
-    world: fleet.World, destroy: bool
+    harness: engine_harness.Harness, destroy: bool
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
-    policy(engine, 'deletion', destroy_after_deletion=destroy)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    create_policy(engine, 'deletion', destroy_after_deletion=destroy)
     attach(engine)
-    first, _ = asks.show_cluster(engine, 'c').nodes
-    asked = engine.ask(nodes.NodeDeleteRequest(identity=first))
-    engine.work()
+    first, _ = request_helpers.get_cluster(engine, 'c').nodes
+    asked = engine.call(nodes.NodeDeleteRequest(identity=first))
+    engine.run_actions()
     assert size(engine) == 1
-    row = world.row(models.Action, asked.action)
+    row = harness.row(models.Action, asked.action)
     assert row.status == 'SUCCEEDED'
     assert row.data['policies']['deletion']['candidates'] == [first]
-    assert (world.row(models.Node, first) is None) == destroy
-    world.assert_at_rest()
+    assert (harness.row(models.Node, first) is None) == destroy
+    harness.assert_idle()

@@ -9,8 +9,8 @@ import pytest
 
 from engine.db import models
 from engine.policies import batch
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
 
@@ -39,135 +39,145 @@ def test_batch_leaves_enough_in_service(
     [{'min_in_service': -1}, {'pause_time': -1}, {'max_batch_size': 0}],
 )
 def test_batch_of_nothing_is_refused(
-    world: fleet.World, properties: dict[str, int]
+    harness: engine_harness.Harness, properties: dict[str, int]
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match='must be'):
-        policy(world.engine(), 'batch', **properties)
+        create_policy(harness.engine(), 'batch', **properties)
 
 
-def begin_update(engine: fleet.Engine, **spec: Any) -> str:
+def begin_update(engine: engine_harness.Engine, **spec: Any) -> str:
     """Update cluster c of 5 to another profile; return the action's ID."""
-    asks.cluster(engine, 5)
-    policy(engine, 'batch', **spec)
+    request_helpers.create_cluster(engine, 5)
+    create_policy(engine, 'batch', **spec)
     attach(engine)
-    new = asks.profile(engine, 'new', properties={'flavor': 'm1.large'})
-    asked = engine.ask(
+    new = request_helpers.create_profile(
+        engine, 'new', properties={'flavor': 'm1.large'}
+    )
+    asked = engine.call(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
-    engine.work()
+    engine.run_actions()
     found: str = asked.action
     return found
 
 
-def show(engine: fleet.Engine, action: str) -> Any:
-    return engine.ask(actions.ActionGetRequest(identity=action))
+def show(engine: engine_harness.Engine, action: str) -> Any:
+    return engine.call(actions.ActionGetRequest(identity=action))
 
 
-def updated(world: fleet.World) -> int:
+def updated(harness: engine_harness.Harness) -> int:
     return sum(
         server.properties['flavor'] == 'm1.large'
-        for server in world.rows(models.SimulatedServer)
+        for server in harness.rows(models.SimulatedServer)
     )
 
 
-def end_pause(world: fleet.World) -> None:
+def end_pause(harness: engine_harness.Harness) -> None:
     def over(session: Any) -> None:
         for action in session.query(models.Action):
             action.not_before = None
 
-    world.database.write(over)
+    harness.database.write(over)
 
 
 def test_batches_follow_one_another_whoever_dies_in_between(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
+    engine = any_harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
-    assert updated(any_world) == 2
+    assert updated(any_harness) == 2
     paused = show(engine, action)
     assert paused.status == 'READY'
     assert paused.status_reason == 'Pauses between batches; 2 to go'
     assert [len(some) for some in paused.data['update']['plan']] == [2, 2, 1]
-    assert asks.show_cluster(engine, 'c').status == 'UPDATING'
-    any_world.bury(engine)
-    other = any_world.engine(name='other')
-    assert other.work() == 0
+    assert request_helpers.get_cluster(engine, 'c').status == 'UPDATING'
+    any_harness.detect_death(engine)
+    other = any_harness.engine(name='other')
+    assert other.run_actions() == 0
     for done in (4, 5):
-        end_pause(any_world)
-        other.work()
-        assert updated(any_world) == done
+        end_pause(any_harness)
+        other.run_actions()
+        assert updated(any_harness) == done
     assert show(other, action).status == 'SUCCEEDED'
-    assert asks.show_cluster(other, 'c').status == 'ACTIVE'
-    assert asks.show_cluster(other, 'c').profile_name == 'new'
-    any_world.assert_at_rest()
+    assert request_helpers.get_cluster(other, 'c').status == 'ACTIVE'
+    assert request_helpers.get_cluster(other, 'c').profile_name == 'new'
+    any_harness.assert_idle()
 
 
-def test_pauses_are_no_part_of_the_timeout(world: fleet.World) -> None:
-    engine = world.engine()
+def test_pauses_are_no_part_of_the_timeout(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     action = begin_update(engine, max_batch_size=1, pause_time=3600)
-    row = world.row(models.Action, action)
+    row = harness.row(models.Action, action)
     seconds = row.deadline.timestamp() - row.start_time
     assert seconds == pytest.approx(row.timeout + 4 * 3600, abs=1)
     engine.reaper.sweep()
     assert show(engine, action).status == 'READY'
 
 
-def test_batch_that_fails_is_the_last(world: fleet.World) -> None:
-    engine = world.engine()
+def test_batch_that_fails_is_the_last(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
-    world.conf.set_override('failure_rate', 1.0, 'simulated')
-    end_pause(world)
-    engine.work()
+    harness.conf.set_override('failure_rate', 1.0, 'simulated')
+    end_pause(harness)
+    engine.run_actions()
     ended = show(engine, action)
     assert ended.status == 'FAILED'
     assert 'Failed in updating nodes' in ended.status_reason
-    assert updated(world) == 2
-    assert asks.show_cluster(engine, 'c').profile_name == 'p'
-    world.assert_at_rest()
+    assert updated(harness) == 2
+    assert request_helpers.get_cluster(engine, 'c').profile_name == 'p'
+    harness.assert_idle()
 
 
-def test_update_is_cancelled_in_a_pause(world: fleet.World) -> None:
-    engine = world.engine()
+def test_update_is_cancelled_in_a_pause(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
-    engine.ask(
+    engine.call(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     )
-    engine.work()
+    engine.run_actions()
     assert show(engine, action).status == 'CANCELLED'
-    assert updated(world) == 2
-    world.assert_at_rest()
+    assert updated(harness) == 2
+    harness.assert_idle()
 
 
 def test_nodes_out_of_order_go_first_and_pauses_may_be_none(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 3)
-    *_, last = asks.show_cluster(engine, 'c').nodes
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 3)
+    *_, last = request_helpers.get_cluster(engine, 'c').nodes
 
     def sick(session: Any) -> None:
         session.get(models.Node, last).status = 'ERROR'
 
-    world.database.write(sick)
-    policy(engine, 'batch', max_batch_size=1, pause_time=0)
+    harness.database.write(sick)
+    create_policy(engine, 'batch', max_batch_size=1, pause_time=0)
     attach(engine)
-    new = asks.profile(engine, 'new', properties={'flavor': 'm1.large'})
-    asked = engine.ask(
+    new = request_helpers.create_profile(
+        engine, 'new', properties={'flavor': 'm1.large'}
+    )
+    asked = engine.call(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
-    engine.work()
+    engine.run_actions()
     ended = show(engine, asked.action)
     assert ended.status == 'SUCCEEDED'
     assert ended.data['update']['plan'][0] == [last]
-    assert updated(world) == 3
+    assert updated(harness) == 3
 
 
-def test_update_of_a_name_is_not_done_in_batches(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
-    policy(engine, 'batch', max_batch_size=1)
+def test_update_of_a_name_is_not_done_in_batches(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    create_policy(engine, 'batch', max_batch_size=1)
     attach(engine)
-    asked = engine.ask(clusters.ClusterUpdateRequest(identity='c', name='d'))
-    engine.work()
+    asked = engine.call(clusters.ClusterUpdateRequest(identity='c', name='d'))
+    engine.run_actions()
     assert show(engine, asked.action).data == {}
     assert show(engine, asked.action).status == 'SUCCEEDED'

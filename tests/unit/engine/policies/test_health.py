@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from engine.db import health, models
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import (
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import (
     attach,
+    create_policy,
     detach,
     enable,
-    policy,
     scale,
 )
 from vobjects.clustering import errors
@@ -102,29 +102,33 @@ def url(**options: Any) -> dict[str, Any]:
     ],
 )
 def test_spec_of_two_minds_is_refused(
-    world: fleet.World, properties: dict[str, Any], says: str
+    harness: engine_harness.Harness, properties: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
-        policy(world.engine(), 'health', **properties)
+        create_policy(harness.engine(), 'health', **properties)
 
 
-def refusal(engine: fleet.Engine, **properties: Any) -> str:
-    policy(engine, 'health', version='1.2', **properties)
+def refusal(engine: engine_harness.Engine, **properties: Any) -> str:
+    create_policy(engine, 'health', version='1.2', **properties)
     action = attach(engine)
     assert action.status == 'FAILED'
     return str(action.status_reason)
 
 
-def test_what_the_cloud_cannot_do_is_refused(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
+def test_what_the_cloud_cannot_do_is_refused(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
     engine.run.provider.lifecycle = None
     assert 'tells nothing' in refusal(engine, **spec('LIFECYCLE_EVENTS'))
 
 
-def test_fencing_without_recreation_is_refused(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
+def test_fencing_without_recreation_is_refused(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
     properties = spec(
         'NODE_STATUS_POLLING',
         actions=[{'name': 'REBOOT'}],
@@ -134,58 +138,60 @@ def test_fencing_without_recreation_is_refused(world: fleet.World) -> None:
 
 
 def test_interval_below_what_is_configured_is_refused(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 1)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
     properties = spec('NODE_STATUS_POLLING')
     properties['detection']['interval'] = 59
     assert 'interval_min of 60' in refusal(engine, **properties)
-    assert world.rows(health.Registered) == []
+    assert harness.rows(health.Registered) == []
 
 
 def test_cluster_is_registered_while_it_is_attached_and_enabled(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    asks.cluster(engine, 1)
-    policy(engine, 'health', **spec('NODE_STATUS_POLLING'))
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    create_policy(engine, 'health', **spec('NODE_STATUS_POLLING'))
     assert attach(engine).status == 'SUCCEEDED'
-    (row,) = any_world.rows(health.Registered)
+    (row,) = any_harness.rows(health.Registered)
     assert (row.enabled, row.interval, row.owner) == (True, 60, None)
-    (binding,) = any_world.rows(models.ClusterPolicy)
+    (binding,) = any_harness.rows(models.ClusterPolicy)
     assert binding.data['HealthPolicy']['data']['interval'] == 60
     enable(engine, on=False)
-    assert not any_world.rows(health.Registered)[0].enabled
+    assert not any_harness.rows(health.Registered)[0].enabled
     enable(engine, on=True)
-    assert any_world.rows(health.Registered)[0].enabled
+    assert any_harness.rows(health.Registered)[0].enabled
     detach(engine)
-    assert any_world.rows(health.Registered) == []
+    assert any_harness.rows(health.Registered) == []
     attach(engine)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work()
-    assert any_world.rows(health.Registered) == []
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions()
+    assert any_harness.rows(health.Registered) == []
 
 
-def test_cluster_is_recovered_as_its_policy_says(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
+def test_cluster_is_recovered_as_its_policy_says(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])
-    policy(engine, 'health', **properties)
+    create_policy(engine, 'health', **properties)
     attach(engine)
 
     def stop(session: Any) -> None:
         for server in session.query(models.SimulatedServer):
             server.status = 'SHUTOFF'
 
-    world.database.write(stop)
-    world.cloud.servers.calls.clear()  # type: ignore[attr-defined]
+    harness.database.write(stop)
+    harness.cloud.servers.calls.clear()  # type: ignore[attr-defined]
     action = scale(engine, clusters.ClusterRecoverRequest, check=True)
     assert action.status == 'SUCCEEDED'
     assert action.data['health']['recover_action'] == [
         {'name': 'REBUILD', 'params': None}
     ]
-    assert world.cloud.servers.calls == [  # type: ignore[attr-defined]
+    assert harness.cloud.servers.calls == [  # type: ignore[attr-defined]
         'rebuild',
         'rebuild',
     ]

@@ -11,12 +11,12 @@ from engine.db import models
 from engine.db import simulation as tables
 from engine.policies import base
 from engine.providers import load_balancing
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import (
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import (
     attach,
+    create_policy,
     detach,
     enable,
-    policy,
     scale,
 )
 from vobjects.clustering import errors
@@ -29,56 +29,58 @@ SPEC: dict[str, Any] = {
 }
 
 
-def members(world: fleet.World) -> set[str]:
+def members(harness: engine_harness.Harness) -> set[str]:
     """Return the servers that are in a pool."""
     return {
-        part.name for part in world.rows(tables.Part) if part.kind == 'member'
+        part.name
+        for part in harness.rows(tables.Part)
+        if part.kind == 'member'
     }
 
 
-def servers(world: fleet.World) -> set[str]:
+def servers(harness: engine_harness.Harness) -> set[str]:
     """Return the servers of all nodes in a cluster."""
     return {
         node.physical_id
-        for node in world.rows(models.Node)
+        for node in harness.rows(models.Node)
         if node.cluster_id is not None
     }
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     """An engine with cluster c of 2, behind a load balancer."""
-    engine = world.engine()
-    asks.cluster(engine, 2, min_size=0)
-    policy(engine, 'loadbalance', version='1.3', **SPEC)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2, min_size=0)
+    create_policy(engine, 'loadbalance', version='1.3', **SPEC)
     assert attach(engine).status == 'SUCCEEDED'
     return engine
 
 
 def test_cluster_says_where_it_is_served(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    shown = asks.show_cluster(engine, 'c')
+    shown = request_helpers.get_cluster(engine, 'c')
     (id_,) = shown.policies
     (balancer,) = [
-        part for part in world.rows(tables.Part) if part.kind != 'member'
+        part for part in harness.rows(tables.Part) if part.kind != 'member'
     ]
     assert shown.data == {
         'loadbalancers': {id_: {'vip_address': balancer.data['vip_address']}}
     }
     assert balancer.data['monitor']['type'] == 'HTTP'
-    (binding,) = world.rows(models.ClusterPolicy)
+    (binding,) = harness.rows(models.ClusterPolicy)
     data = binding.data['LoadBalancingPolicy']['data']
     assert data['pool'] == balancer.data['pool_id']
-    assert members(world) == servers(world)
+    assert members(harness) == servers(harness)
     (member, *_) = [
-        part for part in world.rows(tables.Part) if part.kind == 'member'
+        part for part in harness.rows(tables.Part) if part.kind == 'member'
     ]
     assert member.data == {'protocol_port': 8080, 'subnet': 'private-subnet'}
 
 
 def test_members_follow_the_nodes(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     for request, more in (
         (clusters.ClusterScaleOutRequest, {'count': 3}),
@@ -89,53 +91,53 @@ def test_members_follow_the_nodes(
         ),
     ):
         assert scale(engine, request, **more).status == 'SUCCEEDED'
-        assert members(world) == servers(world)
-    profile = asks.show_cluster(engine, 'c').profile_id
-    other = asks.node(engine, profile_id=profile)
-    first = asks.show_cluster(engine, 'c').nodes[0]
+        assert members(harness) == servers(harness)
+    profile = request_helpers.get_cluster(engine, 'c').profile_id
+    other = request_helpers.create_node(engine, profile_id=profile)
+    first = request_helpers.get_cluster(engine, 'c').nodes[0]
     scale(engine, clusters.ClusterAddNodesRequest, nodes=[other])
-    assert len(members(world)) == 5
-    assert members(world) == servers(world)
+    assert len(members(harness)) == 5
+    assert members(harness) == servers(harness)
     scale(engine, clusters.ClusterDelNodesRequest, nodes=[first])
-    assert members(world) == servers(world)
-    assert asks.show_node(engine, first).data == {}
+    assert members(harness) == servers(harness)
+    assert request_helpers.get_node(engine, first).data == {}
     scale(engine, clusters.ClusterReplaceNodesRequest, nodes={other: first})
-    assert members(world) == servers(world)
-    engine.ask(nodes.NodeDeleteRequest(identity=first))
-    engine.work()
-    made = engine.ask(
+    assert members(harness) == servers(harness)
+    engine.call(nodes.NodeDeleteRequest(identity=first))
+    engine.run_actions()
+    made = engine.call(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=profile,
-            cluster_id=asks.show_cluster(engine, 'c').id,
+            cluster_id=request_helpers.get_cluster(engine, 'c').id,
         )
     )
-    engine.work()
-    assert 'lb_member' in asks.show_node(engine, made.node.id).data
-    assert members(world) == servers(world)
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
-    world.assert_at_rest()
+    engine.run_actions()
+    assert 'lb_member' in request_helpers.get_node(engine, made.node.id).data
+    assert members(harness) == servers(harness)
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
+    harness.assert_idle()
 
 
 def test_node_that_is_made_anew_is_another_member(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    before = members(world)
-    (first, _) = asks.show_cluster(engine, 'c').nodes
+    before = members(harness)
+    (first, _) = request_helpers.get_cluster(engine, 'c').nodes
     request = nodes.NodeRecoverRequest(identity=first, operation='RECREATE')
-    engine.ask(request)
-    engine.work()
-    assert len(members(world) - before) == 1
-    assert members(world) == servers(world)
-    world.assert_at_rest()
+    engine.call(request)
+    engine.run_actions()
+    assert len(members(harness) - before) == 1
+    assert members(harness) == servers(harness)
+    harness.assert_idle()
 
 
 def test_node_that_cannot_be_a_member_is_a_warning(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     balancers = engine.run.provider.load_balancers
     assert balancers is not None
-    found = world.rows(models.ClusterPolicy)[0].data
+    found = harness.rows(models.ClusterPolicy)[0].data
     data = found['LoadBalancingPolicy']['data']
     balancers.delete(
         load_balancing.Balancer(data['loadbalancer'], data['pool']), timeout=60
@@ -143,67 +145,73 @@ def test_node_that_cannot_be_a_member_is_a_warning(
     action = scale(engine, clusters.ClusterScaleOutRequest)
     assert action.status == 'FAILED'
     assert "policy 'pol': the pool" in action.status_reason
-    assert asks.show_cluster(engine, 'c').status == 'WARNING'
-    last = asks.show_cluster(engine, 'c').nodes[-1]
-    assert asks.show_node(engine, last).status == 'WARNING'
-    assert asks.show_node(engine, last).physical_id
-    world.assert_at_rest()
+    assert request_helpers.get_cluster(engine, 'c').status == 'WARNING'
+    last = request_helpers.get_cluster(engine, 'c').nodes[-1]
+    assert request_helpers.get_node(engine, last).status == 'WARNING'
+    assert request_helpers.get_node(engine, last).physical_id
+    harness.assert_idle()
 
 
 def test_disabled_policy_takes_nodes_out_and_none_in(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     enable(engine, on=False)
     scale(engine, clusters.ClusterScaleOutRequest)
-    assert len(members(world)) == 2
+    assert len(members(harness)) == 2
     scale(engine, clusters.ClusterScaleInRequest, count=2)
-    assert members(world) <= servers(world)
+    assert members(harness) <= servers(harness)
     enable(engine, on=True)
-    assert members(world) == servers(world)
+    assert members(harness) == servers(harness)
 
 
 def test_detached_policy_leaves_nothing(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     assert detach(engine).status == 'SUCCEEDED'
-    assert world.rows(tables.Part) == []
-    assert asks.show_cluster(engine, 'c').data == {}
-    assert [node.data for node in world.rows(models.Node)] == [{}, {}]
+    assert harness.rows(tables.Part) == []
+    assert request_helpers.get_cluster(engine, 'c').data == {}
+    assert [node.data for node in harness.rows(models.Node)] == [{}, {}]
 
 
 def test_deleted_cluster_leaves_nothing(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work()
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions()
     for table in (models.Cluster, models.SimulatedServer, tables.Part):
-        assert world.rows(table) == []
-    world.assert_at_rest()
+        assert harness.rows(table) == []
+    harness.assert_idle()
 
 
-def test_load_balancer_that_is_there_stays(world: fleet.World) -> None:
-    engine = world.engine()
+def test_load_balancer_that_is_there_stays(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     balancers = engine.run.provider.load_balancers
     assert balancers is not None
     spec = load_balancing.Spec('mine', SPEC['vip'], SPEC['pool'])
     there = balancers.create('key', spec, timeout=60)
-    asks.cluster(engine, 2)
+    request_helpers.create_cluster(engine, 2)
     pool = {**SPEC['pool'], 'id': there.pool_id}
     more = {'version': '1.1', 'loadbalancer': 'mine'}
-    policy(engine, 'loadbalance', 'wrong', pool={**pool, 'id': 'x'}, **more)
+    create_policy(
+        engine, 'loadbalance', 'wrong', pool={**pool, 'id': 'x'}, **more
+    )
     assert 'no pool x' in attach(engine, 'wrong').status_reason
-    policy(engine, 'loadbalance', pool=pool, **more)
+    create_policy(engine, 'loadbalance', pool=pool, **more)
     attach(engine)
-    assert members(world) == servers(world)
+    assert members(harness) == servers(harness)
     detach(engine)
-    assert members(world) == set()
+    assert members(harness) == set()
     assert balancers.get('mine', there.pool_id, None) == there
 
 
-def test_attachment_that_fails_leaves_nothing(world: fleet.World) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 2)
-    policy(engine, 'loadbalance', **SPEC)
+def test_attachment_that_fails_leaves_nothing(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    create_policy(engine, 'loadbalance', **SPEC)
     balancers: Any = engine.run.provider.load_balancers
 
     def fail(*arguments: Any, **more: Any) -> str:
@@ -215,8 +223,8 @@ def test_attachment_that_fails_leaves_nothing(world: fleet.World) -> None:
         'FAILED',
         'out of order',
     )
-    assert world.rows(tables.Part) == []
-    assert asks.show_cluster(engine, 'c').policies == []
+    assert harness.rows(tables.Part) == []
+    assert request_helpers.get_cluster(engine, 'c').policies == []
 
 
 @pytest.mark.parametrize(
@@ -232,11 +240,11 @@ def test_attachment_that_fails_leaves_nothing(world: fleet.World) -> None:
     ],
 )
 def test_what_there_is_not_is_refused_at_attachment(
-    world: fleet.World, changes: dict[str, Any], says: str
+    harness: engine_harness.Harness, changes: dict[str, Any], says: str
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    policy(engine, 'loadbalance', version='1.3', **{**SPEC, **changes})
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    create_policy(engine, 'loadbalance', version='1.3', **{**SPEC, **changes})
     refused = attach(engine)
     assert refused.status == 'FAILED'
     assert says in refused.status_reason
@@ -265,7 +273,7 @@ def test_what_there_is_not_is_refused_at_attachment(
     ],
 )
 def test_spec_that_makes_no_sense_is_refused(
-    world: fleet.World, changes: dict[str, Any], says: str
+    harness: engine_harness.Harness, changes: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
-        policy(world.engine(), 'loadbalance', **{**SPEC, **changes})
+        create_policy(harness.engine(), 'loadbalance', **{**SPEC, **changes})

@@ -10,21 +10,26 @@ import pytest
 
 from engine.db import models
 from engine.db import simulation as tables
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.policies.attaching import attach, detach, policy, scale
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies.policy_helpers import (
+    attach,
+    create_policy,
+    detach,
+    scale,
+)
 from vobjects.clustering.requests import clusters, nodes
 
 ZONES = [{'name': 'nova', 'weight': 100}, {'name': 'nova-2', 'weight': 50}]
 REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
 
 
-def where(world: fleet.World, column: str) -> dict[str, int]:
+def where(harness: engine_harness.Harness, column: str) -> dict[str, int]:
     """Return how many servers are at each place."""
-    servers = world.rows(models.SimulatedServer)
+    servers = harness.rows(models.SimulatedServer)
     return dict(collections.Counter(getattr(s, column) for s in servers))
 
 
-def resize(engine: fleet.Engine, number: int) -> Any:
+def resize(engine: engine_harness.Engine, number: int) -> Any:
     return scale(
         engine,
         clusters.ClusterResizeRequest,
@@ -34,70 +39,70 @@ def resize(engine: fleet.Engine, number: int) -> Any:
 
 
 @pytest.fixture
-def engine(world: fleet.World) -> fleet.Engine:
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     """An engine with cluster c, which is empty."""
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     return engine
 
 
 def test_zones_of_new_nodes_follow_the_weights(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'zone_placement', zones=ZONES)
+    create_policy(engine, 'zone_placement', zones=ZONES)
     assert attach(engine).status == 'SUCCEEDED'
     action = scale(engine, clusters.ClusterScaleOutRequest, count=3)
     assert action.data['creation'] == {
         'count': 3,
         'zones': {'nova': 2, 'nova-2': 1},
     }
-    assert where(world, 'zone') == {'nova': 2, 'nova-2': 1}
-    ids = asks.show_cluster(engine, 'c').nodes
-    shown = [asks.show_node(engine, id_) for id_ in ids]
+    assert where(harness, 'zone') == {'nova': 2, 'nova-2': 1}
+    ids = request_helpers.get_cluster(engine, 'c').nodes
+    shown = [request_helpers.get_node(engine, id_) for id_ in ids]
     assert sorted(node.data['placement']['zone'] for node in shown) == [
         'nova',
         'nova',
         'nova-2',
     ]
     assert resize(engine, 6).status == 'SUCCEEDED'
-    assert where(world, 'zone') == {'nova': 4, 'nova-2': 2}
-    made = engine.ask(
+    assert where(harness, 'zone') == {'nova': 4, 'nova-2': 2}
+    made = engine.call(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=shown[0].profile_id,
-            cluster_id=asks.show_cluster(engine, 'c').id,
+            cluster_id=request_helpers.get_cluster(engine, 'c').id,
         )
     )
-    engine.work()
-    assert asks.show_node(engine, made.node.id).data['placement'] == {
-        'zone': 'nova'
-    }
-    world.assert_at_rest()
+    engine.run_actions()
+    assert request_helpers.get_node(engine, made.node.id).data[
+        'placement'
+    ] == {'zone': 'nova'}
+    harness.assert_idle()
 
 
 def test_nodes_go_by_zone_with_and_without_a_deletion_policy(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     resize(engine, 1)  # one that no policy has placed
-    policy(engine, 'zone_placement', zones=ZONES)
+    create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
     resize(engine, 7)
-    assert where(world, 'zone') == {'nova': 5, 'nova-2': 2}
+    assert where(harness, 'zone') == {'nova': 5, 'nova-2': 2}
     action = scale(engine, clusters.ClusterScaleInRequest, count=2)
     deletion = action.data['deletion']
     assert (deletion['count'], deletion['zones']) == (2, {'': 1, 'nova-2': 1})
-    assert where(world, 'zone') == {'nova': 4, 'nova-2': 1}
-    policy(engine, 'deletion', 'del', criteria='OLDEST_FIRST')
+    assert where(harness, 'zone') == {'nova': 4, 'nova-2': 1}
+    create_policy(engine, 'deletion', 'del', criteria='OLDEST_FIRST')
     attach(engine, 'del')
     scale(engine, clusters.ClusterScaleInRequest, count=3)
-    assert where(world, 'zone') == {'nova': 2}
-    world.assert_at_rest()
+    assert where(harness, 'zone') == {'nova': 2}
+    harness.assert_idle()
 
 
 def test_recovery_to_capacity_places_nodes_and_takes_them_away(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'zone_placement', zones=ZONES)
+    create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
     resize(engine, 3)
     for desired, zones in (
@@ -108,45 +113,45 @@ def test_recovery_to_capacity_places_nodes_and_takes_them_away(
         def want(session: Any, desired: int = desired) -> None:
             session.query(models.Cluster).one().desired_capacity = desired
 
-        world.database.write(want)
+        harness.database.write(want)
         done = scale(
             engine, clusters.ClusterRecoverRequest, check_capacity=True
         )
         assert done.status == 'SUCCEEDED'
-        assert where(world, 'zone') == zones
-    world.assert_at_rest()
+        assert where(harness, 'zone') == zones
+    harness.assert_idle()
 
 
 def test_regions_and_zones_together(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'zone_placement', 'z', zones=ZONES)
-    policy(engine, 'region_placement', 'r', regions=REGIONS)
+    create_policy(engine, 'zone_placement', 'z', zones=ZONES)
+    create_policy(engine, 'region_placement', 'r', regions=REGIONS)
     assert attach(engine, 'z').status == 'SUCCEEDED'
     assert attach(engine, 'r').status == 'SUCCEEDED'
     assert resize(engine, 6).status == 'SUCCEEDED'
-    assert where(world, 'region') == {'RegionOne': 4, 'RegionTwo': 2}
-    assert where(world, 'zone') == {'nova': 4, 'nova-2': 2}
-    for id_ in asks.show_cluster(engine, 'c').nodes:
-        asks.show_node(engine, id_)
-        engine.ask(nodes.NodeCheckRequest(identity=id_))
-    engine.work()
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
+    assert where(harness, 'region') == {'RegionOne': 4, 'RegionTwo': 2}
+    assert where(harness, 'zone') == {'nova': 4, 'nova-2': 2}
+    for id_ in request_helpers.get_cluster(engine, 'c').nodes:
+        request_helpers.get_node(engine, id_)
+        engine.call(nodes.NodeCheckRequest(identity=id_))
+    engine.run_actions()
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
     resize(engine, 0)
-    assert world.count(models.SimulatedServer) == 0
-    world.assert_at_rest()
+    assert harness.count(models.SimulatedServer) == 0
+    harness.assert_idle()
 
 
 def test_regions_with_caps_that_are_full_refuse(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'region_placement', regions=REGIONS[1:])
+    create_policy(engine, 'region_placement', regions=REGIONS[1:])
     attach(engine)
     assert resize(engine, 2).status == 'SUCCEEDED'
     refused = scale(engine, clusters.ClusterScaleOutRequest)
     assert refused.status == 'FAILED'
     assert 'no feasible plan' in refused.status_reason
-    assert asks.show_cluster(engine, 'c').status == 'ACTIVE'
+    assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
 @pytest.mark.parametrize(
@@ -159,99 +164,102 @@ def test_regions_with_caps_that_are_full_refuse(
     ],
 )
 def test_policy_that_asks_for_what_there_is_not_is_not_attached(
-    engine: fleet.Engine, kind: str, properties: dict[str, Any], says: str
+    engine: engine_harness.Engine,
+    kind: str,
+    properties: dict[str, Any],
+    says: str,
 ) -> None:
-    policy(engine, kind, **properties)
+    create_policy(engine, kind, **properties)
     refused = attach(engine)
     assert refused.status == 'FAILED'
     assert says in refused.status_reason
-    assert asks.show_cluster(engine, 'c').policies == []
+    assert request_helpers.get_cluster(engine, 'c').policies == []
 
 
 def test_zone_that_is_gone_is_not_used_any_more(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'zone_placement', zones=ZONES)
+    create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
-    world.conf.set_override('zones', ['nova-3', 'nova-2'], 'simulated')
+    harness.conf.set_override('zones', ['nova-3', 'nova-2'], 'simulated')
     resize(engine, 2)
-    assert where(world, 'zone') == {'nova-2': 2}
-    world.conf.set_override('zones', ['nova-3'], 'simulated')
+    assert where(harness, 'zone') == {'nova-2': 2}
+    harness.conf.set_override('zones', ['nova-3'], 'simulated')
     refused = resize(engine, 3)
     assert 'no zone of nova, nova-2 is there' in refused.status_reason
     assert resize(engine, 1).status == 'SUCCEEDED'
 
 
 def test_affinity_puts_new_nodes_into_a_group_of_its_own(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    world.conf.set_override('hosts', 3, 'simulated')
-    policy(engine, 'affinity', availability_zone='nova-2')
+    harness.conf.set_override('hosts', 3, 'simulated')
+    create_policy(engine, 'affinity', availability_zone='nova-2')
     assert attach(engine).status == 'SUCCEEDED'
-    (group,) = world.rows(tables.Part)
+    (group,) = harness.rows(tables.Part)
     assert group.data == {'policy': 'anti-affinity'}
     assert resize(engine, 3).status == 'SUCCEEDED'
-    assert len(where(world, 'host')) == 3
-    assert where(world, 'zone') == {'nova-2': 3}
-    assert where(world, 'group_id') == {group.id: 3}
+    assert len(where(harness, 'host')) == 3
+    assert where(harness, 'zone') == {'nova-2': 3}
+    assert where(harness, 'group_id') == {group.id: 3}
     assert resize(engine, 4).status == 'FAILED'
     assert detach(engine).status == 'SUCCEEDED'
-    assert world.rows(tables.Part) == []
+    assert harness.rows(tables.Part) == []
 
 
 def test_affinity_takes_a_group_that_is_there(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     groups = engine.run.provider.server_groups
     assert groups is not None
     there = groups.create('mine', 'affinity')
     group = {'name': 'mine', 'policies': 'soft-affinity'}
-    policy(engine, 'affinity', 'wrong', servergroup=group)
+    create_policy(engine, 'affinity', 'wrong', servergroup=group)
     assert "doesn't match" in attach(engine, 'wrong').status_reason
     group = {'name': 'mine', 'policies': 'affinity'}
-    policy(engine, 'affinity', servergroup=group)
+    create_policy(engine, 'affinity', servergroup=group)
     attach(engine)
     resize(engine, 3)
-    assert len(where(world, 'host')) == 1
-    assert where(world, 'group_id') == {there.id: 3}
+    assert len(where(harness, 'host')) == 1
+    assert where(harness, 'group_id') == {there.id: 3}
     detach(engine)
     assert groups.find('mine') == there
 
 
 def test_group_is_made_once_though_its_engine_died(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
-    policy(engine, 'affinity', servergroup={'name': 'g'})
-    dying = world.engine(name='dying')
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    create_policy(engine, 'affinity', servergroup={'name': 'g'})
+    dying = harness.engine(name='dying')
     servers: Any = dying.run.provider.server_groups
     create = servers.create
 
     def create_and_die(*arguments: Any) -> None:
         create(*arguments)
-        raise fleet.CrashError
+        raise engine_harness.CrashError
 
     servers.create = create_and_die
-    with pytest.raises(fleet.CrashError):
+    with pytest.raises(engine_harness.CrashError):
         attach(dying)
     servers.create = create
-    world.bury(dying)
-    engine.work()
-    assert asks.show_cluster(engine, 'c').policies
+    harness.detect_death(dying)
+    engine.run_actions()
+    assert request_helpers.get_cluster(engine, 'c').policies
     detach(engine)
-    assert world.rows(tables.Part) == []
-    world.assert_at_rest()
+    assert harness.rows(tables.Part) == []
+    harness.assert_idle()
 
 
 def test_cluster_takes_what_its_policies_made_with_it(
-    world: fleet.World, engine: fleet.Engine
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    policy(engine, 'affinity')
+    create_policy(engine, 'affinity')
     attach(engine)
     resize(engine, 2)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'))
-    engine.work()
+    engine.call(clusters.ClusterDeleteRequest(identity='c'))
+    engine.run_actions()
     for table in (models.Cluster, models.ClusterPolicy, tables.Part):
-        assert world.rows(table) == []
-    world.assert_at_rest()
+        assert harness.rows(table) == []
+    harness.assert_idle()

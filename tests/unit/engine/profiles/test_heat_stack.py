@@ -7,7 +7,7 @@ import pytest
 
 from engine.db import simulation as tables
 from engine.profiles import base, heat_stack
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 
@@ -27,9 +27,11 @@ def spec(**properties: Any) -> dict[str, Any]:
     }
 
 
-def stack_node(engine: fleet.Engine, **properties: Any) -> str:
-    profile = asks.profile(engine, 'stacks', spec=spec(**properties))
-    return asks.node(engine, profile_id=profile)
+def stack_node(engine: engine_harness.Engine, **properties: Any) -> str:
+    profile = request_helpers.create_profile(
+        engine, 'stacks', spec=spec(**properties)
+    )
+    return request_helpers.create_node(engine, profile_id=profile)
 
 
 @pytest.mark.parametrize(
@@ -54,75 +56,79 @@ def test_template_can_be_a_url() -> None:
     assert REGISTRY.check_spec(spec(template=None, template_url=url))
 
 
-def test_node_lives_as_a_stack(any_world: fleet.World) -> None:
-    engine = any_world.engine()
+def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
+    engine = any_harness.engine()
     node = stack_node(engine, parameters={'size': 1})
-    (row,) = any_world.rows(tables.Stack)
-    shown = engine.ask(nodes.NodeGetRequest(identity=node, show_details=True))
+    (row,) = any_harness.rows(tables.Stack)
+    shown = engine.call(nodes.NodeGetRequest(identity=node, show_details=True))
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
     assert shown.details['stack_status'] == 'CREATE_COMPLETE'
     assert shown.details['parameters'] == {'size': 1}
     assert f'cluster_node_id={node}' in row.properties['tags']
 
-    asks.profile(engine, 'newer', spec=spec(parameters={'size': 2}))
-    engine.ask(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
-    engine.work()
-    (row,) = any_world.rows(tables.Stack)
+    request_helpers.create_profile(
+        engine, 'newer', spec=spec(parameters={'size': 2})
+    )
+    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
+    engine.run_actions()
+    (row,) = any_harness.rows(tables.Stack)
     assert row.properties['parameters'] == {'size': 2}
 
-    engine.ask(nodes.NodeCheckRequest(identity=node))
-    engine.work()
-    assert asks.show_node(engine, node).status == 'ACTIVE'
+    engine.call(nodes.NodeCheckRequest(identity=node))
+    engine.run_actions()
+    assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
-    engine.ask(nodes.NodeDeleteRequest(identity=node))
-    engine.work()
-    assert any_world.rows(tables.Stack) == []
-    any_world.assert_at_rest()
+    engine.call(nodes.NodeDeleteRequest(identity=node))
+    engine.run_actions()
+    assert any_harness.rows(tables.Stack) == []
+    any_harness.assert_idle()
 
 
-def test_lost_stack_is_noticed_and_made_anew(world: fleet.World) -> None:
-    engine = world.engine()
+def test_lost_stack_is_noticed_and_made_anew(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
     node = stack_node(engine)
-    lost = asks.show_node(engine, node).physical_id
-    world.cloud.stacks.delete(lost)
-    engine.ask(nodes.NodeCheckRequest(identity=node))
-    engine.work()
-    shown = asks.show_node(engine, node)
+    lost = request_helpers.get_node(engine, node).physical_id
+    harness.cloud.stacks.delete(lost)
+    engine.call(nodes.NodeCheckRequest(identity=node))
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert f'stack {lost} is gone' in shown.status_reason
 
-    engine.ask(nodes.NodeRecoverRequest(identity=node))
-    engine.work()
-    shown = asks.show_node(engine, node)
-    (row,) = world.rows(tables.Stack)
+    engine.call(nodes.NodeRecoverRequest(identity=node))
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
+    (row,) = harness.rows(tables.Stack)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
 
 
 def test_recovery_that_stacks_have_not_says_which_there_is(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
+    engine = harness.engine()
     node = stack_node(engine)
-    engine.ask(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
-    engine.work()
-    shown = asks.show_node(engine, node)
+    engine.call(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
+    engine.run_actions()
+    shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert 'use RECREATE' in shown.status_reason
 
 
-def test_abandoned_stack_is_forgotten(world: fleet.World) -> None:
-    engine = world.engine()
+def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
+    engine = harness.engine()
     node = stack_node(engine)
-    engine.ask(nodes.NodeOperationRequest(identity=node, operation='abandon'))
-    engine.work()
-    assert world.statuses('NODE_OPERATION') == ['SUCCEEDED']
-    assert world.rows(tables.Stack) == []
+    engine.call(nodes.NodeOperationRequest(identity=node, operation='abandon'))
+    engine.run_actions()
+    assert harness.statuses('NODE_OPERATION') == ['SUCCEEDED']
+    assert harness.rows(tables.Stack) == []
 
 
 def test_stack_is_adopted_with_what_it_was_made_of(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    made = world.cloud.stacks.create(
+    made = harness.cloud.stacks.create(
         'by-hand',
         'mine',
         {
@@ -134,7 +140,7 @@ def test_stack_is_adopted_with_what_it_was_made_of(
     request = nodes.NodeAdoptPreviewRequest(
         identity=made.id, type='os.heat.stack-1.0'
     )
-    shown = world.engine().ask(request)
+    shown = harness.engine().call(request)
     assert shown.properties == {
         'template': TEMPLATE,
         'parameters': {'a': 1},
@@ -142,7 +148,7 @@ def test_stack_is_adopted_with_what_it_was_made_of(
     }
     request.snapshot = True
     with pytest.raises(errors.BadRequest, match='no snapshot'):
-        world.engine(name='two').ask(request)
+        harness.engine(name='two').call(request)
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ import pytest
 
 from engine.db import models
 from engine.profiles import base, nova_server, schema
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 
 REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
 
 
 def spec(**changes: Any) -> dict[str, Any]:
-    return {**fleet.SPEC, **changes}
+    return {**engine_harness.SPEC, **changes}
 
 
 def with_properties(**properties: Any) -> dict[str, Any]:
-    return spec(properties={**fleet.SPEC['properties'], **properties})
+    return spec(properties={**engine_harness.SPEC['properties'], **properties})
 
 
 @pytest.mark.parametrize(
@@ -203,16 +203,20 @@ def test_change_of_what_is_not_updatable_is_noticed() -> None:
     assert found == ['key_name', 'user_data']
 
 
-def test_server_is_told_of_its_node_and_cluster(world: fleet.World) -> None:
-    engine = world.engine()
-    cluster = asks.cluster(engine, 1)
-    (node,) = asks.show_cluster(engine, cluster).nodes
-    (row,) = world.rows(models.SimulatedServer)
+def test_server_is_told_of_its_node_and_cluster(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 1)
+    (node,) = request_helpers.get_cluster(engine, cluster).nodes
+    (row,) = harness.rows(models.SimulatedServer)
     told = {
         'cluster_node_id': node,
         'cluster_id': cluster,
         'cluster_node_index': '1',
     }
     assert row.properties['metadata'] == told
-    shown = nova_server.NovaServer().adopt(world.cloud, row.id, snapshot=False)
+    shown = nova_server.NovaServer().adopt(
+        harness.cloud, row.id, snapshot=False
+    )
     assert 'metadata' not in shown

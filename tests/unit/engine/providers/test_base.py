@@ -5,20 +5,22 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated import provider
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
 
-def test_provider_is_loaded_by_its_name(world: fleet.World) -> None:
-    found = base.load(world.conf, world.database)
+def test_provider_is_loaded_by_its_name(
+    harness: engine_harness.Harness,
+) -> None:
+    found = base.load(harness.conf, harness.database)
     assert isinstance(found, provider.SimulatedProvider)
 
 
 def test_name_that_nobody_has_is_told_with_those_there_are(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    world.conf.set_override('provider', 'nonsense', 'engine')
+    harness.conf.set_override('provider', 'nonsense', 'engine')
     with pytest.raises(
         base.UnknownProviderError,
         match='there is no nonsense; there are openstack, simulated',
     ):
-        base.load(world.conf, world.database)
+        base.load(harness.conf, harness.database)

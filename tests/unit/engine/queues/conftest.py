@@ -11,7 +11,7 @@ import pytest
 
 from engine.db import database
 from engine.queues import base
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, url_of
 from tests.unit.engine.queues import fake
 
@@ -50,8 +50,10 @@ def to_zaqar(
 
 
 @pytest.fixture(params=['simulated', 'zaqar'])
-def service(request: pytest.FixtureRequest, world: fleet.World) -> base.Queues:
+def service(
+    request: pytest.FixtureRequest, harness: engine_harness.Harness
+) -> base.Queues:
     """Each of them, empty."""
     if request.param == 'zaqar':
-        return request.getfixturevalue('to_zaqar')(world.database)
-    return base.load(world.conf, world.database)
+        return request.getfixturevalue('to_zaqar')(harness.database)
+    return base.load(harness.conf, harness.database)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from engine.queues import base, cli
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import url_of
 from tests.unit.engine.queues import fake
 from vobjects import exceptions
@@ -57,9 +57,9 @@ def test_subscription_begins_and_ends(service: base.Queues) -> None:
 
 
 def test_message_is_not_removed_by_another_claim(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    service = base.load(world.conf, world.database)
+    service = base.load(harness.conf, harness.database)
     service.post('p', 'q', {})
     claim = service.claim('p', 'q')
     service.remove('p', 'q', claim.messages[0].id, 'other')
@@ -68,27 +68,33 @@ def test_message_is_not_removed_by_another_claim(
 
 
 def test_zaqar_is_told_whom_to_call(
-    zaqar: fake.Zaqar, to_zaqar, world
+    zaqar: fake.Zaqar, to_zaqar, harness
 ) -> None:
-    service = to_zaqar(world.database)
+    service = to_zaqar(harness.database)
     id_ = service.subscribe('p', 'q', 'http://here/notify')
     queue, posted = zaqar.subscriptions[id_]
     assert queue == 'q'
     assert posted['subscriber'] == 'http://here/notify'
 
 
-def test_failure_of_zaqar_is_told(zaqar: fake.Zaqar, to_zaqar, world) -> None:
-    service = to_zaqar(world.database)
+def test_failure_of_zaqar_is_told(
+    zaqar: fake.Zaqar, to_zaqar, harness
+) -> None:
+    service = to_zaqar(harness.database)
     zaqar.broken = True
     with pytest.raises(base.QueueError, match='could not claim'):
         service.claim('p', 'q')
 
 
 def test_command_posts_and_shows_messages(
-    world: fleet.World, tmp_path, capsys: pytest.CaptureFixture[str]
+    harness: engine_harness.Harness,
+    tmp_path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings = tmp_path / 'settings.conf'
-    settings.write_text(f'[database]\nconnection = {url_of(world.database)}\n')
+    settings.write_text(
+        f'[database]\nconnection = {url_of(harness.database)}\n'
+    )
     config = ['--config-file', str(settings)]
     assert cli.main(['post', 'q', '{"cluster": "c"}', *config]) == 0
     assert cli.main(['show', 'q', *config]) == 0
@@ -99,19 +105,21 @@ def test_command_posts_and_shows_messages(
 
 
 def test_command_tells_what_fails(
-    zaqar: fake.Zaqar, to_zaqar, world: fleet.World, tmp_path
+    zaqar: fake.Zaqar, to_zaqar, harness: engine_harness.Harness, tmp_path
 ) -> None:
     zaqar.broken = True
     settings = tmp_path / 'settings.conf'
     settings.write_text(
-        f'[database]\nconnection = {url_of(world.database)}\n'
+        f'[database]\nconnection = {url_of(harness.database)}\n'
         '[queues]\ndriver = zaqar\ncloud = here\n'
     )
     with pytest.raises(exceptions.VobjectsError, match='could not post'):
         cli.main(['post', 'q', '{}', '--config-file', str(settings)])
 
 
-def test_service_that_nobody_brought_is_told(world: fleet.World) -> None:
-    world.conf.set_override('driver', 'letters', 'queues')
+def test_service_that_nobody_brought_is_told(
+    harness: engine_harness.Harness,
+) -> None:
+    harness.conf.set_override('driver', 'letters', 'queues')
     with pytest.raises(exceptions.VobjectsError, match='there is no letters'):
-        base.load(world.conf, world.database)
+        base.load(harness.conf, harness.database)

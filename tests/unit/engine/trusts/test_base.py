@@ -16,7 +16,7 @@ from oslo_config import cfg
 
 from engine.db import credentials, database, models
 from engine.trusts import base, encryption, keystone
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers
@@ -52,12 +52,14 @@ def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
     return conf
 
 
-def engine_with_account(world: fleet.World) -> fleet.Engine:
-    conf = with_account(world.database)
-    return fleet.World(conf, world.database).engine()
+def engine_with_account(
+    harness: engine_harness.Harness,
+) -> engine_harness.Engine:
+    conf = with_account(harness.database)
+    return engine_harness.Harness(conf, harness.database).engine()
 
 
-def create(engine: fleet.Engine, context: Any = None) -> Any:
+def create(engine: engine_harness.Engine, context: Any = None) -> Any:
     request = receivers.ReceiverCreateRequest(
         name='hook',
         type='webhook',
@@ -65,17 +67,17 @@ def create(engine: fleet.Engine, context: Any = None) -> Any:
         action='CLUSTER_SCALE_OUT',
         endpoint='http://api',
     )
-    return engine.ask(request, context)
+    return engine.call(request, context)
 
 
 def with_token() -> Any:
-    context = fleet.caller()
+    context = engine_harness.request_context()
     context.auth_token = 'token-of-alice'
     return context
 
 
-def trigger(engine: fleet.Engine, receiver: Any) -> Any:
-    return engine.ask(
+def trigger(engine: engine_harness.Engine, receiver: Any) -> Any:
+    return engine.call(
         receivers.WebhookTriggerRequest(
             identity=receiver.id, params={}, body={}
         )
@@ -83,35 +85,35 @@ def trigger(engine: fleet.Engine, receiver: Any) -> Any:
 
 
 def test_receiver_of_who_has_no_token_has_no_credential(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
-    assert world.rows(models.ReceiverCredential) == []
+    assert harness.rows(models.ReceiverCredential) == []
     assert trigger(engine, receiver).action
 
 
 def test_receiver_without_credential_is_refused_where_callers_have_tokens(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
     with pytest.raises(errors.Forbidden, match='Make it again'):
-        trigger(engine_with_account(world), receiver)
+        trigger(engine_with_account(harness), receiver)
 
 
 def test_receiver_is_not_made_when_nobody_can_act_for_its_owner(
-    world: fleet.World, caplog: pytest.LogCaptureFixture
+    harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='no account'):
             create(engine, with_token())
         with pytest.raises(errors.BadRequest, match='referenced cluster'):
-            engine_with_account(world).ask(
+            engine_with_account(harness).call(
                 receivers.ReceiverCreateRequest(
                     name='hook',
                     type='webhook',
@@ -121,76 +123,78 @@ def test_receiver_is_not_made_when_nobody_can_act_for_its_owner(
                 with_token(),
             )
         with pytest.raises(errors.Unavailable, match='identity service'):
-            create(engine_with_account(world), with_token())
-    assert world.rows(models.Receiver) == []
+            create(engine_with_account(harness), with_token())
+    assert harness.rows(models.Receiver) == []
 
 
 def test_receiver_waits_while_keystone_is_silent(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    engine = world.engine()
-    asks.cluster(engine, 0)
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
     sealed = encryption.Box([KEY]).seal(receiver.id, 'trust')
-    world.database.write(
+    harness.database.write(
         lambda session: credentials.add(session, receiver.id, sealed)
     )
-    other = engine_with_account(world)
+    other = engine_with_account(harness)
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='identity service'):
             trigger(other, receiver)
         # It goes, and what it leaves is revoked when that can be done.
-        other.ask(receivers.ReceiverDeleteRequest(identity=receiver.id))
-        assert world.rows(models.Receiver) == []
+        other.call(receivers.ReceiverDeleteRequest(identity=receiver.id))
+        assert harness.rows(models.Receiver) == []
         with pytest.raises(keystone.Silent):
             other.run.delegations.revoke_left()
-    assert world.count(models.ReceiverCredential) == 1
+    assert harness.count(models.ReceiverCredential) == 1
 
 
 def test_credential_that_no_key_opens_is_kept(
-    world: fleet.World, caplog: pytest.LogCaptureFixture
+    harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     lost = encryption.Box([Fernet.generate_key().decode()])
-    world.database.write(
+    harness.database.write(
         lambda session: credentials.add(session, 'r', lost.seal('r', 'trust'))
     )
     with caplog.at_level(logging.CRITICAL + 1):
-        engine_with_account(world).run.delegations.revoke_left()
-    assert world.count(models.ReceiverCredential) == 1
+        engine_with_account(harness).run.delegations.revoke_left()
+    assert harness.count(models.ReceiverCredential) == 1
 
 
 def test_left_credentials_are_those_whose_receivers_are_gone(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    engine = any_world.engine()
-    cluster = asks.cluster(engine, 0)
+    engine = any_harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
 
     def keep(*ids: str) -> None:
         for id_ in ids:
-            any_world.database.write(
+            any_harness.database.write(
                 lambda session, id_=id_: credentials.add(session, id_, 'x')
             )
 
     def left(after: str = '') -> list[str]:
-        with any_world.database.reader() as session:
+        with any_harness.database.reader() as session:
             return list(credentials.left(session, after))
 
     keep(receiver.id, '~1', '~2')
     assert left() == ['~1', '~2']
     assert left('~1') == ['~2']
     # Gone with its cluster, it leaves its credential.
-    engine.ask(asks.clusters.ClusterDeleteRequest(identity=cluster))
-    engine.work()
+    engine.call(
+        request_helpers.clusters.ClusterDeleteRequest(identity=cluster)
+    )
+    engine.run_actions()
     assert left() == sorted([receiver.id, '~1', '~2'])
 
 
 def test_all_credentials_are_encrypted_anew(
-    any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
+    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(credentials, 'BATCH', 2)
-    target, new = any_world.database, Fernet.generate_key().decode()
+    target, new = any_harness.database, Fernet.generate_key().decode()
     old = encryption.Box([KEY])
     for id_ in 'abcde':
         target.write(
@@ -203,7 +207,7 @@ def test_all_credentials_are_encrypted_anew(
     opened = encryption.Box([new])
     assert [
         opened.open(row.receiver_id, row.sealed)
-        for row in any_world.rows(models.ReceiverCredential)
+        for row in any_harness.rows(models.ReceiverCredential)
     ] == [f'trust-{id_}' for id_ in 'abcde']
 
 
@@ -216,10 +220,13 @@ def test_all_credentials_are_encrypted_anew(
     ],
 )
 def test_account_that_could_not_act_is_refused_at_the_start(
-    world: fleet.World, options: dict[str, Any], error: Any, says: str
+    harness: engine_harness.Harness,
+    options: dict[str, Any],
+    error: Any,
+    says: str,
 ) -> None:
-    conf = with_account(world.database, **options)
+    conf = with_account(harness.database, **options)
     if 'auth_type' in options:
         conf.set_override('auth_section', None, 'receivers')
     with pytest.raises(error, match=says):
-        base.Delegations(conf, world.database)
+        base.Delegations(conf, harness.database)

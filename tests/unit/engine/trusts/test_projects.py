@@ -21,9 +21,9 @@ from engine.health import manager
 from engine.providers import openstack
 from engine.trusts import base, encryption, keystone
 from tests import cloud as fake
-from tests.unit.engine import asks, fleet
+from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
-from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.policies.test_health import spec
 from tests.unit.engine.providers.openstack.conftest import register_password
 from vobjects.clustering import errors
@@ -42,10 +42,10 @@ def cloud() -> Iterator[fake.Cloud]:
 
 
 def configured(
-    world: fleet.World, cloud: fake.Cloud, **options: object
+    harness: engine_harness.Harness, cloud: fake.Cloud, **options: object
 ) -> cfg.ConfigOpts:
     """Return a configuration for a cloud whose Keystone knows callers."""
-    conf = configuration(url_of(world.database))
+    conf = configuration(url_of(harness.database))
     register_password(conf)
     values = {
         'region_name': 'RegionOne',
@@ -61,16 +61,18 @@ def configured(
 
 
 def engine_of(
-    world: fleet.World, cloud: fake.Cloud, **options: object
-) -> fleet.Engine:
-    conf = configured(world, cloud, **options)
-    return fleet.Engine(conf, world.database, openstack.load(conf))
+    harness: engine_harness.Harness, cloud: fake.Cloud, **options: object
+) -> engine_harness.Engine:
+    conf = configured(harness, cloud, **options)
+    return engine_harness.Engine(conf, harness.database, openstack.load(conf))
 
 
 @pytest.fixture
-def engine(world: fleet.World, cloud: fake.Cloud) -> fleet.Engine:
+def engine(
+    harness: engine_harness.Harness, cloud: fake.Cloud
+) -> engine_harness.Engine:
     """An engine whose nodes are in the cloud."""
-    return engine_of(world, cloud)
+    return engine_of(harness, cloud)
 
 
 def of(
@@ -87,32 +89,36 @@ def of(
 ALICE, BOB = of('alice', 'web'), of('bob', 'shop')
 
 
-def last(world: fleet.World, kind: str) -> models.Action:
+def last(harness: engine_harness.Harness, kind: str) -> models.Action:
     """Return the last action of a kind."""
-    found = [row for row in world.rows(models.Action) if row.action == kind]
+    found = [row for row in harness.rows(models.Action) if row.action == kind]
     return max(found, key=lambda row: row.created_at)
 
 
-def grow(engine: fleet.Engine, context: RequestContext) -> None:
-    engine.ask(clusters.ClusterScaleOutRequest(identity='c', count=1), context)
-    engine.work()
+def grow(engine: engine_harness.Engine, context: RequestContext) -> None:
+    engine.call(
+        clusters.ClusterScaleOutRequest(identity='c', count=1), context
+    )
+    engine.run_actions()
 
 
-def later(world: fleet.World) -> None:
+def later(harness: engine_harness.Harness) -> None:
     """Have nobody asked for anything for hours."""
 
     def body(session: orm.Session) -> None:
         for row in session.query(table.ProjectTrust):
             row.used_at -= datetime.timedelta(hours=3)
 
-    world.database.write(body)
+    harness.database.write(body)
 
 
 def test_nodes_are_in_the_project_of_who_asks_for_them(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
     for context in (ALICE, BOB):
-        asks.cluster(engine, 2, context=context)
+        request_helpers.create_cluster(engine, 2, context=context)
         grow(engine, context)
     owners = [server['tenant_id'] for server in cloud.servers.values()]
     assert sorted(owners) == ['shop'] * 3 + ['web'] * 3
@@ -123,49 +129,55 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
         assert trust['roles'] == [{'name': 'member'}]
         assert trust['impersonation'] is True
     # What is kept of it is of no use to who reads it.
-    for row in world.rows(table.ProjectTrust):
+    for row in harness.rows(table.ProjectTrust):
         assert not [id_ for id_ in cloud.trusts if id_ in row.sealed]
 
 
 def test_details_are_what_the_owner_sees(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1, context=ALICE)
-    (node,) = world.rows(models.Node)
+    request_helpers.create_cluster(engine, 1, context=ALICE)
+    (node,) = harness.rows(models.Node)
     cloud.scopes.clear()
     request = nodes.NodeGetRequest(identity=node.id, show_details=True)
     # Who reads needs no trust.
-    shown = engine.ask(request, of('carol', 'web', 'reader', token=False))
+    shown = engine.call(request, of('carol', 'web', 'reader', token=False))
     assert shown.details['id'] == node.physical_id
     assert {project for _line, project in cloud.scopes} == {'web'}
 
 
 def test_adopted_is_what_the_caller_sees(
-    cloud: fake.Cloud, engine: fleet.Engine
+    cloud: fake.Cloud, engine: engine_harness.Engine
 ) -> None:
-    asks.cluster(engine, 1, context=ALICE)
+    request_helpers.create_cluster(engine, 1, context=ALICE)
     (server,) = cloud.servers
     cloud.servers['copy'] = {**cloud.servers[server], 'id': 'copy'}
     request = nodes.NodeAdoptPreviewRequest(
         identity='copy', type='os.nova.server-1.0'
     )
-    assert engine.ask(request, ALICE).properties['flavor']
+    assert engine.call(request, ALICE).properties['flavor']
     with pytest.raises(errors.BadRequest, match='404: Instance copy'):
-        engine.ask(request, BOB)
+        engine.call(request, BOB)
 
 
 def test_nothing_is_done_for_who_has_not_said_so(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1, context=of('alice', 'web', token=False))
-    reason = last(world, 'NODE_CREATE').status_reason
+    request_helpers.create_cluster(
+        engine, 1, context=of('alice', 'web', token=False)
+    )
+    reason = last(harness, 'NODE_CREATE').status_reason
     assert reason is not None
     assert 'log in as that user and update the cluster' in reason
     assert 'user alice in project web' in reason
     assert cloud.servers == {}
     assert cloud.scopes == []
     with pytest.raises(errors.Forbidden, match='not authorized'):
-        engine.ask(
+        engine.call(
             clusters.ClusterUpdateRequest(identity='c', name='d'),
             RequestContext(
                 user_id='alice',
@@ -176,41 +188,45 @@ def test_nothing_is_done_for_who_has_not_said_so(
         )
     # As it says.
     grow(engine, ALICE)
-    assert last(world, 'CLUSTER_SCALE_OUT').status == 'SUCCEEDED'
-    world.assert_at_rest()
+    assert last(harness, 'CLUSTER_SCALE_OUT').status == 'SUCCEEDED'
+    harness.assert_idle()
 
 
 def test_trust_that_is_refused_is_replaced_at_the_next_request(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1, context=ALICE)
+    request_helpers.create_cluster(engine, 1, context=ALICE)
     gone = dict(cloud.trusts)
     cloud.trusts.clear()
     # Who has a token for a while yet is not heard of before it ends.
     cloud.token = 'other'
     check = clusters.ClusterCheckRequest(identity='c')
-    engine.ask(check, of('alice', 'web', token=False))
-    engine.work()
-    (node,) = world.rows(models.Node)
+    engine.call(check, of('alice', 'web', token=False))
+    engine.run_actions()
+    (node,) = harness.rows(models.Node)
     assert node.status == 'ERROR'
     assert 'log in as that user' in node.status_reason
-    engine.ask(check, ALICE)
-    engine.work()
-    assert last(world, 'CLUSTER_CHECK').status == 'SUCCEEDED'
-    (node,) = world.rows(models.Node)
+    engine.call(check, ALICE)
+    engine.run_actions()
+    assert last(harness, 'CLUSTER_CHECK').status == 'SUCCEEDED'
+    (node,) = harness.rows(models.Node)
     assert node.status == 'ACTIVE'
     assert len(cloud.trusts) == 1
     assert cloud.trusts.keys().isdisjoint(gone)
     # What Keystone has ended is forgotten.
     engine.run.delegations.revoke_left()
-    assert world.rows(models.ReceiverCredential) == []
-    assert world.count(table.ProjectTrust) == 1
+    assert harness.rows(models.ReceiverCredential) == []
+    assert harness.count(table.ProjectTrust) == 1
 
 
 def test_trust_is_replaced_when_the_user_has_more_roles(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 1, context=ALICE)
+    request_helpers.create_cluster(engine, 1, context=ALICE)
     (first,) = cloud.trusts
     grow(engine, of('alice', 'web', 'member', 'balancer'))
     engine.run.delegations.revoke_left()
@@ -223,50 +239,50 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
 
 
 def test_token_that_cannot_delegate_will_do_where_there_is_a_trust(
-    cloud: fake.Cloud, engine: fleet.Engine
+    cloud: fake.Cloud, engine: engine_harness.Engine
 ) -> None:
-    asks.cluster(engine, 0, context=ALICE)
+    request_helpers.create_cluster(engine, 0, context=ALICE)
     cloud.fail('POST', '/identity/v3/OS-TRUST', 403, 'restricted')
     grow(engine, of('alice', 'web', 'member', 'balancer'))
     assert len(cloud.servers) == 1
     with pytest.raises(errors.Forbidden, match='restricted'):
-        asks.cluster(engine, 0, context=BOB)
+        request_helpers.create_cluster(engine, 0, context=BOB)
 
 
 def test_trust_is_revoked_when_nothing_uses_it(
-    any_world: fleet.World, cloud: fake.Cloud
+    any_harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
-    engine = engine_of(any_world, cloud)
-    asks.cluster(engine, 1, context=ALICE)
-    asks.cluster(engine, 0, context=BOB)
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'), BOB)
-    later(any_world)
+    engine = engine_of(any_harness, cloud)
+    request_helpers.create_cluster(engine, 1, context=ALICE)
+    request_helpers.create_cluster(engine, 0, context=BOB)
+    engine.call(clusters.ClusterDeleteRequest(identity='c'), BOB)
+    later(any_harness)
     engine.run.delegations.revoke_left()
     # Bob's action is not done.
     assert len(cloud.trusts) == 2
-    engine.work()
+    engine.run_actions()
     engine.run.delegations.revoke_left()
     (left,) = cloud.trusts.values()
     assert left['trustor_user_id'] == 'alice'
-    assert any_world.rows(models.ReceiverCredential) == []
-    engine.ask(clusters.ClusterDeleteRequest(identity='c'), ALICE)
-    engine.work()
+    assert any_harness.rows(models.ReceiverCredential) == []
+    engine.call(clusters.ClusterDeleteRequest(identity='c'), ALICE)
+    engine.run_actions()
     # She has asked for something just now.
     engine.run.delegations.revoke_left()
     assert len(cloud.trusts) == 1
-    later(any_world)
+    later(any_harness)
     engine.run.delegations.revoke_left()
     assert cloud.trusts == {}
-    any_world.assert_at_rest()
+    any_harness.assert_idle()
 
 
 def test_two_engines_that_are_asked_at_once_keep_one_trust(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     cloud: fake.Cloud,
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    other = engine_of(world, cloud)
+    other = engine_of(harness, cloud)
     create = keystone.Trusts.create
 
     def slowly(self: Any, context: Any, roles: Any) -> str:
@@ -279,20 +295,22 @@ def test_two_engines_that_are_asked_at_once_keep_one_trust(
         monkeypatch.setattr(keystone.Trusts, 'create', slowly)
         engine.run.admit(of('alice', 'web', *roles))
         engine.run.delegations.revoke_left()
-        assert len(cloud.trusts) == world.count(table.ProjectTrust) == 1
-    asks.cluster(engine, 1, context=ALICE)
+        assert len(cloud.trusts) == harness.count(table.ProjectTrust) == 1
+    request_helpers.create_cluster(engine, 1, context=ALICE)
     assert len(cloud.servers) == 1
 
 
 def test_polling_sees_what_the_owner_sees(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     cloud: fake.Cloud,
-    engine: fleet.Engine,
+    engine: engine_harness.Engine,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     context = of(*_CALLER)
-    asks.cluster(engine, 1, context=context)
-    policy(engine, 'health', version='1.2', **spec('NODE_STATUS_POLLING'))
+    request_helpers.create_cluster(engine, 1, context=context)
+    create_policy(
+        engine, 'health', version='1.2', **spec('NODE_STATUS_POLLING')
+    )
     assert attach(engine).status == 'SUCCEEDED'
     (server,) = cloud.servers.values()
     server['status'] = 'SHUTOFF'
@@ -307,9 +325,9 @@ def test_polling_sees_what_the_owner_sees(
             for node in session.query(models.Node):
                 node.updated_at -= hours
 
-        world.database.write(body)
+        harness.database.write(body)
         assert manager.Manager(engine.run, engine.member.id).step()
-        return world.statuses('NODE_RECOVER')
+        return harness.statuses('NODE_RECOVER')
 
     kept = dict(cloud.trusts)
     cloud.trusts.clear()
@@ -322,15 +340,15 @@ def test_polling_sees_what_the_owner_sees(
     assert {project for _line, project in cloud.scopes} == {'ours'}
 
 
-#: Whom :func:`tests.unit.engine.fleet.caller` is.
+#: Whom :func:`tests.unit.engine.engine_harness.request_context` is.
 _CALLER = ('alice', 'ours')
 
 
 def test_one_account_serves_all_if_the_operator_says_so(
-    world: fleet.World, cloud: fake.Cloud
+    harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
-    engine = engine_of(world, cloud, account='service')
-    asks.cluster(engine, 1, context=ALICE)
+    engine = engine_of(harness, cloud, account='service')
+    request_helpers.create_cluster(engine, 1, context=ALICE)
     assert {one['tenant_id'] for one in cloud.servers.values()} == {
         fake.OWN_PROJECT
     }
@@ -338,60 +356,74 @@ def test_one_account_serves_all_if_the_operator_says_so(
 
 
 def test_one_account_serves_all_where_nobody_has_tokens(
-    world: fleet.World, cloud: fake.Cloud
+    harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
-    conf = configured(world, cloud)
+    conf = configured(harness, cloud)
     conf.set_override('auth_section', None, 'receivers')
-    engine = fleet.Engine(conf, world.database, openstack.load(conf))
-    asks.cluster(engine, 1, context=of('alice', 'web', token=False))
+    engine = engine_harness.Engine(
+        conf, harness.database, openstack.load(conf)
+    )
+    request_helpers.create_cluster(
+        engine, 1, context=of('alice', 'web', token=False)
+    )
     (server,) = cloud.servers.values()
     assert server['tenant_id'] == fake.OWN_PROJECT
 
 
 def test_who_has_a_token_is_not_served_by_that_account(
-    world: fleet.World, cloud: fake.Cloud, caplog: pytest.LogCaptureFixture
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    conf = configured(world, cloud)
+    conf = configured(harness, cloud)
     conf.set_override('auth_section', None, 'receivers')
-    engine = fleet.Engine(conf, world.database, openstack.load(conf))
+    engine = engine_harness.Engine(
+        conf, harness.database, openstack.load(conf)
+    )
     with pytest.raises(errors.Unavailable, match='no account'):
-        asks.cluster(engine, 1, context=ALICE)
+        request_helpers.create_cluster(engine, 1, context=ALICE)
     assert '[receivers] names no account' in caplog.text
 
 
 def test_request_waits_while_keystone_is_silent(
-    cloud: fake.Cloud, engine: fleet.Engine, caplog: pytest.LogCaptureFixture
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     cloud.fail('POST', '/identity/v3/auth/tokens', 503)
     with pytest.raises(errors.Unavailable, match='could not be asked'):
-        asks.cluster(engine, 1, context=ALICE)
+        request_helpers.create_cluster(engine, 1, context=ALICE)
 
 
 def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0, context=ALICE)
-    world.database.write(
+    request_helpers.create_cluster(engine, 0, context=ALICE)
+    harness.database.write(
         lambda session: credentials.add(
             session, 'r', encryption.Box([KEY]).seal('r', 'trust')
         )
     )
     new = Fernet.generate_key().decode()
-    conf = configured(world, cloud)
+    conf = configured(harness, cloud)
     conf.set_override('encryption_keys', [new, KEY], 'receivers')
-    assert base.renew(conf, world.database) == 2
-    (row,) = world.rows(table.ProjectTrust)
+    assert base.renew(conf, harness.database) == 2
+    (row,) = harness.rows(table.ProjectTrust)
     assert encryption.Box([new]).open(row.id, row.sealed) in cloud.trusts
 
 
 def test_trust_that_no_key_opens_is_replaced(
-    world: fleet.World, cloud: fake.Cloud, engine: fleet.Engine
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
 ) -> None:
-    asks.cluster(engine, 0, context=ALICE)
-    conf = configured(world, cloud)
+    request_helpers.create_cluster(engine, 0, context=ALICE)
+    conf = configured(harness, cloud)
     new = Fernet.generate_key().decode()
     conf.set_override('encryption_keys', [new], 'receivers')
-    other = fleet.Engine(conf, world.database, openstack.load(conf))
+    other = engine_harness.Engine(conf, harness.database, openstack.load(conf))
     grow(other, ALICE)
     assert cloud.servers == {}
     grow(other, ALICE)

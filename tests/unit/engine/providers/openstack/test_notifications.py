@@ -13,9 +13,9 @@ from oslo_messaging import NotificationResult
 
 from engine.db import database, lifecycle, models
 from engine.providers.openstack import notifications
-from tests.unit.engine import asks, fleet
-from tests.unit.engine.conftest import configuration, empty, url_of
-from tests.unit.engine.policies.attaching import attach, policy
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.conftest import configuration, delete_rows, url_of
+from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.policies.test_health import spec
 from vobjects import exceptions
 
@@ -26,7 +26,7 @@ PUBLISHER = 'nova-compute:host-1'
 def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
     """The configuration of a database: nothing is asked of a cloud."""
     yield configuration(url_of(sqlite_database))
-    sqlite_database.write(empty)
+    sqlite_database.write(delete_rows)
 
 
 def payload(server: Any) -> dict[str, Any]:
@@ -39,38 +39,38 @@ def payload(server: Any) -> dict[str, Any]:
     }
 
 
-def tell(world: fleet.World, event: str, content: Any) -> str:
-    endpoint = notifications.Endpoint(world.database)
+def tell(harness: engine_harness.Harness, event: str, content: Any) -> str:
+    endpoint = notifications.Endpoint(harness.database)
     heard = endpoint.error if event.endswith('error') else endpoint.info
     return heard({}, PUBLISHER, event, content, {})
 
 
-def cared_for(world: fleet.World) -> str:
+def cared_for(harness: engine_harness.Harness) -> str:
     """Return the server of a cluster with a health policy."""
-    engine = world.engine()
-    asks.cluster(engine, 1)
-    policy(engine, 'health', version='1.2', **spec('LIFECYCLE_EVENTS'))
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 1)
+    create_policy(engine, 'health', version='1.2', **spec('LIFECYCLE_EVENTS'))
     assert attach(engine).status == 'SUCCEEDED'
-    (node,) = world.rows(models.Node)
+    (node,) = harness.rows(models.Node)
     found: str = node.physical_id
     return found
 
 
-def told(world: fleet.World) -> list[tuple[str, str]]:
-    rows = world.rows(lifecycle.LifecycleEvent)
+def told(harness: engine_harness.Harness) -> list[tuple[str, str]]:
+    rows = harness.rows(lifecycle.LifecycleEvent)
     return [(row.server_id, row.type) for row in rows]
 
 
 def test_failure_of_a_server_that_is_looked_after_is_kept(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    server = cared_for(any_world)
-    stray = asks.node(any_world.engine())
-    other = any_world.row(models.Node, stray).physical_id
+    server = cared_for(any_harness)
+    stray = request_helpers.create_node(any_harness.engine())
+    other = any_harness.row(models.Node, stray).physical_id
     for content in (payload(server), payload(other), payload(uuid.uuid4())):
         for event in ('instance.power_off.end', 'instance.rebuild.error'):
-            assert tell(any_world, event, content) == 'handled'
-    assert told(any_world) == [
+            assert tell(any_harness, event, content) == 'handled'
+    assert told(any_harness) == [
         (server, 'compute.instance.power_off.end'),
         (server, 'compute.instance.rebuild.error'),
     ]
@@ -81,11 +81,11 @@ def test_failure_of_a_server_that_is_looked_after_is_kept(
     ['instance.create.end', 'instance.power_off.start', 'instance.update'],
 )
 def test_what_is_no_failure_is_forgotten(
-    world: fleet.World, event: str
+    harness: engine_harness.Harness, event: str
 ) -> None:
-    server = cared_for(world)
-    assert tell(world, event, payload(server)) == 'handled'
-    assert told(world) == []
+    server = cared_for(harness)
+    assert tell(harness, event, payload(server)) == 'handled'
+    assert told(harness) == []
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,18 @@ def test_what_is_no_failure_is_forgotten(
     ],
 )
 def test_malformed_notification_is_ignored_with_a_warning(
-    world: fleet.World, caplog: pytest.LogCaptureFixture, content: Any
+    harness: engine_harness.Harness,
+    caplog: pytest.LogCaptureFixture,
+    content: Any,
 ) -> None:
-    assert tell(world, 'instance.power_off.end', content) == 'handled'
+    assert tell(harness, 'instance.power_off.end', content) == 'handled'
     (record,) = caplog.records
     assert record.levelname == 'WARNING'
     assert PUBLISHER in record.getMessage()
 
 
 def test_notification_comes_again_if_it_cannot_be_written_down(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -121,6 +123,6 @@ def test_notification_comes_again_if_it_cannot_be_written_down(
         raise exceptions.Unreachable('away')
 
     monkeypatch.setattr(notifications, 'PAUSE', 0.0)
-    monkeypatch.setattr(world.database, 'write', fail)
-    found = tell(world, 'instance.power_off.end', payload(str(uuid.uuid4())))
+    monkeypatch.setattr(harness.database, 'write', fail)
+    found = tell(harness, 'instance.power_off.end', payload(str(uuid.uuid4())))
     assert found == NotificationResult.REQUEUE

@@ -9,7 +9,7 @@ import pytest
 from engine.db import simulation as tables
 from engine.providers import base, load_balancing
 from engine.providers.simulated import provider
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
 SPEC = load_balancing.Spec(
     name='lb',
@@ -20,8 +20,8 @@ SPEC = load_balancing.Spec(
 
 
 @pytest.fixture
-def cloud(any_world: fleet.World) -> provider.SimulatedProvider:
-    return provider.SimulatedProvider(any_world.conf, any_world.database)
+def cloud(any_harness: engine_harness.Harness) -> provider.SimulatedProvider:
+    return provider.SimulatedProvider(any_harness.conf, any_harness.database)
 
 
 @pytest.fixture
@@ -58,21 +58,21 @@ def test_balancer_of_a_key_is_made_once(
 def test_members_come_and_go(
     balancers: load_balancing.LoadBalancers,
     cloud: provider.SimulatedProvider,
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
     balancer = balancers.create('key', SPEC, timeout=60)
     servers = [cloud.servers.create(key, key, {}).id for key in 'ab']
     members = [add(balancers, balancer, server) for server in servers]
     assert add(balancers, balancer, servers[0]) == members[0]
-    assert any_world.count(tables.Part) == 3
+    assert any_harness.count(tables.Part) == 3
     for _ in range(2):
         balancers.remove_member(balancer, members[0], timeout=60)
-    assert any_world.count(tables.Part) == 2
+    assert any_harness.count(tables.Part) == 2
     with pytest.raises(base.ServerNotFound):
         add(balancers, balancer, 'none')
     for _ in range(2):
         balancers.delete(balancer, timeout=60)
-    assert any_world.count(tables.Part) == 0
+    assert any_harness.count(tables.Part) == 0
     with pytest.raises(base.ProviderError, match='is gone'):
         add(balancers, balancer, servers[0])
 
@@ -99,8 +99,9 @@ def test_spec_that_names_what_there_is_not_is_refused(
 
 
 def test_balancer_that_is_too_slow_fails(
-    balancers: load_balancing.LoadBalancers, any_world: fleet.World
+    balancers: load_balancing.LoadBalancers,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    any_world.conf.set_override('latency', 5.0, 'simulated')
+    any_harness.conf.set_override('latency', 5.0, 'simulated')
     with pytest.raises(base.ProviderError, match='within 1 seconds'):
         balancers.create('key', SPEC, timeout=1)

@@ -7,13 +7,13 @@ import pytest
 
 from engine.providers import base, locations
 from engine.providers.simulated import provider
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 
 
 @pytest.fixture
-def cloud(any_world: fleet.World) -> provider.SimulatedProvider:
-    any_world.conf.set_override('hosts', 3, 'simulated')
-    return provider.SimulatedProvider(any_world.conf, any_world.database)
+def cloud(any_harness: engine_harness.Harness) -> provider.SimulatedProvider:
+    any_harness.conf.set_override('hosts', 3, 'simulated')
+    return provider.SimulatedProvider(any_harness.conf, any_harness.database)
 
 
 def groups(cloud: provider.SimulatedProvider) -> locations.ServerGroups:
@@ -55,21 +55,23 @@ def test_group_keeps_servers_apart_or_together(
 
 
 def test_affinity_is_for_one_host(
-    cloud: provider.SimulatedProvider, any_world: fleet.World
+    cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
 ) -> None:
     (first, second) = hosts(cloud, 'affinity', 'ab')
     assert first == second
-    any_world.conf.set_override('failed_hosts', [first], 'simulated')
+    any_harness.conf.set_override('failed_hosts', [first], 'simulated')
     with pytest.raises(base.ProviderError, match='No valid host'):
         hosts(cloud, 'affinity', 'c')
 
 
 @pytest.mark.parametrize('policy', ['soft-affinity', 'soft-anti-affinity'])
 def test_soft_group_gives_way(
-    cloud: provider.SimulatedProvider, any_world: fleet.World, policy: str
+    cloud: provider.SimulatedProvider,
+    any_harness: engine_harness.Harness,
+    policy: str,
 ) -> None:
     (first, *_) = hosts(cloud, policy, 'abcd')
-    any_world.conf.set_override('failed_hosts', [first], 'simulated')
+    any_harness.conf.set_override('failed_hosts', [first], 'simulated')
     assert first not in hosts(cloud, policy, 'efgh')
 
 
@@ -94,13 +96,13 @@ def test_server_goes_where_it_should_by_seed(
 
 
 def test_host_that_is_down_is_trouble_and_gets_no_server(
-    cloud: provider.SimulatedProvider, any_world: fleet.World
+    cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
 ) -> None:
     assert cloud.hosts is not None
     server = cloud.servers.create('a', 'a', {})
     assert cloud.hosts.trouble(server.id) == ''
     host = server.details['hypervisor_hostname']
-    any_world.conf.set_override('failed_hosts', [host], 'simulated')
+    any_harness.conf.set_override('failed_hosts', [host], 'simulated')
     assert cloud.hosts.trouble(server.id) == f'its host {host} is down'
     for key in 'bcdef':
         made = cloud.servers.create(key, key, {})

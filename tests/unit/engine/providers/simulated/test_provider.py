@@ -10,17 +10,17 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated.provider import SimulatedProvider, state
-from tests.unit.engine import fleet
+from tests.unit.engine import engine_harness
 from vobjects.rpc import concurrency_limit
 
 
-def provider(world: fleet.World) -> SimulatedProvider:
-    return SimulatedProvider(world.conf, world.database)
+def provider(harness: engine_harness.Harness) -> SimulatedProvider:
+    return SimulatedProvider(harness.conf, harness.database)
 
 
 @pytest.fixture
-def servers(any_world: fleet.World) -> base.Servers:
-    return provider(any_world).servers
+def servers(any_harness: engine_harness.Harness) -> base.Servers:
+    return provider(any_harness).servers
 
 
 def test_create_for_one_key_makes_one_server(
@@ -85,12 +85,12 @@ def test_operation_on_no_server_says_so(
 
 
 def test_failures_are_decided_by_seed_key_and_operation(
-    world: fleet.World,
+    harness: engine_harness.Harness,
 ) -> None:
     def failing(seed: str) -> list[int]:
-        world.conf.set_override('failure_rate', 0.5, 'simulated')
-        world.conf.set_override('seed', seed, 'simulated')
-        servers = provider(world).servers
+        harness.conf.set_override('failure_rate', 0.5, 'simulated')
+        harness.conf.set_override('seed', seed, 'simulated')
+        servers = provider(harness).servers
         failed = []
         for number in range(20):
             try:
@@ -105,9 +105,9 @@ def test_failures_are_decided_by_seed_key_and_operation(
     assert failing('b') != once
 
 
-def test_operation_takes_its_latency(world: fleet.World) -> None:
-    world.conf.set_override('latency', 0.05, 'simulated')
-    servers = provider(world).servers
+def test_operation_takes_its_latency(harness: engine_harness.Harness) -> None:
+    harness.conf.set_override('latency', 0.05, 'simulated')
+    servers = provider(harness).servers
     began = time.monotonic()
     servers.create('key', 'name', {})
     assert time.monotonic() - began >= 0.05
@@ -128,14 +128,14 @@ def test_operation_takes_its_latency(world: fleet.World) -> None:
     ],
 )
 def test_server_takes_the_time_its_metadata_say(
-    world: fleet.World,
+    harness: engine_harness.Harness,
     monkeypatch: pytest.MonkeyPatch,
     asked: Any,
     expected: float,
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr(state.time, 'sleep', waits.append)
-    servers = provider(world).servers
+    servers = provider(harness).servers
     slow = {'metadata': {'simulated_wait_time': asked}}
     server = servers.create('key', 'name', slow)
     servers.reboot(server.id, hard=False)
@@ -146,10 +146,10 @@ def test_server_takes_the_time_its_metadata_say(
 
 
 def test_slow_server_is_not_gone_within_a_short_timeout(
-    world: fleet.World, monkeypatch: pytest.MonkeyPatch
+    harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state.time, 'sleep', lambda _seconds: None)
-    servers = provider(world).servers
+    servers = provider(harness).servers
     slow = {'metadata': {'simulated_wait_time': 20}}
     server = servers.create('key', 'name', slow)
     with pytest.raises(base.ProviderError, match='not gone within 10 seconds'):
@@ -185,8 +185,10 @@ def test_server_has_fixed_and_floating_addresses(
     assert servers.get(server.id).details['addresses'] == addresses
 
 
-def test_region_has_its_own_servers(any_world: fleet.World) -> None:
-    first = provider(any_world)
+def test_region_has_its_own_servers(
+    any_harness: engine_harness.Harness,
+) -> None:
+    first = provider(any_harness)
     second = first.in_region('RegionTwo')
     server = second.servers.create('key', 'name', {})
     assert server.details['region'] == 'RegionTwo'
@@ -199,9 +201,9 @@ def test_region_has_its_own_servers(any_world: fleet.World) -> None:
 
 
 def test_what_stops_is_told_until_acknowledged(
-    any_world: fleet.World,
+    any_harness: engine_harness.Harness,
 ) -> None:
-    cloud = provider(any_world)
+    cloud = provider(any_harness)
     assert cloud.lifecycle is not None
     server, other = (cloud.servers.create(key, key, {}) for key in 'ab')
     cloud.servers.operate(server.id, 'stop', {})
@@ -215,7 +217,7 @@ def test_what_stops_is_told_until_acknowledged(
 
 
 def test_who_waits_for_the_cloud_keeps_no_place(
-    any_world: fleet.World, monkeypatch: pytest.MonkeyPatch
+    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 60)
     places = concurrency_limit.ConcurrencyLimit(1)
@@ -232,5 +234,5 @@ def test_who_waits_for_the_cloud_keeps_no_place(
 
     monkeypatch.setattr(time, 'sleep', sleep)
     with places.place():
-        provider(any_world).servers.create('key', 'name', {})
+        provider(any_harness).servers.create('key', 'name', {})
     assert entered

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet of engines in one process, run step by step.
+"""Run several engines in one process, step by step.
 
-Each engine is a scheduler with an identity of its own in the ledger; no
-thread runs unless a test starts one. An engine dies by never being asked for
-anything again: what it did in the database stays as it was.
+Each engine has a scheduler, and its own member in the ledger. No thread runs
+unless a test starts one. To simulate the death of an engine, a test stops
+calling it; its changes in the database stay.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ SPEC = {
     'properties': {'flavor': 'm1.small', 'image': 'cirros'},
 }
 
-#: Heartbeat period in seconds: no test takes as long, on any machine, so
-#: that nobody is silent for as long but by :meth:`World.silence`.
+#: Heartbeat period in seconds. It is longer than any test, so heartbeats
+#: expire only by :meth:`Harness.expire_heartbeat`.
 PERIOD = 1000.0
 
 
-def caller(project: str = 'ours', *, admin: bool = False) -> RequestContext:
+def request_context(
+    project: str = 'ours', *, admin: bool = False
+) -> RequestContext:
     """Return a request context."""
     return RequestContext(
         user_id='alice', project_id=project, domain_id='d', is_admin=admin
@@ -52,11 +54,11 @@ def caller(project: str = 'ours', *, admin: bool = False) -> RequestContext:
 
 
 class CrashError(BaseException):
-    """The process ends here; nothing catches this."""
+    """Simulates the end of a process; no code of an engine catches it."""
 
 
-class FragileServers:
-    """The simulated servers, with engines that die around an operation."""
+class CrashingServers:
+    """Simulated servers that can crash the engine around an operation."""
 
     OPERATIONS = (
         'create',
@@ -69,64 +71,67 @@ class FragileServers:
 
     def __init__(self, inner: providers.Servers) -> None:
         self._inner = inner
-        self.dies_before = ''
-        self.dies_after = ''
+        self.crash_before = ''
+        self.crash_after = ''
         self.calls: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
+        attribute = getattr(self._inner, name)
         if name not in self.OPERATIONS:
-            return found
+            return attribute
 
         def operation(*arguments: Any, **options: Any) -> Any:
             self.calls.append(name)
-            if self.dies_before == name:
+            if self.crash_before == name:
                 raise CrashError
-            answer = found(*arguments, **options)
-            if self.dies_after == name:
+            result = attribute(*arguments, **options)
+            if self.crash_after == name:
                 raise CrashError
-            return answer
+            return result
 
         return operation
 
 
-class Cloud(SimulatedProvider):
-    """The simulated cloud, its servers :class:`FragileServers`."""
+class CrashingCloud(SimulatedProvider):
+    """The simulated cloud with :class:`CrashingServers`."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, target: database.Database
     ) -> None:
         super().__init__(conf, target)
-        self.servers = FragileServers(self.servers)
+        self.servers = CrashingServers(self.servers)
 
 
-class MortalDatabase(database.Database):
-    """A database whose engine dies at one of its transactions.
+class CrashingDatabase(database.Database):
+    """A database that crashes its engine in or after a transaction.
 
-    :ivar lives: transactions until then; None: it does not
-    :ivar dies_within: whether the last one is lost; else it is the last
-        thing that happens
+    :ivar transactions_left: number of transactions before the one that
+        crashes; None: never crash
+    :ivar crashes_in_transaction: whether that transaction is rolled back
     """
 
-    lives: int | None = None
-    dies_within = False
+    transactions_left: int | None = None
+    crashes_in_transaction = False
 
     def write(
         self, work: Callable[[orm.Session], Any], *, urgent: bool = False
     ) -> Any:
-        """Die, or do as other databases."""
-        if self.lives is None:
+        """Run a transaction, or crash."""
+        if self.transactions_left is None:
             return super().write(work, urgent=urgent)
-        self.lives -= 1
-        if self.lives >= 0:
+        self.transactions_left -= 1
+        if self.transactions_left >= 0:
             return super().write(work, urgent=urgent)
 
-        def last(session: orm.Session) -> Any:
+        def crashing_work(session: orm.Session) -> Any:
             work(session)
             session.flush()
             raise CrashError
 
-        super().write(last if self.dies_within else work, urgent=urgent)
+        super().write(
+            crashing_work if self.crashes_in_transaction else work,
+            urgent=urgent,
+        )
         raise CrashError
 
 
@@ -143,8 +148,8 @@ class Engine:
         cap: Callable[[], Manifest | None] = lambda: None,
         name: str = 'one',
     ) -> None:
-        assert types  # all are registered
-        self.woken = 0
+        assert types  # registers all types
+        self.wake_count = 0
         self.run = runtime.Runtime(
             conf=conf,
             database=target,
@@ -181,41 +186,41 @@ class Engine:
         )
 
     def _wake(self) -> None:
-        self.woken += 1
+        self.wake_count += 1
         self.scheduler.hear()
 
-    def ask(
+    def call(
         self, request: objects.Request, context: RequestContext | None = None
     ) -> Any:
-        """Do what the RPC server does with a request."""
-        context = context or caller()
+        """Handle a request as the RPC server does."""
+        context = context or request_context()
         self.run.admit(context)
         return self._handlers[request.obj_name()](context, request)
 
-    def work(self, most: int = 1000) -> int:
-        """Run what there is to run; return how many stages that was."""
+    def run_actions(self, limit: int = 1000) -> int:
+        """Run all ready stages; return their number."""
         done = 0
-        while done < most and self.scheduler.step():
+        while done < limit and self.scheduler.step():
             done += 1
         return done
 
-    def die_in(self, *, before: str = '', after: str = '') -> None:
-        """Work until the engine dies around an operation of the cloud."""
+    def run_until_crash(self, *, before: str = '', after: str = '') -> None:
+        """Run actions until a cloud operation crashes the engine."""
         servers: Any = self.run.provider.servers
-        servers.dies_before, servers.dies_after = before, after
+        servers.crash_before, servers.crash_after = before, after
         try:
-            self.work()
+            self.run_actions()
         except CrashError:
             return
         finally:
-            servers.dies_before = servers.dies_after = ''
-        raise AssertionError('the engine survived')
+            servers.crash_before = servers.crash_after = ''
+        raise AssertionError('the engine did not crash')
 
 
-class World:
-    """A database with engines on it.
+class Harness:
+    """A database with any number of engines.
 
-    :param conf: already names the database
+    :param conf: with the URL of the database
     """
 
     def __init__(
@@ -223,27 +228,30 @@ class World:
     ) -> None:
         self.conf = conf
         self.database = target
-        self.cloud = Cloud(conf, target)
+        self.cloud = CrashingCloud(conf, target)
 
     def engine(
         self, target: database.Database | None = None, **options: Any
     ) -> Engine:
         """Add an engine.
 
-        :param target: its own way to the database
+        :param target: the engine's own database connections
         """
         return Engine(
             self.conf, target or self.database, self.cloud, **options
         )
 
-    def bury(self, engine: Engine) -> None:
-        """Have an engine that died noticed by another one, which is made."""
-        self.silence(engine)
-        other = self.engine(name='undertaker')
-        assert engine.member.id in [one.id for one in other.reaper.sweep()]
+    def detect_death(self, engine: Engine) -> None:
+        """Let a new engine detect the death of an engine."""
+        self.expire_heartbeat(engine)
+        observer = self.engine(name='observer')
+        dead = [member.id for member in observer.reaper.sweep()]
+        assert engine.member.id in dead
 
-    def silence(self, engine: Engine, seconds: float = 10 * PERIOD) -> None:
-        """Make the last heartbeat of an engine older."""
+    def expire_heartbeat(
+        self, engine: Engine, seconds: float = 10 * PERIOD
+    ) -> None:
+        """Move the last heartbeat of an engine into the past."""
 
         def body(session: orm.Session) -> None:
             row = session.get(models.Service, engine.member.id)
@@ -268,16 +276,16 @@ class World:
         """Return the number of rows of a table."""
         return len(self.rows(model))
 
-    def statuses(self, kind: str) -> list[str]:
-        """Return the statuses of all actions of a kind."""
+    def statuses(self, action_name: str) -> list[str]:
+        """Return the statuses of all actions with a name."""
         return sorted(
             row.status
             for row in self.rows(models.Action)
-            if row.action == kind
+            if row.action == action_name
         )
 
-    def assert_at_rest(self) -> None:
-        """Nothing is under way and no lock is left."""
+    def assert_idle(self) -> None:
+        """Assert that no action is unfinished and no lock is held."""
         unfinished = [
             (row.action, row.status)
             for row in self.rows(models.Action)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Create and read resources through the request handlers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.engine import engine_harness
+from vobjects.clustering.requests import clusters, nodes, profiles
+
+
+def create_profile(
+    engine: engine_harness.Engine, name: str = 'p', **options: Any
+) -> str:
+    """Create a profile and return its ID."""
+    spec = options.pop('spec', None)
+    if spec is None:
+        overrides = options.pop('properties', {})
+        properties = {**engine_harness.SPEC['properties'], **overrides}
+        spec = {**engine_harness.SPEC, 'properties': properties}
+    request = profiles.ProfileCreateRequest(name=name, spec=spec)
+    profile_id: str = engine.call(request, options.pop('context', None)).id
+    return profile_id
+
+
+def create_cluster(
+    engine: engine_harness.Engine,
+    size: int = 2,
+    *,
+    run: bool = True,
+    **options: Any,
+) -> str:
+    """Create a profile and a cluster, and return the cluster's ID."""
+    context = options.pop('context', None)
+    if 'profile_id' not in options:
+        options['profile_id'] = create_profile(engine, context=context)
+    options.setdefault('name', 'c')
+    accepted = engine.call(
+        clusters.ClusterCreateRequest(desired_capacity=size, **options),
+        context,
+    )
+    if run:
+        engine.run_actions()
+    cluster_id: str = accepted.cluster.id
+    return cluster_id
+
+
+def create_node(
+    engine: engine_harness.Engine, *, run: bool = True, **options: Any
+) -> str:
+    """Create a profile and a node, and return the node's ID."""
+    if 'profile_id' not in options:
+        options['profile_id'] = create_profile(engine, name='of-node')
+    options.setdefault('name', 'n')
+    accepted = engine.call(nodes.NodeCreateRequest(**options))
+    if run:
+        engine.run_actions()
+    node_id: str = accepted.node.id
+    return node_id
+
+
+def get_cluster(engine: engine_harness.Engine, identity: str) -> Any:
+    """Return a cluster from its handler."""
+    return engine.call(clusters.ClusterGetRequest(identity=identity))
+
+
+def get_node(engine: engine_harness.Engine, identity: str) -> Any:
+    """Return a node from its handler."""
+    return engine.call(nodes.NodeGetRequest(identity=identity))
