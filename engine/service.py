@@ -203,7 +203,7 @@ class Engine:
         first = view.servers(topics.ENGINE)[:1]
         return [member.id for member in first] == [self.worker.id]
 
-    def _find_response(self, call: str) -> fleet_types.Answered | None:
+    def _find_response(self, call: str) -> fleet_types.RecordedResponse | None:
         with self.database.reader() as session:
             return idempotency.recall(session, call)
 

@@ -34,7 +34,9 @@ def record(
         versions of this release
     :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
     """
-    answered = fleet_types.Answered(content=serializer.to_wire(answer, spoken))
+    answered = fleet_types.RecordedResponse(
+        content=serializer.to_wire(answer, spoken)
+    )
     # An engine that does not support the type never reads this table.
     readers = spoken if spoken and answered.obj_name() in spoken else None
     statements.insert(
@@ -43,12 +45,16 @@ def record(
     )
 
 
-def recall(session: orm.Session, call: str) -> fleet_types.Answered | None:
+def recall(
+    session: orm.Session, call: str
+) -> fleet_types.RecordedResponse | None:
     """Return the recorded response of a call, or None if there is none."""
     found = session.get(models.Call, call)
     if found is None:
         return None
-    answered: fleet_types.Answered = serializer.from_wire(found.answered)
+    answered: fleet_types.RecordedResponse = serializer.from_wire(
+        found.answered
+    )
     return answered
 
 

@@ -266,7 +266,7 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 
 def _records_responses(cap: Manifest) -> bool:
     """Return whether every live server records completed calls."""
-    return fleet_types.Answered.obj_name() in cap
+    return fleet_types.RecordedResponse.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)

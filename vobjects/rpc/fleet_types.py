@@ -92,14 +92,19 @@ class FleetTime(objects.Resource):
 
 
 @objects.register
-class Answered(objects.Resource):
+class RecordedResponse(objects.Resource):
     """The recorded response of a call, for when the call is delivered again.
 
     Once every live server supports this type, clients may repeat a call that
-    may already have been performed.
+    may already have been performed. Its registered name is ``Answered``.
     """
 
     fields = {'content': fields.JsonField(nullable=True)}
+
+    @classmethod
+    def obj_name(cls) -> str:
+        """Return the name on the wire, which may never change."""
+        return 'Answered'
 
 
 #: Types that every release supports, whatever manifest it emulates.

@@ -33,7 +33,7 @@ class Endpoint:
             find_response=self.find_response,
         )
 
-    def find_response(self, call: str) -> fleet_types.Answered | None:
+    def find_response(self, call: str) -> fleet_types.RecordedResponse | None:
         with self.engine.run.database.reader() as session:
             return idempotency.recall(session, call)
 
