@@ -43,8 +43,8 @@ from api import (
 )
 from api import conf as api_conf
 from vobjects.clustering import types
-from vobjects.microversions import policy as version_policy
 from vobjects.microversions.middleware import Microversions
+from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -56,7 +56,7 @@ TYPES = types
 class Fleet(Protocol):
     """The live engines and the highest microversion they support."""
 
-    def maximum(self) -> version_policy.Maximum:
+    def maximum(self) -> Maximum:
         """Return the highest microversion served now; quick and thread-safe.
 
         :raises vobjects.exceptions.NoLivePeer: no engine is known

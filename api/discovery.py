@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vobjects.microversions import discovery
-from vobjects.microversions.policy import Maximum, Policy
+from vobjects.microversions.policy import Policy
+from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

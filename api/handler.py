@@ -30,10 +30,10 @@ from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import discovery, errors, query, schema
-from vobjects.microversions.policy import MICROVERSION, Maximum, Policy
+from vobjects.microversions.policy import MICROVERSION, Policy
 from vobjects.objects import manifest
 from vobjects.objects.codec.json_text import dumps
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 
 class Client(Protocol):

@@ -26,7 +26,7 @@ from oslo_config import cfg
 from api import conf as api_conf
 from api import context, errors, policy, request_body
 from vobjects import exceptions
-from vobjects.microversions.policy import Maximum
+from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (

@@ -4,11 +4,13 @@
 One class serves object versions and API microversions, because both follow
 the same rule: a monotonically increasing counter in which ``1.10`` comes
 after ``1.9``. The *null* version (``Version()``) stands for "no restriction"
-in :meth:`Version.matches`.
+in :meth:`Version.matches`. :class:`Maximum` is a version and the reason why it
+is not higher.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import NamedTuple
 
@@ -67,3 +69,16 @@ class Version(NamedTuple):
 
 
 NULL = Version()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Maximum:
+    """The highest version served at this moment.
+
+    :ivar version: the version
+    :ivar reason: why it is not higher, as a clause that fits after "because";
+        empty: nothing limits it
+    """
+
+    version: Version
+    reason: str = ''

@@ -21,9 +21,8 @@ from vobjects import exceptions
 from vobjects.cli import main
 from vobjects.clustering import errors, history
 from vobjects.clustering.requests import clusters
-from vobjects.microversions.policy import Maximum
 from vobjects.objects import manifest
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 OLD, NEW = Version(1, 14), Version(1, 15)
 DELETE = 'DELETE /v1/clusters/{identity}'

@@ -6,8 +6,8 @@ request uses them::
 
     policy      version policy of one service; immutable values
         Policy(service_types, minimum, maximum, help_url, ...)
-        Maximum(version, reason='')     highest version served now, and why
-        policy.limit(maximum=None) -> Maximum        within the policy
+        policy.limit(maximum=None) -> vobjects.versions.Maximum, within the
+        policy
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     presets     NOVA SENLIN MAGNUM BARBICAN IRONIC; PRESETS by name
     error_formats  error bodies in the format of each preset's service

@@ -29,7 +29,8 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from vobjects.microversions.policy import MAXIMUM, Maximum, Policy
+from vobjects.microversions.policy import MAXIMUM, Policy
+from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (

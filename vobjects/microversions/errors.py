@@ -38,10 +38,10 @@ from typing import Any, ClassVar, Literal
 
 from vobjects import exceptions
 from vobjects.microversions import error_formats, version_ranges
-from vobjects.microversions.policy import Maximum, Policy
+from vobjects.microversions.policy import Policy
 from vobjects.microversions.version_ranges import Range as Range
 from vobjects.microversions.version_ranges import Spans
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 
 class ApiError(exceptions.VobjectsError):

@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 from vobjects import exceptions
 from vobjects.microversions import errors
-from vobjects.microversions.policy import HEADER, Maximum, Policy
-from vobjects.versions import MAX_DIGITS, NULL, Version
+from vobjects.microversions.policy import HEADER, Policy
+from vobjects.versions import MAX_DIGITS, NULL, Maximum, Version
 
 #: Maximum length of all version headers of a request together.
 MAX_LENGTH = 8192

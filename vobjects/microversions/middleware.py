@@ -49,10 +49,9 @@ from vobjects.microversions.policy import (
     MICROVERSION,
     REFUSED,
     Experimental,
-    Maximum,
     Policy,
 )
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (

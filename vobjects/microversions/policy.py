@@ -3,9 +3,9 @@
 
 :class:`Policy` is fixed when the service is built;
 :mod:`vobjects.microversions.presets` has those of OpenStack's services.
-:class:`Maximum` changes at run time: it is the highest version that all live
-engines support. It is passed with every request, and has the reason why it is
-not higher.
+:class:`~vobjects.versions.Maximum` changes at run time: it is the highest
+version that all live engines support. It is passed with every request, and has
+the reason why it is not higher.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import dataclasses
 import re
 
 from vobjects.microversions import error_formats, retirement
-from vobjects.versions import NULL, Version
+from vobjects.versions import NULL, Maximum, Version
 
 #: Request and response header of the API-SIG specification.
 HEADER = 'OpenStack-API-Version'
@@ -44,19 +44,6 @@ _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
 _SHOWN = dict.fromkeys(
     ('service', 'version', 'minimum', 'maximum', 'experimental'), ''
 )
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Maximum:
-    """The highest version served at this moment.
-
-    :ivar version: the version
-    :ivar reason: why it is not higher, as a clause that fits after "because";
-        empty: nothing limits it
-    """
-
-    version: Version
-    reason: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

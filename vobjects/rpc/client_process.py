@@ -17,14 +17,13 @@ import oslo_messaging
 from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.microversions.policy import Maximum
 from vobjects.objects import manifest
 from vobjects.rpc import call_limits, late_ack, transport, wakeups
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.client import Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
 from vobjects.rpc.membership import Membership, RemoteLedger
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 LOG = logging.getLogger(__name__)
 

@@ -14,9 +14,8 @@ import functools
 from typing import Any, Literal
 
 from vobjects import objects
-from vobjects.microversions.policy import Maximum
 from vobjects.objects.manifest import Manifest, minimum
-from vobjects.versions import NULL, Version
+from vobjects.versions import NULL, Maximum, Version
 
 #: Heartbeats that a process sends per period.
 BEATS_PER_PERIOD = 2

@@ -47,7 +47,7 @@ Handler = Callable[[Any, Any], Any]
 
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
-FindResponse = Callable[[str], 'fleet_types.Answered | None']
+FindResponse = Callable[[str], 'fleet_types.RecordedResponse | None']
 
 _current: contextvars.ContextVar[str] = contextvars.ContextVar(
     'vobjects_call', default=''

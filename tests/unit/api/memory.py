@@ -25,10 +25,10 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
-from vobjects.microversions.policy import Maximum
 from vobjects.microversions.presets import SENLIN
 from vobjects.objects import manifest
 from vobjects.rpc import serializer
+from vobjects.versions import Maximum
 
 #: Importing it registered the types of the service.
 TYPES = clustering_types

@@ -7,9 +7,8 @@ import pytest
 
 from api import app
 from tests.unit.api import conftest, http, memory
-from vobjects.microversions.policy import Maximum
 from vobjects.testing import api_sig
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 
 def test_root_when_asked_lists_the_one_major_version(api: http.Api) -> None:

@@ -15,8 +15,7 @@ from api import routes
 from tests.unit.api import http, memory
 from vobjects import exceptions
 from vobjects.clustering.history import HISTORY
-from vobjects.microversions.policy import Maximum
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 C, N = '/v1/clusters', '/v1/nodes'
 

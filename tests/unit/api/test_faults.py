@@ -12,8 +12,7 @@ import pytest
 from tests.unit.api import http, memory
 from vobjects import exceptions
 from vobjects.clustering import errors
-from vobjects.microversions.policy import Maximum
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.api import http, memory
-from vobjects.microversions.policy import Maximum
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 HEADER = 'OpenStack-API-Version'
 

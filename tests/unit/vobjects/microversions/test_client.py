@@ -12,8 +12,8 @@ from keystoneauth1 import adapter, discover, noauth, session
 from openstack import utils as sdk_utils
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import client, policy, presets
-from vobjects.versions import Version
+from vobjects.microversions import client, presets
+from vobjects.versions import Maximum, Version
 
 HEADER = 'OpenStack-API-Version'
 
@@ -292,7 +292,7 @@ def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
 
 def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
     service = wsgi.Service(presets.NOVA)
-    service.maximum = policy.Maximum(Version(2, 40), 'a node is older')
+    service.maximum = Maximum(Version(2, 40), 'a node is older')
     with wsgi.served(service.app) as url:
         found = adapter.Adapter(
             keystone, service_type='compute', endpoint_override=f'{url}/v2.1'

@@ -14,9 +14,9 @@ from keystoneauth1 import exceptions as keystone_exceptions
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.microversions import discovery, policy, presets
 from vobjects.testing import api_sig
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
-MAXIMUM = policy.Maximum(Version(1, 8), 'engine-2 is older')
+MAXIMUM = Maximum(Version(1, 8), 'engine-2 is older')
 
 
 def environ_of(path='/', **changes):
@@ -82,7 +82,7 @@ def test_documents_conform_and_say_what_is_served_now():
 
 def test_maximum_in_documents_stays_within_the_policy():
     environ = environ_of('/')
-    newer = policy.Maximum(Version(1, 99))
+    newer = Maximum(Version(1, 99))
 
     found = discovery.version_document(environ, presets.SENLIN, newer)
 

@@ -13,11 +13,11 @@ from openstack import exceptions as sdk_exceptions
 from senlinclient.common import exc as senlin_exceptions
 
 from vobjects import exceptions
-from vobjects.microversions import errors, policy, presets
+from vobjects.microversions import errors, presets
 from vobjects.testing import api_sig
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
-CAPPED = policy.Maximum(Version(1, 7), 'engine-2 speaks no newer')
+CAPPED = Maximum(Version(1, 7), 'engine-2 speaks no newer')
 RANGES = ((Version(1, 2), Version(1, 4)),)
 
 EVERY_ERROR = [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.unit.vobjects.microversions import samples
 from vobjects.microversions import errors, header, policy, presets
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
-MAXIMUM = policy.Maximum(Version(1, 14))
+MAXIMUM = Maximum(Version(1, 14))
 SENLIN = header.Negotiator(presets.SENLIN)
 SEVERAL_NAMES = policy.Policy(
     service_types=('container-infrastructure-management', 'container-infra'),
@@ -151,9 +151,7 @@ def test_negotiate_when_below_the_minimum_is_unsupported():
 
 
 def test_negotiate_when_fleet_is_older_says_why():
-    capped = policy.Maximum(
-        Version(1, 7), 'engine-2 (release 0.1.0) speaks no newer'
-    )
+    capped = Maximum(Version(1, 7), 'engine-2 (release 0.1.0) speaks no newer')
 
     with pytest.raises(errors.UnsupportedVersion) as caught:
         negotiate('clustering 1.8', capped)
@@ -168,13 +166,13 @@ def test_negotiate_when_fleet_is_older_says_why():
 
 def test_negotiate_when_the_maximum_rises_serves_more_at_once():
     with pytest.raises(errors.UnsupportedVersion):
-        negotiate('clustering 1.8', policy.Maximum(Version(1, 7)))
+        negotiate('clustering 1.8', Maximum(Version(1, 7)))
 
-    assert negotiate('clustering 1.8', policy.Maximum(Version(1, 8))) == '1.8'
+    assert negotiate('clustering 1.8', Maximum(Version(1, 8))) == '1.8'
 
 
 def test_negotiate_when_the_fleet_is_newer_stays_within_this_build():
-    newer = policy.Maximum(Version(1, 99))
+    newer = Maximum(Version(1, 99))
 
     assert negotiate('clustering latest', newer) == '1.14'
     with pytest.raises(errors.UnsupportedVersion, match=r"maximum is '1\.14'"):
@@ -182,7 +180,7 @@ def test_negotiate_when_the_fleet_is_newer_stays_within_this_build():
 
 
 def test_negotiate_when_nothing_is_served_still_gives_the_minimum():
-    none = policy.Maximum(Version(0, 0), 'no engine is alive')
+    none = Maximum(Version(0, 0), 'no engine is alive')
 
     assert negotiate('', none) == '1.0'
     assert negotiate('clustering latest', none) == '1.0'

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.microversions import errors, middleware, policy, presets
 from vobjects.testing import api_sig
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 HEADER = 'openstack-api-version'
 
@@ -55,7 +55,7 @@ def test_error_of_the_application_has_the_headers_too(service):
 
 
 def test_unsupported_version_is_406_and_shows_the_requested_one(service):
-    service.maximum = policy.Maximum(Version(1, 7), 'engine-2 is older')
+    service.maximum = Maximum(Version(1, 7), 'engine-2 is older')
 
     answer = ask(service, 'clustering 1.8')
 
@@ -185,7 +185,7 @@ def test_maximum_is_read_once_a_request_and_given_on():
 
     def maximum():
         calls.append(1)
-        return policy.Maximum(Version(1, 99), 'nothing')
+        return Maximum(Version(1, 99), 'nothing')
 
     def app(environ, start_response):
         seen.append(environ[policy.MAXIMUM])
@@ -194,7 +194,7 @@ def test_maximum_is_read_once_a_request_and_given_on():
     wsgi.call(middleware.Microversions(app, presets.SENLIN, maximum))
 
     assert len(calls) == 1
-    assert seen == [policy.Maximum(Version(1, 14))]
+    assert seen == [Maximum(Version(1, 14))]
 
 
 def answering(headers):

@@ -7,8 +7,8 @@ import dataclasses
 
 import pytest
 
-from vobjects.microversions import policy, presets
-from vobjects.versions import Version
+from vobjects.microversions import presets
+from vobjects.versions import Maximum, Version
 
 
 def test_senlin_policy_is_the_clustering_service_from_1_0_to_1_14():
@@ -41,24 +41,24 @@ def test_policy_when_contradictory_is_refused(values, words):
 
 
 def test_limit_without_fleet_is_the_newest_of_this_build():
-    assert presets.SENLIN.limit() == policy.Maximum(Version(1, 14))
+    assert presets.SENLIN.limit() == Maximum(Version(1, 14))
 
 
 def test_limit_when_fleet_is_newer_is_the_newest_of_this_build():
-    newer = policy.Maximum(Version(1, 20), 'of something')
+    newer = Maximum(Version(1, 20), 'of something')
 
-    assert presets.SENLIN.limit(newer) == policy.Maximum(Version(1, 14))
+    assert presets.SENLIN.limit(newer) == Maximum(Version(1, 14))
 
 
 def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
-    none = policy.Maximum(Version(0, 0), 'no engine is alive')
+    none = Maximum(Version(0, 0), 'no engine is alive')
 
-    assert presets.SENLIN.limit(none) == policy.Maximum(
+    assert presets.SENLIN.limit(none) == Maximum(
         Version(1, 0), 'no engine is alive'
     )
 
 
 def test_limit_when_fleet_is_older_is_the_fleets():
-    older = policy.Maximum(Version(1, 7), 'engine-2 is older')
+    older = Maximum(Version(1, 7), 'engine-2 is older')
 
     assert presets.SENLIN.limit(older) is older

@@ -27,7 +27,7 @@ from vobjects.microversions import (
     presets,
 )
 from vobjects.testing import api_sig
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 with warnings.catch_warnings():
     # It imports a module of Python 3.11 that is deprecated.
@@ -269,7 +269,7 @@ def test_magnum_and_ironic_tell_their_range_on_every_response(header):
 
 
 def test_range_headers_follow_the_maximum_served_now():
-    served = [policy.Maximum(Version(1, 9)), policy.Maximum(Version(1, 12))]
+    served = [Maximum(Version(1, 9)), Maximum(Version(1, 12))]
     app = middleware.Microversions(
         application, preset('ironic'), lambda: served[0]
     )
@@ -299,7 +299,7 @@ def test_default_is_that_of_the_document(name, expected):
 def test_default_can_be_above_the_minimum_and_gives_way_to_the_maximum():
     service = preset('senlin', default=Version(1, 8))
     capped = middleware.Microversions(
-        application, service, lambda: policy.Maximum(Version(1, 6))
+        application, service, lambda: Maximum(Version(1, 6))
     )
 
     assert ask(service, None).text == '1.8'

@@ -8,11 +8,10 @@ import dataclasses
 import pytest
 
 from vobjects import fields, objects
-from vobjects.microversions.policy import Maximum
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc.fleet import Member, View
-from vobjects.versions import Version
+from vobjects.versions import Maximum, Version
 
 TOPIC = 'workers'
 NEWEST = Version(1, 14)
