@@ -7,7 +7,7 @@ from oslo_config import cfg
 from oslo_db import options as oslo_db_options
 
 from engine.providers.openstack import conf as openstack_conf
-from engine.trusts import conf as delegations
+from engine.trusts import conf as trusts_conf
 
 #: Loopback and link-local addresses; clouds serve the credentials of servers
 #: at link-local ones.
@@ -463,7 +463,7 @@ def register(conf: cfg.ConfigOpts) -> None:
         # By name: a shared OptGroup would share overridden values between all
         # configurations of a process.
         conf.register_opts(list(options), group=group.name)
-    delegations.register(conf)
+    trusts_conf.register(conf)
     oslo_db_options.set_defaults(conf)
 
 
@@ -478,7 +478,7 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         (HEALTH, HEALTH_OPTIONS),
         (QUEUES, QUEUES_OPTIONS),
         (HOOKS, HOOKS_OPTIONS),
-        (delegations.RECEIVERS, delegations.OPTIONS),
+        (trusts_conf.RECEIVERS, trusts_conf.OPTIONS),
         (SIMULATED, SIMULATED_OPTIONS),
         (openstack_conf.GROUP, openstack_conf.OPTIONS),
         (DOCKER, DOCKER_OPTIONS),

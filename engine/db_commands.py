@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from engine import cli_options
 from engine.db import database, migrations, purge, schema_phase
-from engine.trusts import base as delegations
+from engine.trusts import manager
 from vobjects import exceptions
 
 #: Unit -> seconds.
@@ -21,12 +21,12 @@ _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
 #: State of the database -> message for operators.
 _STATES = {
-    schema_phase.State.UP_TO_DATE: 'the database is up to date',
-    schema_phase.State.EXPAND: 'the database has to be expanded; run "vobjects'
+    schema_phase.Phase.UP_TO_DATE: 'the database is up to date',
+    schema_phase.Phase.EXPAND: 'the database has to be expanded; run "vobjects'
     ' db expand", before or while older engines still run',
-    schema_phase.State.CONTRACT: 'the database serves this release and the one'
+    schema_phase.Phase.CONTRACT: 'the database serves this release and the one'
     ' before; run "vobjects db contract" when no older engine is left',
-    schema_phase.State.TOO_NEW: 'a newer release has contracted the database;'
+    schema_phase.Phase.TOO_NEW: 'a newer release has contracted the database;'
     ' engines of this one cannot use it any more',
 }
 
@@ -104,7 +104,7 @@ def _contract(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    if schema_phase.state(target) is not schema_phase.State.CONTRACT:
+    if schema_phase.phase_of(target) is not schema_phase.Phase.CONTRACT:
         # Raises an error if the database is not ready to be contracted; does
         # nothing if it is contracted already.
         schema_phase.contract(target, conf)
@@ -121,9 +121,9 @@ def _check(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    found = schema_phase.state(target)
+    found = schema_phase.phase_of(target)
     _say(_STATES[found])
-    if found is schema_phase.State.CONTRACT:
+    if found is schema_phase.Phase.CONTRACT:
         for member in schema_phase.older_engines(target, conf):
             _say(f'older: {member.label} (release {member.release})')
     return found.value
@@ -179,7 +179,7 @@ def _purge(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    if schema_phase.state(target) is schema_phase.State.EXPAND:
+    if schema_phase.phase_of(target) is schema_phase.Phase.EXPAND:
         raise schema_phase.NotExpandedError
     until = purge.before(target, options.older_than)
     if options.dry_run:
@@ -197,7 +197,7 @@ def _rotate_keys(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    _say(f'{delegations.renew(conf, target)} credentials encrypted anew')
+    _say(f'{manager.rotate_keys(conf, target)} credentials encrypted anew')
     return 0
 
 

@@ -180,12 +180,12 @@ class Reaper:
         now = time.monotonic()
         if now >= self._forget_at:
             self._forget_at = now + FORGET_EVERY
-            self._run.database.write(idempotency.forget)
+            self._run.database.write(idempotency.delete_old)
 
     def _resume_forgotten(self) -> bool:
         """Wake actions whose dependencies have all ended; a safety net."""
         with self._run.database.reader() as session:
-            forgotten = dependencies.forgotten(session)
+            forgotten = dependencies.resumable(session)
         woken = False
         for action_id in forgotten:
 

@@ -217,7 +217,7 @@ class Scheduler:
         woken = False
         if table.is_forced(request):
             woken = cancellation.supersede(
-                self.run, session, actions.in_the_way(session, action)
+                self.run, session, actions.blockers(session, action)
             )
         blocked_on = locks.acquire(
             session, action.id, kind.wants(action, request)

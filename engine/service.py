@@ -48,8 +48,7 @@ from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.queues import base as queues
-from engine.trusts import base as delegations
-from engine.trusts import revoker
+from engine.trusts import manager, revoker
 from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.objects.manifest import Manifest, local
@@ -122,7 +121,7 @@ class Engine:
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, self.database),
-            delegations=delegations.Delegations(conf, self.database),
+            trusts=manager.TrustManager(conf, self.database),
             cap=self._cap,
             speaks=speaks,
             wake=self._wake,
@@ -164,7 +163,7 @@ class Engine:
         )
         self.purger = purger.Purger(conf, self.database, self._is_first)
         self.revoker = revoker.Revoker(
-            self.runtime.delegations,
+            self.runtime.trusts,
             conf.receivers.revoke_interval,
             self._is_first,
         )
@@ -227,14 +226,14 @@ def check_schema(target: database.Database) -> None:
 
     :raises SchemaError: explains the mismatch
     """
-    found = schema_phase.state(target)
-    if found is schema_phase.State.EXPAND:
+    found = schema_phase.phase_of(target)
+    if found is schema_phase.Phase.EXPAND:
         revision = migrations.current(target) or 'empty'
         raise SchemaError(
             f'the database is {revision} and this release needs revision'
             f' {migrations.head()}; run "vobjects db expand"'
         )
-    if found is schema_phase.State.TOO_NEW:
+    if found is schema_phase.Phase.TOO_NEW:
         raise SchemaError(
             'a newer release has contracted the database: this one cannot use'
             ' it any more'

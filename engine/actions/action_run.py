@@ -66,7 +66,7 @@ class Kind:
     """
 
     stages: Mapping[str, Stage]
-    wants: Callable[[models.Action, objects.Request], list[locks.Want]]
+    wants: Callable[[models.Action, objects.Request], list[locks.LockRequest]]
     abandon: Abandon
 
 

@@ -160,7 +160,7 @@ def let_go(session: orm.Session, action: models.Action) -> bool:
     :param action: a locked action with a hook
     :returns: whether any engine can claim it now
     """
-    if actions.let_go(session, action.id, LET_GO):
+    if actions.resume(session, action.id, LET_GO):
         return True
     if action.stage == TELL and action.status in ('READY', 'RUNNING'):
         action.data = {**action.data, 'let_go': True}

@@ -16,7 +16,7 @@ def check(job: action_run.Work, session: orm.Session) -> None:
     if (action_run.given(job.request, 'params') or {}).get(
         'delete_check_action'
     ):
-        actions.forget(session, job.action.target, 'CLUSTER_CHECK')
+        actions.delete_ended(session, job.action.target, 'CLUSTER_CHECK')
     steps.begin(job, session, 'CHECKING', 'Check in progress')
     steps.wait(job, session, _checks(job, session), checked)
 

@@ -15,7 +15,7 @@ from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from engine.queues import base as queues
-from engine.trusts import base as delegations
+from engine.trusts import manager
 from vobjects.clustering.context import RequestContext
 from vobjects.objects.manifest import Manifest
 
@@ -38,7 +38,7 @@ class Runtime:
     policy_types: policies.Registry
     events: recorder.Recorder
     queues: queues.Queues
-    delegations: delegations.Delegations
+    trusts: manager.TrustManager
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None
@@ -51,8 +51,8 @@ class Runtime:
 
         :raises vobjects.clustering.errors.ClusteringError: it cannot
         """
-        if self.provider.delegated is not None:
-            self.delegations.admit(context)
+        if self.provider.for_user is not None:
+            self.trusts.ensure_project_trust(context)
 
     def cloud_of(
         self, user: str | None, project: str | None
@@ -64,12 +64,12 @@ class Runtime:
         :raises engine.providers.base.ProviderError: the permissions cannot be
             used
         """
-        if self.provider.delegated is None:
+        if self.provider.for_user is None:
             return self.provider
-        delegation = self.delegations.of(user, project)
-        if delegation is None:
+        authorization = self.trusts.authorization(user, project)
+        if authorization is None:
             return self.provider
-        return self.provider.delegated(delegation)
+        return self.provider.for_user(authorization)
 
     def node_limit(self) -> int:
         """Return the maximum number of nodes in a cluster."""

@@ -26,23 +26,30 @@ from engine.db import locks, models
 from vobjects.clustering import consts
 
 
-def _cluster_locks(action: models.Action, request: Any) -> list[locks.Want]:
-    return [locks.Want(models.Cluster, action.target)]
+def _cluster_locks(
+    action: models.Action, request: Any
+) -> list[locks.LockRequest]:
+    return [locks.LockRequest(models.Cluster, action.target)]
 
 
-def _node_locks(action: models.Action, request: Any) -> list[locks.Want]:
+def _node_locks(
+    action: models.Action, request: Any
+) -> list[locks.LockRequest]:
     """Return the locks of a node action; see :mod:`engine.db.locks`.
 
     A forced deletion does not wait for the cluster.
     """
-    wants = [locks.Want(models.Node, action.target)]
+    wants = [locks.LockRequest(models.Node, action.target)]
     if (
         action.cause == consts.CAUSE_REQUEST
         and action.cluster_id is not None
         and not is_forced(request)
     ):
         wants.insert(
-            0, locks.Want(models.Cluster, action.cluster_id, exclusive=False)
+            0,
+            locks.LockRequest(
+                models.Cluster, action.cluster_id, exclusive=False
+            ),
         )
     return wants
 

@@ -13,7 +13,7 @@
 
 ``pause`` sets a time before which no engine claims the action again. It can
 also move the action to WAITING_LIFECYCLE_COMPLETION. An engine claims such an
-action when that time has come; ``let_go`` makes it READY earlier.
+action when that time has come; ``resume`` makes it READY earlier.
 
 Each arrow is one conditional UPDATE, which changes nothing if the action is in
 another status than expected. A :class:`Claim` identifies the engine that runs
@@ -321,7 +321,7 @@ def pause(
         raise ClaimLostError(claimed.action_id)
 
 
-def let_go(session: orm.Session, action_id: str, reason: str) -> bool:
+def resume(session: orm.Session, action_id: str, reason: str) -> bool:
     """Make an action ready that waits for its lifecycle hook.
 
     :param reason: the new status reason
@@ -427,7 +427,7 @@ def unfinished(session: orm.Session, target: str) -> Sequence[models.Action]:
     ).all()
 
 
-def in_the_way(
+def blockers(
     session: orm.Session, deletion: models.Action
 ) -> Sequence[models.Action]:
     """Return the unfinished actions that a forced deletion must end first."""
@@ -455,7 +455,7 @@ def claims_of(session: orm.Session, owner: str) -> list[Claim]:
     return [Claim(id_, owner, number) for id_, number in rows]
 
 
-def forget(session: orm.Session, target: str, kind: str) -> None:
+def delete_ended(session: orm.Session, target: str, kind: str) -> None:
     """Delete the succeeded and failed actions of a kind on a target."""
     statements.change(
         session,

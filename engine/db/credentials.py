@@ -34,7 +34,7 @@ def get(session: orm.Session, receiver_id: str) -> str | None:
     return row.sealed if row else None
 
 
-def left(session: orm.Session, after: str) -> Sequence[str]:
+def unused(session: orm.Session, after: str) -> Sequence[str]:
     """Return a batch of IDs of deleted receivers that left a credential.
 
     :param after: the last ID of the previous batch
@@ -51,7 +51,7 @@ def left(session: orm.Session, after: str) -> Sequence[str]:
     return session.scalars(query).all()
 
 
-def forget(session: orm.Session, receiver_id: str) -> None:
+def delete(session: orm.Session, receiver_id: str) -> None:
     """Delete a credential that was revoked."""
     statements.change(
         session,
@@ -59,7 +59,7 @@ def forget(session: orm.Session, receiver_id: str) -> None:
     )
 
 
-def renew(
+def reencrypt(
     session: orm.Session,
     model: Any,
     after: str,

@@ -38,7 +38,7 @@ LOG = logging.getLogger(__name__)
 
 Result = TypeVar('Result')
 
-#: Seconds that a writer waits for its turn on SQLite.
+#: Seconds that a writer on SQLite waits for the other writers.
 WRITE_TIMEOUT = 30
 
 #: Milliseconds that a connection outside the writer queue waits for SQLite's
@@ -166,8 +166,8 @@ class Database:
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
         self._reading = _for_reading(conf, self.engine)
         self._readers = orm.sessionmaker(self._reading, expire_on_commit=False)
-        self._turns = (
-            writer_queue.Turns() if self.dialect == 'sqlite' else None
+        self._writers = (
+            writer_queue.WriterQueue() if self.dialect == 'sqlite' else None
         )
         reachability = Reachability(self.engine.url)
         for each in {self.engine, self._reading}:
@@ -202,7 +202,7 @@ class Database:
         until = time.monotonic() + WRITE_TIMEOUT
         with (
             _REACHED,
-            self._turn(until, urgent),
+            self._writer_slot(until, urgent),
             self._sessions.begin() as session,
         ):
             session.connection(execution_options={WRITES: True, UNTIL: until})
@@ -210,12 +210,12 @@ class Database:
         for call in session.info.get(_AT_COMMIT, ()):
             call()
 
-    def _turn(
+    def _writer_slot(
         self, until: float, urgent: bool
     ) -> contextlib.AbstractContextManager[None]:
-        if self._turns is None:
+        if self._writers is None:
             return contextlib.nullcontext()
-        return self._turns.turn(until, urgent=urgent)
+        return self._writers.slot(until, urgent=urgent)
 
     def write(
         self, work: Callable[[orm.Session], Result], *, urgent: bool = False

@@ -91,7 +91,7 @@ def unfinished_children(session: orm.Session, action_id: str) -> list[str]:
     return list(session.scalars(_UNFINISHED, {'parent': action_id}))
 
 
-def forgotten(session: orm.Session) -> list[str]:
+def resumable(session: orm.Session) -> list[str]:
     """Return the IDs of WAITING actions without unfinished dependencies."""
     child = orm.aliased(models.Action)
     pending = (

@@ -16,7 +16,7 @@ from sqlalchemy import ForeignKey, Index, String, orm
 from engine.db import actions, clock, models, statements
 
 
-class Registered(models.Base):
+class HealthRegistration(models.Base):
     """A cluster whose nodes are checked periodically.
 
     :ivar interval: seconds between two checks
@@ -50,7 +50,7 @@ def register(
     :param interval: seconds between two checks
     :param enabled: whether engines run the checks
     """
-    row = get(session, cluster_id) or Registered(cluster_id=cluster_id)
+    row = get(session, cluster_id) or HealthRegistration(cluster_id=cluster_id)
     row.due = actions.later(clock.now(session), interval)
     row.policy_id = policy_id
     row.enabled = enabled
@@ -63,25 +63,28 @@ def unregister(session: orm.Session, cluster_id: str) -> None:
     """Stop the health checks of a cluster."""
     statements.change(
         session,
-        sqlalchemy.delete(Registered).where(
-            Registered.cluster_id == cluster_id
+        sqlalchemy.delete(HealthRegistration).where(
+            HealthRegistration.cluster_id == cluster_id
         ),
     )
 
 
-def get(session: orm.Session, cluster_id: str) -> Registered | None:
+def get(session: orm.Session, cluster_id: str) -> HealthRegistration | None:
     """Return the row of a cluster and lock it until the transaction ends."""
     return session.get(
-        Registered, cluster_id, populate_existing=True, with_for_update=True
+        HealthRegistration,
+        cluster_id,
+        populate_existing=True,
+        with_for_update=True,
     )
 
 
 def due(session: orm.Session) -> str | None:
     """Return the ID of the cluster that has been due for longest."""
     return session.scalar(
-        sqlalchemy.select(Registered.cluster_id)
+        sqlalchemy.select(HealthRegistration.cluster_id)
         .where(_is_free())
-        .order_by(Registered.due)
+        .order_by(HealthRegistration.due)
         .limit(1)
     )
 
@@ -92,8 +95,8 @@ def seconds_to_next(session: orm.Session) -> float | None:
     :returns: None if no cluster is enabled
     """
     time: datetime.datetime | None = session.scalar(
-        sqlalchemy.select(sqlalchemy.func.min(Registered.due)).where(
-            Registered.enabled.is_(True)
+        sqlalchemy.select(sqlalchemy.func.min(HealthRegistration.due)).where(
+            HealthRegistration.enabled.is_(True)
         )
     )
     if time is None:
@@ -115,8 +118,8 @@ def claim(session: orm.Session, cluster_id: str, owner: str) -> bool:
     next_ = actions.later(clock.now(session), row.interval)
     claimed = statements.change(
         session,
-        sqlalchemy.update(Registered)
-        .where(Registered.cluster_id == cluster_id, _is_free(), alive)
+        sqlalchemy.update(HealthRegistration)
+        .where(HealthRegistration.cluster_id == cluster_id, _is_free(), alive)
         .values(owner=owner, due=next_),
     )
     return claimed > 0
@@ -132,21 +135,24 @@ def release(
     session: orm.Session, owner: str, cluster_id: str | None = None
 ) -> None:
     """Release a service's claim on one cluster, or on all of them."""
-    condition = Registered.owner == owner
+    condition = HealthRegistration.owner == owner
     if cluster_id is not None:
-        condition &= Registered.cluster_id == cluster_id
+        condition &= HealthRegistration.cluster_id == cluster_id
     statements.change(
         session,
-        sqlalchemy.update(Registered).where(condition).values(owner=None),
+        sqlalchemy.update(HealthRegistration)
+        .where(condition)
+        .values(owner=None),
     )
 
 
 def _is_free() -> sqlalchemy.ColumnElement[bool]:
     living = sqlalchemy.select(models.Service.id)
     return sqlalchemy.and_(
-        Registered.enabled.is_(True),
-        Registered.due <= clock.utcnow(),
+        HealthRegistration.enabled.is_(True),
+        HealthRegistration.due <= clock.utcnow(),
         sqlalchemy.or_(
-            Registered.owner.is_(None), Registered.owner.not_in(living)
+            HealthRegistration.owner.is_(None),
+            HealthRegistration.owner.not_in(living),
         ),
     )

@@ -21,7 +21,7 @@ from vobjects.rpc import fleet_types, serializer
 
 #: Seconds to keep a record: longer than any client waits for a response, and
 #: longer than a broker keeps a message that was read.
-KEPT = 600
+RETENTION = 600
 
 
 def record(
@@ -41,7 +41,11 @@ def record(
     readers = spoken if spoken and answered.obj_name() in spoken else None
     statements.insert(
         session,
-        [models.Call(id=call, answered=serializer.to_wire(answered, readers))],
+        [
+            models.RecordedCall(
+                id=call, answered=serializer.to_wire(answered, readers)
+            )
+        ],
     )
 
 
@@ -49,7 +53,7 @@ def recall(
     session: orm.Session, call: str
 ) -> fleet_types.RecordedResponse | None:
     """Return the recorded response of a call, or None if there is none."""
-    found = session.get(models.Call, call)
+    found = session.get(models.RecordedCall, call)
     if found is None:
         return None
     answered: fleet_types.RecordedResponse = serializer.from_wire(
@@ -58,9 +62,11 @@ def recall(
     return answered
 
 
-def forget(session: orm.Session, kept: float = KEPT) -> None:
+def delete_old(session: orm.Session, kept: float = RETENTION) -> None:
     """Delete records that are older than ``kept`` seconds."""
     past = clock.now(session) - datetime.timedelta(seconds=kept)
     session.execute(
-        sqlalchemy.delete(models.Call).where(models.Call.created_at < past)
+        sqlalchemy.delete(models.RecordedCall).where(
+            models.RecordedCall.created_at < past
+        )
     )

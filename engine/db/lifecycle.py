@@ -12,7 +12,7 @@ from sqlalchemy import Index, String, orm
 from engine.db import clock, health, models, statements
 
 #: Seconds after which an unhandled event is deleted.
-KEPT = 3600
+RETENTION = 3600
 
 
 class ServerEvent:
@@ -49,7 +49,7 @@ def report(session: orm.Session, server_id: str, type_: str) -> bool:
 
     :returns: whether the event was stored
     """
-    row = health.Registered
+    row = health.HealthRegistration
     concerned = session.scalar(
         sqlalchemy.select(models.Node.id)
         .join(row, row.cluster_id == models.Node.cluster_id)
@@ -58,18 +58,18 @@ def report(session: orm.Session, server_id: str, type_: str) -> bool:
     )
     if concerned is None:
         return False
-    forget_old(session, LifecycleEvent)
+    delete_old(session, LifecycleEvent)
     session.add(LifecycleEvent(server_id=server_id, type=type_))
     session.flush()
     return True
 
 
-def forget_old(session: orm.Session, model: Any) -> None:
-    """Delete the events that are older than :data:`KEPT` seconds.
+def delete_old(session: orm.Session, model: Any) -> None:
+    """Delete the events that are older than :data:`RETENTION` seconds.
 
     :param model: the mapped class of the events
     """
-    since = clock.now(session) - datetime.timedelta(seconds=KEPT)
+    since = clock.now(session) - datetime.timedelta(seconds=RETENTION)
     statements.change(
         session, sqlalchemy.delete(model).where(model.created_at < since)
     )

@@ -59,7 +59,7 @@ _WAKE = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Want:
+class LockRequest:
     """A lock that an action needs.
 
     :ivar kind: the mapped class of the resource
@@ -72,7 +72,7 @@ class Want:
 
 
 def acquire(
-    session: orm.Session, action_id: str, wants: Iterable[Want]
+    session: orm.Session, action_id: str, wants: Iterable[LockRequest]
 ) -> str | None:
     """Take all locks, or none.
 
@@ -129,7 +129,7 @@ def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
     return statements.change(session, _WAKE, {'ids': ids}) > 0
 
 
-def _enter(session: orm.Session, want: Want) -> bool:
+def _enter(session: orm.Session, want: LockRequest) -> bool:
     """Lock the resource's own row until the transaction ends."""
     query = _entrance(want.kind)
     return session.scalar(query, {'resource': want.resource_id}) is not None

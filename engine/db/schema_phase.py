@@ -29,7 +29,7 @@ from vobjects.clustering import topics
 from vobjects.rpc import fleet
 
 
-class State(enum.Enum):
+class Phase(enum.Enum):
     """The next step for a database; its value is the exit code of ``check``.
 
     As with every command, 1 means failure and 2 invalid input.
@@ -65,7 +65,7 @@ class NotExpandedError(exceptions.FleetError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Phases:
+class Chains:
     """The two migration chains of one release.
 
     :ivar expand: the chain that adds
@@ -77,22 +77,22 @@ class Phases:
 
 
 #: The chains of this release.
-OWN = Phases()
+CHAINS = Chains()
 
 
-def state(target: database.Database, phases: Phases = OWN) -> State:
+def phase_of(target: database.Database, phases: Chains = CHAINS) -> Phase:
     """Return the next step for a database."""
     if migrations.is_behind(target, phases.expand):
-        return State.EXPAND
+        return Phase.EXPAND
     if not phases.contract.knows(migrations.current(target, phases.contract)):
-        return State.TOO_NEW
+        return Phase.TOO_NEW
     if migrations.is_behind(target, phases.contract):
-        return State.CONTRACT
-    return State.UP_TO_DATE
+        return Phase.CONTRACT
+    return Phase.UP_TO_DATE
 
 
 def contract(
-    target: database.Database, conf: cfg.ConfigOpts, phases: Phases = OWN
+    target: database.Database, conf: cfg.ConfigOpts, phases: Chains = CHAINS
 ) -> None:
     """Drop what only engines of older releases used.
 

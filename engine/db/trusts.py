@@ -92,7 +92,7 @@ def touch(session: orm.Session, id_: str) -> bool:
     return statements.change(session, statement) > 0
 
 
-def refuse(session: orm.Session, id_: str) -> None:
+def mark_refused(session: orm.Session, id_: str) -> None:
     """Record that Keystone rejects a trust, so that it gets replaced."""
     statements.change(
         session,

@@ -6,8 +6,8 @@ after a delay of up to a tenth of a second. If many processes retry, some of
 them can wait for seconds: long enough to miss an engine's heartbeat. Therefore
 the threads of a process queue here, and only the first of them competes with
 other processes. It retries often (:func:`begin`). A process that has written
-for :data:`STINT` seconds pauses for a moment, so that another process can take
-its turn.
+for :data:`MAX_BURST` seconds pauses for a moment, so that another process can
+take its turn.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ from typing import Any
 
 #: Seconds that one process may write without a pause, and the seconds of that
 #: pause: longer than the time between two attempts.
-STINT = 0.1
+MAX_BURST = 0.1
 PAUSE = 0.01
 
 #: Milliseconds of SQLite's own busy timeout. It retries after 1, 2 and 5.
-LOOK = 8
+BUSY_TIMEOUT = 8
 
 
-class Turns:
+class WriterQueue:
     """A lock that is granted in the order of the requests."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._waiting: collections.deque[threading.Lock] = collections.deque()
-        self._taken = False
-        self._since = 0.0
+        self._is_busy = False
+        self._writing_since = 0.0
 
     @contextlib.contextmanager
-    def turn(self, until: float, *, urgent: bool = False) -> Iterator[None]:
-        """Run the block when it is the caller's turn or the time is up.
+    def slot(self, until: float, *, urgent: bool = False) -> Iterator[None]:
+        """Run the block as the only writer, or when the time is up.
 
         :param until: a monotonic time
         :param urgent: go before all other waiting threads
         """
-        mine = self._take(until, urgent)
+        has_slot = self._acquire(until, urgent)
         try:
             yield
         finally:
-            if mine:
-                self._pass_on()
+            if has_slot:
+                self._release()
 
-    def _take(self, until: float, urgent: bool) -> bool:
+    def _acquire(self, until: float, urgent: bool) -> bool:
         with self._guard:
-            if not self._taken:
-                self._taken = True
-                self._since = time.monotonic()
+            if not self._is_busy:
+                self._is_busy = True
+                self._writing_since = time.monotonic()
                 return True
             ticket = threading.Lock()
             ticket.acquire()
@@ -69,18 +69,18 @@ class Turns:
                 if ticket in self._waiting:
                     self._waiting.remove(ticket)
                     return False
-            # The turn was passed to this thread at the last moment.
-        if time.monotonic() - self._since > STINT:
+            # This thread became the writer at the last moment.
+        if time.monotonic() - self._writing_since > MAX_BURST:
             time.sleep(PAUSE)
-            self._since = time.monotonic()
+            self._writing_since = time.monotonic()
         return True
 
-    def _pass_on(self) -> None:
+    def _release(self) -> None:
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
             else:
-                self._taken = False
+                self._is_busy = False
 
 
 def begin(cursor: Any, until: float) -> None:
@@ -90,8 +90,8 @@ def begin(cursor: Any, until: float) -> None:
     :param until: a monotonic time; the first attempt is always made
     :raises sqlite3.OperationalError: the time is up, or another error
     """
-    ((usual,),) = cursor.execute('PRAGMA busy_timeout').fetchall()
-    cursor.execute(f'PRAGMA busy_timeout = {LOOK}')
+    ((busy_timeout,),) = cursor.execute('PRAGMA busy_timeout').fetchall()
+    cursor.execute(f'PRAGMA busy_timeout = {BUSY_TIMEOUT}')
     try:
         while True:
             try:
@@ -103,4 +103,4 @@ def begin(cursor: Any, until: float) -> None:
             else:
                 return
     finally:
-        cursor.execute(f'PRAGMA busy_timeout = {usual}')
+        cursor.execute(f'PRAGMA busy_timeout = {busy_timeout}')

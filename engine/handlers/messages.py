@@ -60,7 +60,7 @@ class MessageHandlers(common.Handlers):
             raise errors.BadRequest(
                 'Notifying non-message receiver is not allowed.'
             )
-        self.run.delegations.check(receiver.id)
+        self.run.trusts.check_receiver(receiver.id)
         try:
             for _ in range(ROUNDS):
                 if not self._empty(context, receiver):

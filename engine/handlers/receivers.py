@@ -63,7 +63,9 @@ class ReceiverHandlers(common.Handlers):
         endpoint = common.given(request, 'endpoint') or ''
         if request.type == 'webhook':
             return self._create_webhook(context, request, values, endpoint)
-        with self.run.delegations.granted(context, values['id']) as sealed:
+        with self.run.trusts.create_credential(
+            context, values['id']
+        ) as sealed:
             channel = messages.open_channel(
                 self.run, context.project_id, values['id'], endpoint
             )
@@ -107,7 +109,9 @@ class ReceiverHandlers(common.Handlers):
         # Before the request to Keystone.
         with self.run.database.reader() as session:
             _referenced(session, context, identity)
-        with self.run.delegations.granted(context, values['id']) as sealed:
+        with self.run.trusts.create_credential(
+            context, values['id']
+        ) as sealed:
             return self.commit(body)
 
     def _added(
@@ -179,8 +183,8 @@ class ReceiverHandlers(common.Handlers):
 
         self.commit(body)
         try:
-            self.run.delegations.revoke(row.id)
-        except keystone.Silent as error:
+            self.run.trusts.revoke(row.id)
+        except keystone.KeystoneUnavailable as error:
             LOG.warning('Receiver %s is revoked later: %s', row.id, error)
 
     @handles(requests.WebhookTriggerRequest)
@@ -198,7 +202,7 @@ class ReceiverHandlers(common.Handlers):
             {**row.params, **request.params},
             request.body,
         )
-        self.run.delegations.check(row.id)
+        self.run.trusts.check_receiver(row.id)
         return triggers.start(
             triggers.starter(self.run), row, asked, context.request_id
         )

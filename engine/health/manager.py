@@ -333,7 +333,9 @@ def _shown(patient: probes.Patient) -> str:
 
 def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
     """Return the health policy of a cluster if it is enabled."""
-    row = session.get(health.Registered, cluster_id, populate_existing=True)
+    row = session.get(
+        health.HealthRegistration, cluster_id, populate_existing=True
+    )
     if row is None or not row.enabled:
         return None
     binding = bindings.get(session, cluster_id, row.policy_id)

@@ -10,7 +10,7 @@ attached if the cloud lacks a feature that it needs.
 ::
 
     ProviderError                the operation failed; message for users
-    ├── NotDelegated             not allowed to act for this user
+    ├── NotAuthorized            not allowed to act for this user
     └── NotFound                 the resource does not exist
         ├── ServerNotFound
         ├── StackNotFound
@@ -41,7 +41,7 @@ class ProviderError(Exception):
     """Raised when an operation of the cloud failed."""
 
 
-class NotDelegated(ProviderError):
+class NotAuthorized(ProviderError):
     """Raised when the service is not allowed to act for a user."""
 
 
@@ -296,7 +296,7 @@ class Containers(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Delegation:
+class Authorization:
     """The right to act for a user in a project.
 
     :ivar id: a unique ID
@@ -310,7 +310,7 @@ class Delegation:
 class Provider(Protocol):
     """A cloud, or one region of it. Missing features are None.
 
-    :ivar delegated: returns the cloud with the permissions of a user in a
+    :ivar for_user: returns the cloud with the permissions of a user in a
         project, and raises ProviderError; None: the cloud is the same for all
         users
     """
@@ -323,7 +323,7 @@ class Provider(Protocol):
     hosts: locations.Hosts | None
     load_balancers: load_balancing.LoadBalancers | None
     lifecycle: lifecycle.Events | None
-    delegated: Callable[[Delegation], Provider] | None
+    for_user: Callable[[Authorization], Provider] | None
 
     def in_region(self, name: str) -> Provider:
         """Return another region of the same cloud.

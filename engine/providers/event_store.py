@@ -13,7 +13,7 @@ from engine.db import database, statements
 from engine.providers import lifecycle
 
 
-class KeptEvents:
+class EventStore:
     """Events from a table; see :class:`engine.providers.lifecycle.Events`.
 
     :param model: the mapped class, with ``id``, ``server_id`` and ``type``

@@ -3,9 +3,10 @@
 
 ::
 
-    base       credentials of receivers, which act for their owners
-    projects   acting in a cloud for users in their projects
-    trusts     trusts in Keystone, used by both
-    box        encryption of stored credentials
-    revoker    revocation of unused credentials
+    manager      credentials of receivers, which act for their owners
+    projects     trusts by which engines act in the projects of users
+    keystone     trusts in Keystone, used by both
+    encryption   encryption of stored credentials
+    revoker      revocation of unused credentials
+    conf         the options [receivers]
 """

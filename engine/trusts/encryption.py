@@ -14,69 +14,76 @@ from cryptography import fernet
 from vobjects import exceptions
 
 
-class BadKey(exceptions.VobjectsError):
+class InvalidKey(exceptions.VobjectsError):
     """Raised for a missing or invalid encryption key."""
 
 
-class Unreadable(exceptions.VobjectsError):
+class DecryptionError(exceptions.VobjectsError):
     """Raised when no key decrypts a text, or it belongs to another row."""
 
 
-class Box:
+class Encryptor:
     """Encrypts with the first key, and decrypts with any key.
 
     :param keys: the value of ``[receivers] encryption_keys``
-    :raises BadKey: the message tells how to create a key, and does not contain
-        the invalid one
+    :raises InvalidKey: the message tells how to create a key, and does not
+        contain the invalid one
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
         if not keys:
-            raise BadKey(
+            raise InvalidKey(
                 '[receivers] encryption_keys is needed to keep the credentials'
                 ' of receivers; make a key with: python3 -c "from'
                 ' cryptography.fernet import Fernet;'
                 ' print(Fernet.generate_key().decode())"'
             )
-        found = []
+        fernets = []
         for number, key in enumerate(keys, 1):
             try:
-                found.append(fernet.Fernet(key))
+                fernets.append(fernet.Fernet(key))
             except ValueError:
-                raise BadKey(
+                raise InvalidKey(
                     f'[receivers] encryption_keys: key {number} is not 32'
                     ' bytes in URL-safe base64'
                 ) from None
-        self._fernet = fernet.MultiFernet(found)
+        self._fernet = fernet.MultiFernet(fernets)
 
-    def seal(self, place: str, text: str) -> str:
+    def encrypt(self, row_id: str, text: str) -> str:
         """Return the encrypted text.
 
-        :param place: identifies the row that stores it
+        :param row_id: identifies the row that stores it
         """
-        content = json.dumps([place, text]).encode()
+        content = json.dumps([row_id, text]).encode()
         return self._fernet.encrypt(content).decode()
 
-    def open(self, place: str, sealed: str) -> str:
+    def decrypt(self, row_id: str, ciphertext: str) -> str:
         """Return the decrypted text.
 
-        :param place: as given to :meth:`seal`
-        :raises Unreadable: no key decrypts it, or it belongs to another row
+        :param row_id: as given to :meth:`encrypt`
+        :raises DecryptionError: no key decrypts it, or it belongs to another
+            row
         """
         try:
-            found, text = json.loads(self._fernet.decrypt(sealed.encode()))
+            stored_id, text = json.loads(
+                self._fernet.decrypt(ciphertext.encode())
+            )
         except (fernet.InvalidToken, ValueError):
-            raise Unreadable('no key of [receivers] opens it') from None
-        if found != place:
-            raise Unreadable('it belongs to another row')
+            raise DecryptionError(
+                'no key of [receivers] encryption_keys decrypts it'
+            ) from None
+        if stored_id != row_id:
+            raise DecryptionError('it belongs to another row')
         return str(text)
 
-    def renew(self, sealed: str) -> str:
+    def rotate(self, ciphertext: str) -> str:
         """Return the text encrypted with the first key.
 
-        :raises Unreadable: no key decrypts it
+        :raises DecryptionError: no key decrypts it
         """
         try:
-            return self._fernet.rotate(sealed.encode()).decode()
+            return self._fernet.rotate(ciphertext.encode()).decode()
         except fernet.InvalidToken:
-            raise Unreadable('no key of [receivers] opens it') from None
+            raise DecryptionError(
+                'no key of [receivers] encryption_keys decrypts it'
+            ) from None

@@ -34,24 +34,25 @@ _NO_SCOPE = dict.fromkeys(
 )
 
 
-class BadAccount(exceptions.VobjectsError):
+class InvalidAccount(exceptions.VobjectsError):
     """Raised when the account of ``[receivers]`` cannot act for users."""
 
 
-class Refused(exceptions.VobjectsError):
+class TrustRejected(exceptions.VobjectsError):
     """Raised when Keystone rejects a request; the message has its reason."""
 
 
-class Silent(exceptions.VobjectsError):
+class KeystoneUnavailable(exceptions.VobjectsError):
     """Raised when Keystone does not respond, or rejects the account."""
 
 
-class Trusts:
+class KeystoneTrusts:
     """Creates, uses and deletes trusts.
 
     :param conf: the configuration, with ``[receivers]``; Keystone is not
         called yet
-    :raises BadAccount: the account does not authenticate by name and password
+    :raises InvalidAccount: the account does not authenticate by name and
+        password
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -61,7 +62,7 @@ class Trusts:
             self._account = self._plugin()
             self._plugin(trust_id='none yet')
         except (keystone.ClientException, TypeError) as error:
-            raise BadAccount(f'[{GROUP}]: {error}') from None
+            raise InvalidAccount(f'[{GROUP}]: {error}') from None
         self._identity = adapter.Adapter(
             self._session,
             auth=self._account,
@@ -105,9 +106,9 @@ class Trusts:
                 },
             )
         except keystone.HTTPClientError as error:
-            raise Refused(str(error)) from None
+            raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
-            raise Silent(str(error)) from None
+            raise KeystoneUnavailable(str(error)) from None
         return str(answer.json()['trust']['id'])
 
     @concurrency_limit.released()
@@ -123,9 +124,9 @@ class Trusts:
             )
         except keystone.HTTPClientError as error:
             self._our_id()  # check whether the account's password is the cause
-            raise Refused(str(error)) from None
+            raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
-            raise Silent(str(error)) from None
+            raise KeystoneUnavailable(str(error)) from None
         return found
 
     @concurrency_limit.released()
@@ -144,7 +145,7 @@ class Trusts:
             self._our_id()
             # The account is valid, so the trust is no longer usable.
         except keystone.ClientException as error:
-            raise Silent(str(error)) from None
+            raise KeystoneUnavailable(str(error)) from None
 
     def _our_id(self) -> str:
         """Return the ID of the service's account.
@@ -154,7 +155,7 @@ class Trusts:
         try:
             return str(self._account.get_access(self._session).user_id)
         except keystone.ClientException as error:
-            raise Silent(str(error)) from None
+            raise KeystoneUnavailable(str(error)) from None
 
     def _plugin(self, trust_id: str | None = None) -> Any:
         scope = {**_NO_SCOPE, 'trust_id': trust_id} if trust_id else {}

@@ -33,7 +33,7 @@ LOG = logging.getLogger(__name__)
 KEPT_FOR = 3600.0
 
 
-class Projects:
+class ProjectTrusts:
     """Creates and uses the trusts of users for their projects.
 
     :param roles: the roles that users delegate; empty: all their roles
@@ -42,22 +42,23 @@ class Projects:
     def __init__(
         self,
         target: database.Database,
-        made: keystone.Trusts,
-        opened: encryption.Box,
+        trusts: keystone.KeystoneTrusts,
+        encryptor: encryption.Encryptor,
         roles: Sequence[str],
     ) -> None:
         self._database = target
-        self._trusts = made
-        self._box = opened
+        self._trusts = trusts
+        self._encryptor = encryptor
         self._roles = roles
 
-    def admit(self, context: RequestContext) -> None:
+    def ensure_trust(self, context: RequestContext) -> None:
         """Check that engines can do later what the caller requests.
 
         :param context: the context of the request, with the caller's token
-        :raises engine.trusts.keystone.Refused: the caller is not allowed to
-            delegate
-        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        :raises engine.trusts.keystone.TrustRejected: the caller is not allowed
+            to delegate
+        :raises engine.trusts.keystone.KeystoneUnavailable: Keystone does not
+            respond
         """
         with self._database.reader() as session:
             known = table.get(session, context.user_id, context.project_id)
@@ -66,7 +67,7 @@ class Projects:
             return
         try:
             trust = self._trusts.create(context, self._roles)
-        except keystone.Refused:
+        except keystone.TrustRejected:
             if known is None or known.refused:
                 raise
             # This token has fewer rights than the one that created the trust.
@@ -74,18 +75,18 @@ class Projects:
         if not self._keep(context, known, trust):
             self._trusts.revoke(trust)
 
-    def of(
+    def authorization(
         self, user: str | None, project: str | None
-    ) -> providers.Delegation:
+    ) -> providers.Authorization:
         """Return the right to act for a user in a project.
 
-        :raises engine.providers.base.NotDelegated: there is no trust
+        :raises engine.providers.base.NotAuthorized: there is no trust
         """
         with self._database.reader() as session:
             row = table.get(session, user, project)
         if row is None:
-            raise _not_delegated(user, project)
-        return providers.Delegation(
+            raise _not_authorized(user, project)
+        return providers.Authorization(
             row.id, _Auth(self._trusts.url, lambda: self._access(row))
         )
 
@@ -126,7 +127,7 @@ class Projects:
                 id=id_,
                 user=context.user_id,
                 project=context.project_id,
-                sealed=self._box.seal(id_, trust),
+                sealed=self._encryptor.encrypt(id_, trust),
                 roles=sorted(self._roles or context.roles),
             )
             replaced = None if known is None else known.id
@@ -140,27 +141,31 @@ class Projects:
     def _access(self, row: table.ProjectTrust) -> access.AccessInfo:
         """Return a new token.
 
-        :raises engine.providers.base.NotDelegated: the trust is no longer
+        :raises engine.providers.base.NotAuthorized: the trust is no longer
             valid
         :raises engine.providers.base.ProviderError: Keystone does not respond
         """
         try:
-            return self._trusts.use(self._box.open(row.id, row.sealed))
-        except keystone.Silent as error:
+            return self._trusts.use(
+                self._encryptor.decrypt(row.id, row.sealed)
+            )
+        except keystone.KeystoneUnavailable as error:
             LOG.warning('Cannot act for user %s: %s', row.user, error)
             raise providers.ProviderError(
                 'the identity service could not be asked about user'
                 f' {row.user}'
             ) from None
-        except (keystone.Refused, encryption.Unreadable) as error:
+        except (keystone.TrustRejected, encryption.DecryptionError) as error:
             LOG.warning(
                 'The trust of user %s for project %s is refused: %s',
                 row.user,
                 row.project,
                 error,
             )
-            self._database.write(lambda session: table.refuse(session, row.id))
-            raise _not_delegated(row.user, row.project) from None
+            self._database.write(
+                lambda session: table.mark_refused(session, row.id)
+            )
+            raise _not_authorized(row.user, row.project) from None
 
 
 class _Auth(identity.BaseIdentityPlugin):
@@ -179,20 +184,20 @@ class _Auth(identity.BaseIdentityPlugin):
         return self._get()
 
 
-def _not_delegated(
+def _not_authorized(
     user: str | None, project: str | None
-) -> providers.NotDelegated:
-    return providers.NotDelegated(
+) -> providers.NotAuthorized:
+    return providers.NotAuthorized(
         f'the service may not act for user {user} in project {project} (any'
         ' more): log in as that user and update the cluster'
     )
 
 
-def refusal(
-    error: keystone.Refused | keystone.Silent,
+def client_error(
+    error: keystone.TrustRejected | keystone.KeystoneUnavailable,
 ) -> errors.ClusteringError:
     """Convert an error of Keystone to an error for the caller."""
-    if isinstance(error, keystone.Refused):
+    if isinstance(error, keystone.TrustRejected):
         return errors.Forbidden(
             'The identity service does not let you have the service act for'
             f' you: {error}'

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 
 from engine.db import database
-from engine.trusts import base, keystone
+from engine.trusts import keystone, manager
 
 LOG = logging.getLogger(__name__)
 
@@ -27,11 +27,11 @@ class Revoker:
 
     def __init__(
         self,
-        delegations: base.Delegations,
+        trusts: manager.TrustManager,
         interval: float,
         is_first: Callable[[], bool],
     ) -> None:
-        self._delegations = delegations
+        self._trusts = trusts
         self._interval = interval
         self._is_first = is_first
         self._stopping = threading.Event()
@@ -41,7 +41,7 @@ class Revoker:
 
     def start(self) -> None:
         """Start the thread, if an account is configured."""
-        if self._delegations.are_made:
+        if self._trusts.is_enabled:
             self._thread.start()
 
     def stop(self) -> None:
@@ -54,8 +54,8 @@ class Revoker:
         while not self._stopping.wait(self._interval):
             try:
                 if self._is_first():
-                    self._delegations.revoke_left()
-            except keystone.Silent as error:
+                    self._trusts.revoke_unused()
+            except keystone.KeystoneUnavailable as error:
                 LOG.warning('Could not revoke credentials: %s', error)
             except Exception as error:  # noqa: BLE001 - it is logged
                 database.report(LOG, error, 'Could not revoke credentials')

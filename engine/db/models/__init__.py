@@ -28,9 +28,9 @@ from engine.db.models.actions import Action, ActionDependency, Event, Lock
 from engine.db.models.base import TABLE_OPTIONS, Base, Owned, Time, new_id
 from engine.db.models.clusters import Cluster, Node, Profile, Project
 from engine.db.models.fleet import (
-    Call,
     ContractVersion,
     LedgerState,
+    RecordedCall,
     Service,
 )
 from engine.db.models.policies import ClusterPolicy, Policy
@@ -46,7 +46,6 @@ __all__ = [
     'Action',
     'ActionDependency',
     'Base',
-    'Call',
     'Cluster',
     'ClusterPolicy',
     'ContractVersion',
@@ -61,6 +60,7 @@ __all__ = [
     'ReceivedMessage',
     'Receiver',
     'ReceiverCredential',
+    'RecordedCall',
     'Service',
     'SimulatedMessage',
     'SimulatedServer',

@@ -50,7 +50,7 @@ class LedgerState(Base):
     held_manifest: orm.Mapped[dict[str, Any] | None]
 
 
-class Call(Base):
+class RecordedCall(Base):
     """The recorded response of a call that changed something."""
 
     __tablename__ = 'calls'

@@ -54,5 +54,5 @@ def load(
         events = notifications.Notifications(conf, target)
     found = provider.OpenStackProvider(conf, cloud, events)
     if conf.provider_openstack.account == 'project':
-        found.delegated = projects.Projects(found)
+        found.for_user = projects.UserClouds(found)
     return found

@@ -88,7 +88,7 @@ class Cloud:
         )
         return Cloud(self.options, other)
 
-    def acting_by(self, auth: Any) -> Cloud:
+    def as_user(self, auth: Any) -> Cloud:
         """Return the same region, accessed for another user.
 
         :param auth: a keystoneauth plugin
@@ -116,7 +116,7 @@ class Cloud:
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        with sdk_errors.explained('authenticate'):
+        with sdk_errors.converted('authenticate'):
             session: Any = self.region.get_session()
             session.auth.get_access(session)
 
@@ -130,7 +130,7 @@ class Cloud:
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        with sdk_errors.explained('list the regions'):
+        with sdk_errors.converted('list the regions'):
             session: Any = self.region.get_session()
             access = session.auth.get_access(session)
             return sorted(

@@ -23,7 +23,7 @@ class ServerGroups:
 
     def find(self, name_or_id: str) -> locations.ServerGroup | None:
         """Return a group; None if it does not exist."""
-        with sdk_errors.explained(f'look for the server group {name_or_id}'):
+        with sdk_errors.converted(f'look for the server group {name_or_id}'):
             answer = sdk_errors.checked(
                 self._cloud.compute.get(
                     '/os-server-groups', microversion=GROUPS
@@ -39,7 +39,7 @@ class ServerGroups:
         found = self.find(name)
         if found is None:
             sent = {'server_group': {'name': name, 'policy': policy}}
-            with sdk_errors.explained(f'create the server group {name}'):
+            with sdk_errors.converted(f'create the server group {name}'):
                 answer = sdk_errors.checked(
                     self._cloud.compute.post(
                         '/os-server-groups', json=sent, microversion=GROUPS
@@ -55,7 +55,7 @@ class ServerGroups:
     def delete(self, group_id: str) -> None:
         """Delete a group, if it exists."""
         try:
-            with sdk_errors.explained(f'delete the server group {group_id}'):
+            with sdk_errors.converted(f'delete the server group {group_id}'):
                 sdk_errors.checked(
                     self._cloud.compute.delete(f'/os-server-groups/{group_id}')
                 )
@@ -71,7 +71,7 @@ class Places:
 
     def zones(self) -> list[str]:
         """Return the names of the available zones."""
-        with sdk_errors.explained('list the availability zones'):
+        with sdk_errors.converted('list the availability zones'):
             answer = sdk_errors.checked(
                 self._cloud.compute.get('/os-availability-zone')
             )
@@ -102,17 +102,17 @@ class Hosts:
     def trouble(self, server_id: str) -> str:
         """Return why a server's hypervisor fails; empty if it is up."""
         what = f'show server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             name = _hypervisor(self._cloud, server_id)
         if not name and self._account is not self._cloud:
             # Here, 404 does not mean that the server was deleted.
-            with sdk_errors.explained(what):
+            with sdk_errors.converted(what):
                 name = _hypervisor(self._account, server_id)
         if not name:
             raise base.ProviderError(
                 f'the cloud does not say what server {server_id} runs on'
             )
-        with sdk_errors.explained(f'show the hypervisor {name}'):
+        with sdk_errors.converted(f'show the hypervisor {name}'):
             answer = sdk_errors.checked(
                 self._account.compute.get('/os-hypervisors')
             )

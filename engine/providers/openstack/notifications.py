@@ -36,7 +36,7 @@ PAUSE = 1.0
 _PREFIX = 'compute.'
 
 
-class Notifications(event_store.KeptEvents):
+class Notifications(event_store.EventStore):
     """Nova's events; see :class:`engine.providers.lifecycle.Events`.
 
     :param conf: the configuration; ``[provider_openstack]`` sets

@@ -76,7 +76,7 @@ class LoadBalancers:
             ('flavors', spec.flavor_id),
         ):
             if name:
-                with sdk_errors.explained(f'find {name} of the {path}'):
+                with sdk_errors.converted(f'find {name} of the {path}'):
                     self._get(f'{path}/{name}')
 
     def get(
@@ -84,7 +84,7 @@ class LoadBalancers:
     ) -> load_balancing.Balancer:
         """Return a load balancer that was not created by this service."""
         what = f'find the load balancer {name_or_id}'
-        with sdk_errors.explained(what):
+        with sdk_errors.converted(what):
             found = self._found(name_or_id)
             pool = self._get(f'pools/{pool_id}')['pool']
         if {'id': found['id']} not in pool['loadbalancers']:
@@ -102,11 +102,11 @@ class LoadBalancers:
     ) -> load_balancing.Balancer:
         """Create the load balancer for ``key``, or its missing parts."""
         work = Work.begun(f'create the load balancer {spec.name}', timeout)
-        with sdk_errors.explained(work.what):
+        with sdk_errors.converted(work.what):
             there = self._list('loadbalancers', description=_mark(key))
             found = there[0] if there else self._add_balancer(key, spec)
         try:
-            with sdk_errors.explained(work.what):
+            with sdk_errors.converted(work.what):
                 return self._completed(found['id'], spec, work)
         except base.ProviderError:
             self._give_up(found['id'])
@@ -139,7 +139,7 @@ class LoadBalancers:
         found = self._subnet(subnet)
         server, address = self._address(server_id, found, subnet)
         path = f'pools/{balancer.pool_id}/members'
-        with sdk_errors.explained(what):
+        with sdk_errors.converted(what):
             for member in self._get(path)['members']:
                 if (member['address'], member['protocol_port']) == (
                     address,
@@ -222,7 +222,7 @@ class LoadBalancers:
     def _give_up(self, id_: str) -> None:
         """Delete a load balancer whose creation failed."""
         try:
-            with sdk_errors.explained(f'delete load balancer {id_}'):
+            with sdk_errors.converted(f'delete load balancer {id_}'):
                 self._ask('DELETE', f'loadbalancers/{id_}?cascade=true')
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
@@ -234,7 +234,7 @@ class LoadBalancers:
         if vip.get('subnet'):
             found['vip_subnet_id'] = self._subnet(vip['subnet']).id
         elif vip.get('network'):
-            with sdk_errors.explained(f'find the network {vip["network"]}'):
+            with sdk_errors.converted(f'find the network {vip["network"]}'):
                 found['vip_network_id'] = self._cloud.network.find_network(
                     vip['network'], ignore_missing=False
                 ).id
@@ -243,7 +243,7 @@ class LoadBalancers:
         return found
 
     def _subnet(self, name_or_id: str) -> Any:
-        with sdk_errors.explained(f'find the subnet {name_or_id}'):
+        with sdk_errors.converted(f'find the subnet {name_or_id}'):
             return self._cloud.network.find_subnet(
                 name_or_id, ignore_missing=False
             )
@@ -253,7 +253,7 @@ class LoadBalancers:
     ) -> tuple[dict[str, Any], str]:
         """Return a server, and its address in a subnet."""
         what = f'show server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)
             answer = sdk_errors.checked(
                 self._cloud.compute.get(f'/servers/{server_id}')
@@ -314,7 +314,7 @@ class LoadBalancers:
         """Send a request until no other change conflicts with it."""
 
         def attempt() -> Any:
-            with sdk_errors.explained(work.what):
+            with sdk_errors.converted(work.what):
                 try:
                     return self._ask(method, path, body)
                 except openstack.exceptions.ConflictException:
@@ -326,7 +326,7 @@ class LoadBalancers:
         """Return a load balancer once no change of it is in progress."""
 
         def look() -> dict[str, Any] | None:
-            with sdk_errors.explained(work.what):
+            with sdk_errors.converted(work.what):
                 found: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
                     'loadbalancer'
                 ]
@@ -342,7 +342,7 @@ class LoadBalancers:
 
     def _until_gone(self, id_: str, work: Work) -> None:
         def look() -> bool | None:
-            with sdk_errors.explained(work.what):
+            with sdk_errors.converted(work.what):
                 found = self._get(f'loadbalancers/{id_}')['loadbalancer']
             status = found['provisioning_status']
             if status == 'ERROR':
@@ -354,7 +354,7 @@ class LoadBalancers:
         self._until(look, work)
 
     def _until(self, look: Any, work: Work) -> Any:
-        return sdk_errors.until(
+        return sdk_errors.wait_until(
             look,
             work.what,
             timeout=work.left(),

@@ -40,7 +40,7 @@ def made(cloud: Cloud, key: str, specs: Sequence[Spec]) -> list[str]:
 
 def removed(cloud: Cloud, key: str) -> None:
     """Delete the ports and floating IPs created for a server, if any."""
-    with sdk_errors.explained(f'remove the ports of node {key}'):
+    with sdk_errors.converted(f'remove the ports of node {key}'):
         for address in _own_addresses(cloud, key):
             cloud.network.delete_ip(address, ignore_missing=True)
         for port in _own(cloud, key).values():
@@ -49,7 +49,7 @@ def removed(cloud: Cloud, key: str) -> None:
 
 def disowned(cloud: Cloud, key: str) -> None:
     """Detach ports and floating IPs from a key, so that they are kept."""
-    with sdk_errors.explained(f'leave the ports of node {key}'):
+    with sdk_errors.converted(f'leave the ports of node {key}'):
         for address in _own_addresses(cloud, key):
             cloud.network.update_ip(address, description='')
         for port in _own(cloud, key).values():
@@ -68,7 +68,7 @@ def changed(
     :param old: the previous specs; some of their ports may be gone already
     :param new: the new specs
     """
-    with sdk_errors.explained(f'change the networks of server {server_id}'):
+    with sdk_errors.converted(f'change the networks of server {server_id}'):
         there = _own(cloud, key)
         attached = _attached(cloud, server_id)
         wanted = _named(new)
@@ -125,7 +125,7 @@ def _port(
     cloud: Cloud, key: str, name: str, spec: Spec, there: Mapping[str, Any]
 ) -> str:
     """Return the ID of the port for a spec, with its floating IP."""
-    with sdk_errors.explained(f'make the ports of node {key}'):
+    with sdk_errors.converted(f'make the ports of node {key}'):
         if spec.get('port'):
             found = cloud.network.find_port(spec['port'], ignore_missing=False)
         else:
@@ -225,7 +225,7 @@ def _detach(
         return
     path = f'{_interfaces(server_id)}/{port_id}'
     sdk_errors.checked(cloud.compute.delete(path))
-    sdk_errors.until(
+    sdk_errors.wait_until(
         lambda: port_id not in _attached(cloud, server_id) or None,
         f'detach port {port_id} of server {server_id}',
         timeout=cloud.options.server_timeout,

@@ -9,14 +9,14 @@ import threading
 from engine.providers import base
 from engine.providers.openstack import provider
 
-#: Maximum number of delegations whose connections are cached.
+#: Maximum number of authorizations whose connections are cached.
 MOST = 256
 
 
-class Projects:
-    """Returns the cloud for a delegation, from a cache of recent ones.
+class UserClouds:
+    """Returns the cloud for an authorization, from a cache of recent ones.
 
-    :param most: the maximum number of cached delegations
+    :param most: the maximum number of cached authorizations
     """
 
     def __init__(
@@ -28,27 +28,27 @@ class Projects:
         self._kept: collections.OrderedDict[str, provider.OpenStackProvider]
         self._kept = collections.OrderedDict()
 
-    def __call__(self, delegation: base.Delegation) -> base.Provider:
+    def __call__(self, authorization: base.Authorization) -> base.Provider:
         """Return the cloud with the permissions of a user in a project.
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        found = self._found(delegation)
+        found = self._found(authorization)
         # Report a failed authentication early; the token then stays valid for
         # a while.
         found.authenticate()
         return found
 
     def _found(
-        self, delegation: base.Delegation
+        self, authorization: base.Authorization
     ) -> provider.OpenStackProvider:
         left = None
         with self._lock:
-            found = self._kept.get(delegation.id)
+            found = self._kept.get(authorization.id)
             if found is None:
-                found = self._cloud.acting_by(delegation)
-                self._kept[delegation.id] = found
-            self._kept.move_to_end(delegation.id)
+                found = self._cloud.as_user(authorization)
+                self._kept[authorization.id] = found
+            self._kept.move_to_end(authorization.id)
             if len(self._kept) > self._most:
                 _, left = self._kept.popitem(last=False)
         if left is not None:

@@ -42,8 +42,8 @@ class OpenStackProvider:
             octavia.LoadBalancers(cloud)
         )
         self.lifecycle = events
-        self.delegated: Callable[[base.Delegation], base.Provider] | None
-        self.delegated = None
+        self.for_user: Callable[[base.Authorization], base.Provider] | None
+        self.for_user = None
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""
@@ -60,9 +60,9 @@ class OpenStackProvider:
             self._others.setdefault(name, other)
         return self._others[name]
 
-    def acting_by(self, delegation: base.Delegation) -> OpenStackProvider:
-        """Return the same region, accessed for the user of a delegation."""
-        cloud = self._cloud.acting_by(delegation.auth)
+    def as_user(self, authorization: base.Authorization) -> OpenStackProvider:
+        """Return the same region, accessed for the user of a authorization."""
+        cloud = self._cloud.as_user(authorization.auth)
         return OpenStackProvider(
             self._conf, cloud, self.lifecycle, self._account
         )

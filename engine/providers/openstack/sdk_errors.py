@@ -22,11 +22,11 @@ LOG = logging.getLogger(__name__)
 T = TypeVar('T')
 
 #: Maximum length of a cloud's message that users see.
-LONGEST = 500
+MAX_MESSAGE_LENGTH = 500
 
 
 @contextlib.contextmanager
-def explained(
+def converted(
     what: str, missing: type[base.NotFound] = base.NotFound
 ) -> Iterator[None]:
     """Convert the errors of a block to ProviderError.
@@ -77,7 +77,7 @@ def checked(response: Any) -> Any:
     return response
 
 
-def until(
+def wait_until(
     look: Callable[[], T | None],
     what: str,
     *,
@@ -109,4 +109,4 @@ def _status(error: openstack.exceptions.HttpException) -> str:
 
 def _message(error: openstack.exceptions.HttpException) -> str:
     """Return a cloud's message, without the URL of the request."""
-    return str(error.details or error.message or '')[:LONGEST]
+    return str(error.details or error.message or '')[:MAX_MESSAGE_LENGTH]

@@ -67,14 +67,14 @@ def wanted(
 
 def flavor_id(cloud: Cloud, name_or_id: str) -> str:
     """Return the ID of a flavor."""
-    with sdk_errors.explained(f'find the flavor {name_or_id}'):
+    with sdk_errors.converted(f'find the flavor {name_or_id}'):
         found = cloud.compute.find_flavor(name_or_id, ignore_missing=False)
         return str(found.id)
 
 
 def image_id(cloud: Cloud, name_or_id: str) -> str:
     """Return the ID of an image."""
-    with sdk_errors.explained(f'find the image {name_or_id}'):
+    with sdk_errors.converted(f'find the image {name_or_id}'):
         found = cloud.image.find_image(name_or_id, ignore_missing=False)
         return str(found.id)
 

@@ -53,7 +53,7 @@ class Servers:
         server_id = found.id if found else None
         try:
             if server_id is None:
-                with sdk_errors.explained(what):
+                with sdk_errors.converted(what):
                     server_id = self._begin(key, name, properties)
             return self._wait(server_id, 'ACTIVE', what)
         except base.ProviderError:
@@ -62,7 +62,7 @@ class Servers:
 
     def find(self, key: str) -> base.Server | None:
         """Return the server that was created for ``key``, if any."""
-        with sdk_errors.explained(f'look for the server of node {key}'):
+        with sdk_errors.converted(f'look for the server of node {key}'):
             answer = sdk_errors.checked(
                 self._cloud.compute.get(
                     '/servers/detail',
@@ -94,7 +94,7 @@ class Servers:
     ) -> base.Server:
         """Update a server, beginning with changes that restart it."""
         server = self._get(server_id)
-        with sdk_errors.explained(
+        with sdk_errors.converted(
             f'update server {server_id}', base.ServerNotFound
         ):
             if new.get('image'):
@@ -121,7 +121,7 @@ class Servers:
         """Set keys of a server's metadata, and delete those that are None."""
         server = self._get(server_id)
         new = {k: v for k, v in metadata.items() if v is not None}
-        with sdk_errors.explained(
+        with sdk_errors.converted(
             f'change the metadata of server {server_id}', base.ServerNotFound
         ):
             self._set_metadata(server, metadata, new)
@@ -136,7 +136,7 @@ class Servers:
         """Delete a server, if it exists."""
         what = f'delete server {server_id}'
         try:
-            with sdk_errors.explained(what, base.ServerNotFound):
+            with sdk_errors.converted(what, base.ServerNotFound):
                 if force:
                     self._act(server_id, 'forceDelete', None)
                 else:
@@ -145,7 +145,7 @@ class Servers:
                     )
         except base.ServerNotFound:
             return
-        sdk_errors.until(
+        sdk_errors.wait_until(
             lambda: self._is_gone(server_id) or None,
             what,
             timeout=self._timeout() if timeout is None else timeout,
@@ -162,7 +162,7 @@ class Servers:
         if found is None:
             return
         sent = {'server': {'description': _LEFT}}
-        with sdk_errors.explained(f'leave server {found.id}'):
+        with sdk_errors.converted(f'leave server {found.id}'):
             sdk_errors.checked(
                 self._cloud.compute.put(
                     f'/servers/{found.id}', json=sent, microversion=SHOWING
@@ -214,12 +214,12 @@ class Servers:
     def snapshot(self, server_id: str, name: str) -> str:
         """Create an image of a server, and return the image's ID."""
         what = f'make an image of server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             answer = self._act(server_id, 'createImage', {'name': name})
             image_id = str(answer.json()['image_id'])
 
         def is_there() -> bool | None:
-            with sdk_errors.explained(what):
+            with sdk_errors.converted(what):
                 status = self._cloud.image.get_image(image_id).status
             if status in ('killed', 'deleted'):
                 raise base.ProviderError(
@@ -227,7 +227,7 @@ class Servers:
                 )
             return status == 'active' or None
 
-        sdk_errors.until(
+        sdk_errors.wait_until(
             is_there,
             what,
             timeout=self._timeout(),
@@ -284,7 +284,7 @@ class Servers:
 
     def _migrate(self, server_id: str) -> base.Server:
         what = f'migrate server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             if self._get(server_id)['status'] != 'VERIFY_RESIZE':
                 self._act(server_id, 'migrate', None)
             return self._confirm(server_id, what)
@@ -314,7 +314,7 @@ class Servers:
 
     def _rebuild(self, server_id: str, image: str) -> base.Server:
         what = f'rebuild server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             content = {
                 'imageRef': server_requests.image_id(self._cloud, image)
             }
@@ -332,7 +332,7 @@ class Servers:
         server = self._get(server_id)
         # An engine that died may have done this already.
         is_done = operation.is_lasting and server['status'] == operation.status
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             if not is_done:
                 content = operation.content(parameters)
                 self._act(server_id, operation.action, content)
@@ -351,7 +351,7 @@ class Servers:
 
     def _get(self, server_id: str) -> dict[str, Any]:
         what = f'show server {server_id}'
-        with sdk_errors.explained(what, base.ServerNotFound):
+        with sdk_errors.converted(what, base.ServerNotFound):
             answer = sdk_errors.checked(
                 self._cloud.compute.get(
                     f'/servers/{server_id}', microversion=SHOWING
@@ -397,7 +397,7 @@ class Servers:
                 )
             return None
 
-        return sdk_errors.until(
+        return sdk_errors.wait_until(
             look,
             what,
             timeout=self._timeout(),

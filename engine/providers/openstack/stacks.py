@@ -57,7 +57,7 @@ class Stacks:
         found = self.find(key)
         if found is None:
             sent = {'stack_name': name, **_sent(properties)}
-            with sdk_errors.explained(what):
+            with sdk_errors.converted(what):
                 answer = sdk_errors.checked(
                     self._cloud.orchestration.post('/stacks', json=sent)
                 )
@@ -68,7 +68,7 @@ class Stacks:
 
     def find(self, key: str) -> base.Stack | None:
         """Return the stack that was created for ``key``, if any."""
-        with sdk_errors.explained(f'look for the stack of node {key}'):
+        with sdk_errors.converted(f'look for the stack of node {key}'):
             answer = sdk_errors.checked(
                 self._cloud.orchestration.get(
                     '/stacks', params={'tags': f'cluster_node_id={key}'}
@@ -91,7 +91,7 @@ class Stacks:
         # Heat runs one operation at a time; an engine that died may have
         # started another one.
         stack = self._settled(stack_id, what, timeout)
-        with sdk_errors.explained(what, base.StackNotFound):
+        with sdk_errors.converted(what, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.put(
                     _path(stack), json=_sent(properties)
@@ -105,7 +105,7 @@ class Stacks:
         what = f'delete stack {stack_id}'
         try:
             stack = self._get(stack_id)
-            with sdk_errors.explained(what, base.StackNotFound):
+            with sdk_errors.converted(what, base.StackNotFound):
                 sdk_errors.checked(
                     self._cloud.orchestration.delete(_path(stack))
                 )
@@ -122,7 +122,7 @@ class Stacks:
         """Run Heat's check of a stack's resources."""
         what = f'check stack {stack_id}'
         stack = self._settled(stack_id, what, self._timeout({}))
-        with sdk_errors.explained(what, base.StackNotFound):
+        with sdk_errors.converted(what, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.post(
                     f'{_path(stack)}/actions', json={'check': None}
@@ -134,7 +134,7 @@ class Stacks:
     def abandon(self, stack_id: str) -> None:
         """Delete a stack, but keep its resources."""
         what = f'abandon stack {stack_id}'
-        with sdk_errors.explained(what, base.StackNotFound):
+        with sdk_errors.converted(what, base.StackNotFound):
             path = _path(self._get(stack_id))
             sdk_errors.checked(
                 self._cloud.orchestration.delete(f'{path}/abandon')
@@ -144,7 +144,7 @@ class Stacks:
         """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
         what = f'describe stack {stack_id}'
-        with sdk_errors.explained(what, base.StackNotFound):
+        with sdk_errors.converted(what, base.StackNotFound):
             parts = {
                 part: sdk_errors.checked(
                     self._cloud.orchestration.get(f'{_path(stack)}/{part}')
@@ -160,7 +160,7 @@ class Stacks:
 
     def _get(self, stack_id: str) -> dict[str, Any]:
         what = f'show stack {stack_id}'
-        with sdk_errors.explained(what, base.StackNotFound):
+        with sdk_errors.converted(what, base.StackNotFound):
             answer = sdk_errors.checked(
                 self._cloud.orchestration.get(f'/stacks/{stack_id}')
             )
@@ -179,7 +179,7 @@ class Stacks:
             is_busy = stack['stack_status'].endswith('_IN_PROGRESS')
             return None if is_busy else stack
 
-        return sdk_errors.until(
+        return sdk_errors.wait_until(
             look,
             what,
             timeout=timeout,

@@ -25,5 +25,5 @@ def report(session: orm.Session, server_id: str, operation: str) -> None:
     type_ = TYPES.get(operation)
     if type_ is None:
         return
-    lifecycle.forget_old(session, tables.Event)
+    lifecycle.delete_old(session, tables.Event)
     session.add(tables.Event(server_id=server_id, type=type_))

@@ -24,7 +24,7 @@ GROUP = 'server_group'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """The location of a server, as columns of its row."""
 
     region: str
@@ -113,12 +113,12 @@ class Hosts:
         return ''
 
 
-def spot(
+def new_location(
     cloud: state.Simulation,
     session: orm.Session,
     key: str,
     properties: Mapping[str, Any],
-) -> Spot:
+) -> Location:
     """Return the location for a new server.
 
     :param properties: its properties; only ``availability_zone``, which may
@@ -140,7 +140,9 @@ def spot(
             raise base.ProviderError(f'there is no server group {hint}')
         allowed = allowed or _hosts_for(options, session, group)
     found = _choose(cloud, key, allowed, restricted=bool(hint or host))
-    return Spot(cloud.region, zone, found, None if group is None else group.id)
+    return Location(
+        cloud.region, zone, found, None if group is None else group.id
+    )
 
 
 def _hosts_for(

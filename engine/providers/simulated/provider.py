@@ -47,11 +47,11 @@ class SimulatedProvider:
         self.load_balancers: load_balancing.LoadBalancers | None = (
             LoadBalancers(cloud)
         )
-        self.lifecycle: lifecycle.Events | None = event_store.KeptEvents(
+        self.lifecycle: lifecycle.Events | None = event_store.EventStore(
             target, simulation_tables.Event
         )
-        self.delegated: Callable[[base.Delegation], base.Provider] | None
-        self.delegated = None
+        self.for_user: Callable[[base.Authorization], base.Provider] | None
+        self.for_user = None
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""

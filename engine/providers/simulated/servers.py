@@ -58,7 +58,9 @@ class SimulatedServers:
         self._work(key, 'create', properties)
 
         def insert(session: orm.Session) -> base.Server:
-            where = locations.spot(self._cloud, session, key, properties)
+            where = locations.new_location(
+                self._cloud, session, key, properties
+            )
             row = models.SimulatedServer(
                 node_id=key,
                 name=name,

@@ -64,7 +64,7 @@ def test_db_sync_and_version(
     ('words', 'code'),
     [
         ('db version', 1),
-        ('db check', schema_phase.State.EXPAND.value),
+        ('db check', schema_phase.Phase.EXPAND.value),
         ('db contract', 1),
         ('db purge --older-than=1d', 1),
         ('queue show q', 1),
@@ -141,7 +141,7 @@ def test_db_check_expand_and_contract(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argument = f'--config-file={config}'
-    assert cli.db(['check', argument]) == schema_phase.State.EXPAND.value
+    assert cli.db(['check', argument]) == schema_phase.Phase.EXPAND.value
     with pytest.raises(
         schema_phase.NotExpandedError, match='vobjects db expand'
     ):
@@ -230,7 +230,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
     target.close()
     # Seen from the release that the next one contracted the database after.
     assert cli.db(['check', '--config-file', config]) == (
-        schema_phase.State.TOO_NEW.value
+        schema_phase.Phase.TOO_NEW.value
     )
     with pytest.raises(service.SchemaError, match='newer release'):
         cli.main(['--config-file', config])

@@ -12,7 +12,7 @@ from oslo_config import cfg, generator
 from api import conf as api_conf
 from engine import conf as engine_conf
 from engine.providers.openstack import conf as openstack_conf
-from engine.trusts import conf as delegations_conf
+from engine.trusts import conf as trusts_conf
 from vobjects.clustering.run import config_check
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.drivers import embedded
@@ -41,7 +41,7 @@ MODULES = (
     api_conf,
     engine_conf,
     openstack_conf,
-    delegations_conf,
+    trusts_conf,
     rpc_conf,
     embedded,
 )

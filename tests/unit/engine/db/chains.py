@@ -10,7 +10,7 @@ import textwrap
 from engine.db import migrations, schema_phase
 
 
-def next_release(directory: pathlib.Path) -> schema_phase.Phases:
+def next_release(directory: pathlib.Path) -> schema_phase.Chains:
     """Return the phases of a release that replaces ``nodes.role``.
 
     :param directory: an empty one, where its revisions are written
@@ -19,7 +19,7 @@ def next_release(directory: pathlib.Path) -> schema_phase.Phases:
     add(grown, 'e900', "op.add_column('nodes', sa.Column('duty', sa.Text()))")
     shrunk = copied(migrations.CONTRACT, directory / 'contract')
     add(shrunk, 'c900', "op.drop_column('nodes', 'role')")
-    return schema_phase.Phases(grown, shrunk)
+    return schema_phase.Chains(grown, shrunk)
 
 
 def copied(

@@ -259,7 +259,7 @@ def test_forgotten_are_those_that_wait_for_nothing(
     assert held is not None
     wait_for(any_database, held, [child])
     with any_database.reader() as session:
-        assert dependencies.forgotten(session) == [lost.id]
+        assert dependencies.resumable(session) == [lost.id]
     assert any_database.write(
         lambda session: dependencies.resume_if_done(session, lost.id)
     )

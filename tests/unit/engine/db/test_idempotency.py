@@ -164,15 +164,15 @@ def test_old_records_are_forgotten(
             clusters.ClusterCreateRequest(name=name, profile_id='p'), name
         )
     with any_harness.database.writer() as session:
-        past = datetime.timedelta(seconds=idempotency.KEPT + 60)
-        row = session.get(models.Call, 'old')
+        past = datetime.timedelta(seconds=idempotency.RETENTION + 60)
+        row = session.get(models.RecordedCall, 'old')
         assert row is not None
         session.execute(
-            sqlalchemy.update(models.Call)
-            .where(models.Call.id == 'old')
+            sqlalchemy.update(models.RecordedCall)
+            .where(models.RecordedCall.id == 'old')
             .values(created_at=row.created_at - past)
         )
 
     endpoint.engine.reaper.sweep()
 
-    assert [row.id for row in any_harness.rows(models.Call)] == ['new']
+    assert [row.id for row in any_harness.rows(models.RecordedCall)] == ['new']

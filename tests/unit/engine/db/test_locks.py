@@ -35,7 +35,7 @@ def acquire(
     *,
     exclusive: bool = True,
 ) -> str | None:
-    want = locks.Want(models.Cluster, cluster, exclusive)
+    want = locks.LockRequest(models.Cluster, cluster, exclusive)
     return target.write(lambda session: locks.acquire(session, action, [want]))
 
 
@@ -96,8 +96,8 @@ def test_none_is_taken_when_one_is_missing(
         session.add(node)
         session.flush()
         wants = [
-            locks.Want(models.Cluster, cluster, exclusive=False),
-            locks.Want(models.Node, node.id),
+            locks.LockRequest(models.Cluster, cluster, exclusive=False),
+            locks.LockRequest(models.Node, node.id),
         ]
         assert locks.acquire(session, 'a', wants[1:]) is None
         assert locks.acquire(session, 'b', wants) == node.id

@@ -52,7 +52,7 @@ def conf(target: database.Database) -> cfg.ConfigOpts:
 
 
 @pytest.fixture
-def newer(tmp_path: pathlib.Path) -> schema_phase.Phases:
+def newer(tmp_path: pathlib.Path) -> schema_phase.Chains:
     """What the next release expands and contracts."""
     return chains.next_release(tmp_path)
 
@@ -65,26 +65,28 @@ def columns(target: database.Database) -> set[str]:
 
 
 def test_upgrade_goes_from_phase_to_phase(
-    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
-    assert schema_phase.state(target) is schema_phase.State.UP_TO_DATE
-    assert schema_phase.state(target, newer) is schema_phase.State.EXPAND
+    assert schema_phase.phase_of(target) is schema_phase.Phase.UP_TO_DATE
+    assert schema_phase.phase_of(target, newer) is schema_phase.Phase.EXPAND
     with migrations.alone(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    assert schema_phase.state(target, newer) is schema_phase.State.CONTRACT
-    assert schema_phase.state(target) is schema_phase.State.UP_TO_DATE
+    assert schema_phase.phase_of(target, newer) is schema_phase.Phase.CONTRACT
+    assert schema_phase.phase_of(target) is schema_phase.Phase.UP_TO_DATE
     assert {'role', 'duty'} <= columns(target)
     schema_phase.contract(target, conf, newer)
-    assert schema_phase.state(target, newer) is schema_phase.State.UP_TO_DATE
+    assert (
+        schema_phase.phase_of(target, newer) is schema_phase.Phase.UP_TO_DATE
+    )
     assert columns(target) & {'role', 'duty'} == {'duty'}
     schema_phase.contract(target, conf, newer)
-    assert schema_phase.state(target) is schema_phase.State.TOO_NEW
+    assert schema_phase.phase_of(target) is schema_phase.Phase.TOO_NEW
     with pytest.raises(service.SchemaError, match='newer release'):
         service.check_schema(target)
 
 
 def test_contract_before_expand_is_refused(
-    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     with pytest.raises(schema_phase.NotExpandedError):
         schema_phase.contract(target, conf, newer)
@@ -92,7 +94,7 @@ def test_contract_before_expand_is_refused(
 
 def test_contract_of_an_empty_database_is_refused(any_url: str) -> None:
     target = database.Database(configuration(any_url))
-    assert schema_phase.state(target) is schema_phase.State.EXPAND
+    assert schema_phase.phase_of(target) is schema_phase.Phase.EXPAND
     with pytest.raises(schema_phase.NotExpandedError):
         schema_phase.contract(target, configuration(any_url))
     target.close()
@@ -102,7 +104,7 @@ def test_contract_of_an_empty_database_is_refused(any_url: str) -> None:
 def test_contract_waits_for_older_engines(
     target: database.Database,
     conf: cfg.ConfigOpts,
-    newer: schema_phase.Phases,
+    newer: schema_phase.Chains,
     release: str,
 ) -> None:
     with migrations.alone(target) as connection:
@@ -111,7 +113,7 @@ def test_contract_waits_for_older_engines(
     ledger.report(dataclasses.replace(ENGINE, release=release))
     with pytest.raises(schema_phase.OlderEnginesError, match=release):
         schema_phase.contract(target, conf, newer)
-    assert schema_phase.state(target, newer) is schema_phase.State.CONTRACT
+    assert schema_phase.phase_of(target, newer) is schema_phase.Phase.CONTRACT
     ledger.leave(ENGINE.id)
     schema_phase.contract(target, conf, newer)
     assert 'role' not in columns(target)
@@ -125,7 +127,7 @@ def test_contract_waits_for_older_engines(
 def test_contract_does_not_wait_for_others(
     target: database.Database,
     conf: cfg.ConfigOpts,
-    newer: schema_phase.Phases,
+    newer: schema_phase.Chains,
     change: dict[str, str],
 ) -> None:
     with migrations.alone(target) as connection:
@@ -134,11 +136,13 @@ def test_contract_does_not_wait_for_others(
         dataclasses.replace(ENGINE, **change)
     )
     schema_phase.contract(target, conf, newer)
-    assert schema_phase.state(target, newer) is schema_phase.State.UP_TO_DATE
+    assert (
+        schema_phase.phase_of(target, newer) is schema_phase.Phase.UP_TO_DATE
+    )
 
 
 def test_contract_does_not_wait_for_the_dead(
-    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     with migrations.alone(target) as connection:
         migrations.upgrade(connection, newer.expand)
@@ -156,7 +160,7 @@ def test_contract_does_not_wait_for_the_dead(
 
 
 def test_older_engine_is_not_admitted_after_a_contraction(
-    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Phases
+    target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     with migrations.alone(target) as connection:
         migrations.upgrade(connection, newer.expand)

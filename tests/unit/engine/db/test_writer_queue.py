@@ -23,25 +23,25 @@ def soon() -> float:
 
 
 class Queue:
-    """Threads that wait for a turn, and the order in which they had it."""
+    """Threads that wait for the right to write, in the order they got it."""
 
     def __init__(self) -> None:
-        self.turns = writer_queue.Turns()
+        self.writers = writer_queue.WriterQueue()
         self.order: list[str] = []
         self._threads: list[threading.Thread] = []
 
     def wait(self, name: str, *, urgent: bool = False) -> None:
-        """Have a thread wait; it does when this returns."""
-        waiting = len(self.turns._waiting)
+        """Start a thread that waits, and return when it does."""
+        waiting = len(self.writers._waiting)
 
         def run() -> None:
-            with self.turns.turn(soon(), urgent=urgent):
+            with self.writers.slot(soon(), urgent=urgent):
                 self.order.append(name)
 
         thread = threading.Thread(target=run)
         self._threads.append(thread)
         thread.start()
-        while len(self.turns._waiting) == waiting:
+        while len(self.writers._waiting) == waiting:
             time.sleep(0.001)
 
     def join(self) -> None:
@@ -49,9 +49,9 @@ class Queue:
             thread.join()
 
 
-def test_turns_are_had_in_the_order_of_asking_but_for_the_urgent() -> None:
+def test_writers_run_in_order_of_arrival_after_urgent_ones() -> None:
     queue = Queue()
-    with queue.turns.turn(soon()):
+    with queue.writers.slot(soon()):
         for name in ('first', 'second', 'third'):
             queue.wait(name)
         queue.wait('urgent', urgent=True)
@@ -59,15 +59,15 @@ def test_turns_are_had_in_the_order_of_asking_but_for_the_urgent() -> None:
     assert queue.order == ['urgent', 'first', 'second', 'third']
 
 
-def test_turn_that_does_not_come_in_time_is_not_waited_for() -> None:
+def test_writer_whose_time_is_up_runs_without_a_slot() -> None:
     queue = Queue()
-    with queue.turns.turn(soon()):
-        with queue.turns.turn(time.monotonic()):
+    with queue.writers.slot(soon()):
+        with queue.writers.slot(time.monotonic()):
             queue.order.append('in vain')
         queue.wait('next')
         assert queue.order == ['in vain']
     queue.join()
-    with queue.turns.turn(soon()):
+    with queue.writers.slot(soon()):
         queue.order.append('last')
     assert queue.order == ['in vain', 'next', 'last']
 

@@ -45,7 +45,7 @@ def later(harness: engine_harness.Harness) -> None:
     """Have all that is due in the next hours be due now."""
 
     def body(session: Any) -> None:
-        for row in session.query(health.Registered):
+        for row in session.query(health.HealthRegistration):
             row.due -= HOURS
         for node in session.query(models.Node):
             node.updated_at -= HOURS
@@ -120,7 +120,7 @@ def test_node_that_was_changed_lately_is_left(
     fall_sick(harness)
 
     def due(session: Any) -> None:
-        session.query(health.Registered).one().due -= HOURS
+        session.query(health.HealthRegistration).one().due -= HOURS
 
     harness.database.write(due)
     assert look(engine) == 1
@@ -253,7 +253,7 @@ def test_cluster_is_one_engines_until_that_dies(
 ) -> None:
     dying, other = any_harness.engine(name='dying'), any_harness.engine()
     cared_for(dying, 'NODE_STATUS_POLLING')
-    (row,) = any_harness.rows(health.Registered)
+    (row,) = any_harness.rows(health.HealthRegistration)
     later(any_harness)
     owner = dying.member.id
     claim = health.claim
@@ -299,4 +299,4 @@ def test_manager_runs_in_threads_and_stops(
         one._stopping.wait(0.1)
     one.stop(60)
     assert len(recoveries(harness)) == 1
-    assert harness.rows(health.Registered)[0].owner is None
+    assert harness.rows(health.HealthRegistration)[0].owner is None

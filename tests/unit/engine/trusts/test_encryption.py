@@ -12,33 +12,33 @@ OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 
 def test_box_opens_what_it_has_sealed_in_its_place_only() -> None:
-    one = encryption.Box([OLD])
-    sealed = one.seal('row', 'secret')
+    one = encryption.Encryptor([OLD])
+    sealed = one.encrypt('row', 'secret')
     assert 'secret' not in sealed
-    assert sealed != one.seal('row', 'secret')
-    assert one.open('row', sealed) == 'secret'
-    with pytest.raises(encryption.Unreadable, match='another row'):
-        one.open('other', sealed)
-    with pytest.raises(encryption.Unreadable, match='no key'):
-        encryption.Box([NEW]).open('row', sealed)
-    with pytest.raises(encryption.Unreadable):
-        one.open('row', sealed[:-8])
+    assert sealed != one.encrypt('row', 'secret')
+    assert one.decrypt('row', sealed) == 'secret'
+    with pytest.raises(encryption.DecryptionError, match='another row'):
+        one.decrypt('other', sealed)
+    with pytest.raises(encryption.DecryptionError, match='no key'):
+        encryption.Encryptor([NEW]).decrypt('row', sealed)
+    with pytest.raises(encryption.DecryptionError):
+        one.decrypt('row', sealed[:-8])
 
 
 def test_keys_are_rotated() -> None:
     before, both, after = (
-        encryption.Box([OLD]),
-        encryption.Box([NEW, OLD]),
-        encryption.Box([NEW]),
+        encryption.Encryptor([OLD]),
+        encryption.Encryptor([NEW, OLD]),
+        encryption.Encryptor([NEW]),
     )
-    sealed = before.seal('row', 'secret')
-    assert both.open('row', sealed) == 'secret'
-    renewed = both.renew(sealed)
-    assert after.open('row', renewed) == 'secret'
-    with pytest.raises(encryption.Unreadable):
-        before.open('row', renewed)
-    with pytest.raises(encryption.Unreadable):
-        after.renew(sealed)
+    sealed = before.encrypt('row', 'secret')
+    assert both.decrypt('row', sealed) == 'secret'
+    renewed = both.rotate(sealed)
+    assert after.decrypt('row', renewed) == 'secret'
+    with pytest.raises(encryption.DecryptionError):
+        before.decrypt('row', renewed)
+    with pytest.raises(encryption.DecryptionError):
+        after.rotate(sealed)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_keys_are_rotated() -> None:
 def test_bad_keys_are_refused_and_not_repeated(
     keys: list[str], says: str
 ) -> None:
-    with pytest.raises(encryption.BadKey, match=says) as caught:
-        encryption.Box(keys)
+    with pytest.raises(encryption.InvalidKey, match=says) as caught:
+        encryption.Encryptor(keys)
     assert not any(key in str(caught.value) for key in keys)

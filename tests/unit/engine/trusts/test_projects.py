@@ -19,7 +19,8 @@ from engine.db import credentials, models
 from engine.db import trusts as table
 from engine.health import manager
 from engine.providers import openstack
-from engine.trusts import base, encryption, keystone
+from engine.trusts import encryption, keystone
+from engine.trusts import manager as trust_manager
 from tests import cloud as fake
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
@@ -216,7 +217,7 @@ def test_trust_that_is_refused_is_replaced_at_the_next_request(
     assert len(cloud.trusts) == 1
     assert cloud.trusts.keys().isdisjoint(gone)
     # What Keystone has ended is forgotten.
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     assert harness.rows(models.ReceiverCredential) == []
     assert harness.count(table.ProjectTrust) == 1
 
@@ -229,7 +230,7 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
     request_helpers.create_cluster(engine, 1, context=ALICE)
     (first,) = cloud.trusts
     grow(engine, of('alice', 'web', 'member', 'balancer'))
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     (second,) = cloud.trusts.values()
     assert second['id'] != first
     assert second['roles'] == [{'name': 'member'}, {'name': 'balancer'}]
@@ -257,21 +258,21 @@ def test_trust_is_revoked_when_nothing_uses_it(
     request_helpers.create_cluster(engine, 0, context=BOB)
     engine.call(clusters.ClusterDeleteRequest(identity='c'), BOB)
     later(any_harness)
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     # Bob's action is not done.
     assert len(cloud.trusts) == 2
     engine.run_actions()
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     (left,) = cloud.trusts.values()
     assert left['trustor_user_id'] == 'alice'
     assert any_harness.rows(models.ReceiverCredential) == []
     engine.call(clusters.ClusterDeleteRequest(identity='c'), ALICE)
     engine.run_actions()
     # She has asked for something just now.
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     assert len(cloud.trusts) == 1
     later(any_harness)
-    engine.run.delegations.revoke_left()
+    engine.run.trusts.revoke_unused()
     assert cloud.trusts == {}
     any_harness.assert_idle()
 
@@ -283,18 +284,18 @@ def test_two_engines_that_are_asked_at_once_keep_one_trust(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     other = engine_of(harness, cloud)
-    create = keystone.Trusts.create
+    create = keystone.KeystoneTrusts.create
 
     def slowly(self: Any, context: Any, roles: Any) -> str:
-        monkeypatch.setattr(keystone.Trusts, 'create', create)
+        monkeypatch.setattr(keystone.KeystoneTrusts, 'create', create)
         trust = create(self, context, roles)
         other.run.admit(context)
         return trust
 
     for roles in (('member',), ('member', 'balancer')):
-        monkeypatch.setattr(keystone.Trusts, 'create', slowly)
+        monkeypatch.setattr(keystone.KeystoneTrusts, 'create', slowly)
         engine.run.admit(of('alice', 'web', *roles))
-        engine.run.delegations.revoke_left()
+        engine.run.trusts.revoke_unused()
         assert len(cloud.trusts) == harness.count(table.ProjectTrust) == 1
     request_helpers.create_cluster(engine, 1, context=ALICE)
     assert len(cloud.servers) == 1
@@ -320,7 +321,7 @@ def test_polling_sees_what_the_owner_sees(
 
         def body(session: orm.Session) -> None:
             hours = datetime.timedelta(hours=2)
-            for row in session.query(manager.health.Registered):
+            for row in session.query(manager.health.HealthRegistration):
                 row.due -= hours
             for node in session.query(models.Node):
                 node.updated_at -= hours
@@ -403,15 +404,17 @@ def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
     request_helpers.create_cluster(engine, 0, context=ALICE)
     harness.database.write(
         lambda session: credentials.add(
-            session, 'r', encryption.Box([KEY]).seal('r', 'trust')
+            session, 'r', encryption.Encryptor([KEY]).encrypt('r', 'trust')
         )
     )
     new = Fernet.generate_key().decode()
     conf = configured(harness, cloud)
     conf.set_override('encryption_keys', [new, KEY], 'receivers')
-    assert base.renew(conf, harness.database) == 2
+    assert trust_manager.rotate_keys(conf, harness.database) == 2
     (row,) = harness.rows(table.ProjectTrust)
-    assert encryption.Box([new]).open(row.id, row.sealed) in cloud.trusts
+    assert (
+        encryption.Encryptor([new]).decrypt(row.id, row.sealed) in cloud.trusts
+    )
 
 
 def test_trust_that_no_key_opens_is_replaced(

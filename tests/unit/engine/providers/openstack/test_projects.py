@@ -13,7 +13,7 @@ from tests import cloud as fake
 pytestmark = fake.QUIET
 
 
-def delegation(cloud: fake.Cloud, project: str) -> base.Delegation:
+def authorization(cloud: fake.Cloud, project: str) -> base.Authorization:
     """Return the right to act in a project, by a trust that is there."""
     cloud.trusts[project] = {'trustor_user_id': 'x', 'project_id': project}
     auth = v3.Password(
@@ -23,7 +23,7 @@ def delegation(cloud: fake.Cloud, project: str) -> base.Delegation:
         user_domain_id='d',
         trust_id=project,
     )
-    return base.Delegation(project, auth)
+    return base.Authorization(project, auth)
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def create(found: base.Provider, key: str) -> str:
 def test_projects_see_their_own_servers(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = projects.Projects(root)
-    web = found(delegation(cloud, 'web'))
-    shop = found(delegation(cloud, 'shop'))
+    found = projects.UserClouds(root)
+    web = found(authorization(cloud, 'web'))
+    shop = found(authorization(cloud, 'shop'))
     server = create(web, 'key')
     assert shop.servers.find('key') is None
     with pytest.raises(base.ServerNotFound):
@@ -55,8 +55,8 @@ def test_projects_see_their_own_servers(
 def test_only_some_are_remembered(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = projects.Projects(root, most=2)
-    one, two, three = (delegation(cloud, name) for name in ('a', 'b', 'c'))
+    found = projects.UserClouds(root, most=2)
+    one, two, three = (authorization(cloud, name) for name in ('a', 'b', 'c'))
     first, second = found(one), found(two)
     assert found(one) is first
     found(three)
@@ -69,16 +69,16 @@ def test_only_some_are_remembered(
 def test_one_that_is_not_let_in_is_told(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    one = delegation(cloud, 'web')
+    one = authorization(cloud, 'web')
     cloud.trusts.clear()
     with pytest.raises(base.ProviderError, match='authenticate: 404'):
-        projects.Projects(root)(one)
+        projects.UserClouds(root)(one)
 
 
 def test_hypervisor_is_asked_for_by_the_account(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    web = projects.Projects(root)(delegation(cloud, 'web'))
+    web = projects.UserClouds(root)(authorization(cloud, 'web'))
     server = create(web, 'key')
     assert web.hosts is not None
     cloud.scopes.clear()

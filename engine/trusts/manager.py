@@ -21,7 +21,7 @@ from sqlalchemy import orm
 from engine.db import credentials, database, models
 from engine.db import trusts as project_trusts
 from engine.providers import base as providers
-from engine.trusts import conf as delegations_conf
+from engine.trusts import conf as trusts_conf
 from engine.trusts import encryption, keystone, projects
 from engine.trusts.conf import GROUP
 from vobjects import exceptions
@@ -31,14 +31,14 @@ from vobjects.clustering.context import RequestContext
 LOG = logging.getLogger(__name__)
 
 
-class Delegations:
+class TrustManager:
     """Create, check and revoke the credentials of receivers and projects.
 
     :param conf: the configuration, with ``[receivers]``
     :param target: the database
-    :raises engine.trusts.encryption.BadKey: there is an account, but no valid
-        encryption key
-    :raises engine.trusts.keystone.BadAccount: the account cannot act for
+    :raises engine.trusts.encryption.InvalidKey: there is an account, but no
+        valid encryption key
+    :raises engine.trusts.keystone.InvalidAccount: the account cannot act for
         users
     """
 
@@ -47,23 +47,23 @@ class Delegations:
     ) -> None:
         self._database = target
         self._roles = conf[GROUP].trust_roles
-        self._trusts: keystone.Trusts | None = None
-        self._box: encryption.Box | None = None
-        self._projects: projects.Projects | None = None
-        if delegations_conf.has_account(conf):
-            self._trusts = keystone.Trusts(conf)
-            self._box = encryption.Box(conf[GROUP].encryption_keys)
-            self._projects = projects.Projects(
-                target, self._trusts, self._box, self._roles
+        self._trusts: keystone.KeystoneTrusts | None = None
+        self._encryptor: encryption.Encryptor | None = None
+        self._projects: projects.ProjectTrusts | None = None
+        if trusts_conf.has_account(conf):
+            self._trusts = keystone.KeystoneTrusts(conf)
+            self._encryptor = encryption.Encryptor(conf[GROUP].encryption_keys)
+            self._projects = projects.ProjectTrusts(
+                target, self._trusts, self._encryptor, self._roles
             )
 
     @property
-    def are_made(self) -> bool:
+    def is_enabled(self) -> bool:
         """Whether ``[receivers]`` configures an account to act with."""
         return self._trusts is not None
 
     @contextlib.contextmanager
-    def granted(
+    def create_credential(
         self, context: RequestContext, receiver_id: str
     ) -> Iterator[str | None]:
         """Yield the encrypted credential for a new receiver.
@@ -79,20 +79,20 @@ class Delegations:
         if context.auth_token is None:
             yield None
             return
-        if self._trusts is None or self._box is None:
+        if self._trusts is None or self._encryptor is None:
             raise _no_account()
         try:
             trust = self._trusts.create(context, self._roles)
-        except (keystone.Refused, keystone.Silent) as error:
-            raise projects.refusal(error) from None
+        except (keystone.TrustRejected, keystone.KeystoneUnavailable) as error:
+            raise projects.client_error(error) from None
         try:
-            yield self._box.seal(receiver_id, trust)
+            yield self._encryptor.encrypt(receiver_id, trust)
         except BaseException:
-            with contextlib.suppress(keystone.Silent):
+            with contextlib.suppress(keystone.KeystoneUnavailable):
                 self._trusts.revoke(trust)
             raise
 
-    def check(self, receiver_id: str) -> None:
+    def check_receiver(self, receiver_id: str) -> None:
         """Check that a receiver's owner still has the delegated permissions.
 
         :raises vobjects.clustering.errors.Forbidden: the owner was deleted or
@@ -100,7 +100,7 @@ class Delegations:
         :raises vobjects.clustering.errors.Unavailable: Keystone does not
             respond, or the credential cannot be decrypted
         """
-        if self._trusts is None or self._box is None:
+        if self._trusts is None or self._encryptor is None:
             return
         with self._database.reader() as session:
             sealed = credentials.get(session, receiver_id)
@@ -110,16 +110,19 @@ class Delegations:
                 ' had no tokens. Make it again.'
             )
         try:
-            self._trusts.use(self._box.open(receiver_id, sealed))
-        except keystone.Refused as error:
+            self._trusts.use(self._encryptor.decrypt(receiver_id, sealed))
+        except keystone.TrustRejected as error:
             LOG.warning('Receiver %s is refused: %s', receiver_id, error)
             raise errors.Forbidden(
                 'The receiver may not act for its owner any more.'
             ) from None
-        except (keystone.Silent, encryption.Unreadable) as error:
+        except (
+            keystone.KeystoneUnavailable,
+            encryption.DecryptionError,
+        ) as error:
             raise _unavailable(error) from None
 
-    def admit(self, context: RequestContext) -> None:
+    def ensure_project_trust(self, context: RequestContext) -> None:
         """Check that engines can act in the caller's project later.
 
         A caller without a token has nothing to delegate.
@@ -134,85 +137,89 @@ class Delegations:
         if self._projects is None:
             raise _no_account()
         try:
-            self._projects.admit(context)
-        except (keystone.Refused, keystone.Silent) as error:
-            raise projects.refusal(error) from None
+            self._projects.ensure_trust(context)
+        except (keystone.TrustRejected, keystone.KeystoneUnavailable) as error:
+            raise projects.client_error(error) from None
 
-    def of(
+    def authorization(
         self, user: str | None, project: str | None
-    ) -> providers.Delegation | None:
+    ) -> providers.Authorization | None:
         """Return the right to act for a user in a project.
 
         :returns: None if there is no account, so that users delegate nothing
-        :raises engine.providers.base.NotDelegated: this user has not delegated
-            any
+        :raises engine.providers.base.NotAuthorized: this user has not
+            delegated any
         """
         if self._projects is None:
             return None
-        return self._projects.of(user, project)
+        return self._projects.authorization(user, project)
 
     def revoke(self, receiver_id: str) -> None:
         """Revoke the credential of a deleted receiver, if it has one.
 
-        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        :raises engine.trusts.keystone.KeystoneUnavailable: Keystone does not
+            respond
         """
-        if self._trusts is None or self._box is None:
+        if self._trusts is None or self._encryptor is None:
             return
         with self._database.reader() as session:
             sealed = credentials.get(session, receiver_id)
         if sealed is None:
             return
         try:
-            self._trusts.revoke(self._box.open(receiver_id, sealed))
-        except encryption.Unreadable as error:
+            self._trusts.revoke(self._encryptor.decrypt(receiver_id, sealed))
+        except encryption.DecryptionError as error:
             # Keep the row: the operator may add the missing key again.
             LOG.error('Cannot revoke credential %s: %s', receiver_id, error)
             return
         self._database.write(
-            lambda session: credentials.forget(session, receiver_id)
+            lambda session: credentials.delete(session, receiver_id)
         )
 
-    def revoke_left(self) -> None:
+    def revoke_unused(self) -> None:
         """Revoke all unused credentials.
 
         These are the credentials of deleted receivers, and of users who own no
         resources.
 
-        :raises engine.trusts.keystone.Silent: Keystone does not respond
+        :raises engine.trusts.keystone.KeystoneUnavailable: Keystone does not
+            respond
         """
         if self._projects is not None:
             self._projects.retire_unused()
         ids: Sequence[str] = ['']
         while ids:
             with self._database.reader() as session:
-                ids = credentials.left(session, after=ids[-1])
+                ids = credentials.unused(session, after=ids[-1])
             for receiver_id in ids:
                 self.revoke(receiver_id)
 
 
-def renew(conf: cfg.ConfigOpts, target: database.Database) -> int:
+def rotate_keys(conf: cfg.ConfigOpts, target: database.Database) -> int:
     """Encrypt all credentials with the first key.
 
     :returns: the number of credentials
-    :raises engine.trusts.encryption.BadKey: there is no valid key
-    :raises engine.trusts.encryption.Unreadable: no key decrypts a credential;
-        the preceding batches are committed
+    :raises engine.trusts.encryption.InvalidKey: there is no valid key
+    :raises engine.trusts.encryption.DecryptionError: no key decrypts a
+        credential; the preceding batches are committed
     """
-    opened = encryption.Box(conf[GROUP].encryption_keys)
+    encryptor = encryption.Encryptor(conf[GROUP].encryption_keys)
     return sum(
-        _renew(target, model, opened)
+        _rotate_table(target, model, encryptor)
         for model in (models.ReceiverCredential, project_trusts.ProjectTrust)
     )
 
 
-def _renew(
-    target: database.Database, model: Any, opened: encryption.Box
+def _rotate_table(
+    target: database.Database, model: Any, encryptor: encryption.Encryptor
 ) -> int:
     after, total = '', 0
     while True:
 
         def body(session: orm.Session, after: str = after) -> tuple[str, int]:
-            return credentials.renew(session, model, after, opened.renew)
+            return credentials.reencrypt(
+                session, model, after, encryptor.rotate
+            )
 
         after, number = target.write(body)
         total += number

@@ -15,7 +15,7 @@ from cryptography.fernet import Fernet
 from oslo_config import cfg
 
 from engine.db import credentials, database, models
-from engine.trusts import base, encryption, keystone
+from engine.trusts import encryption, keystone, manager
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
 from vobjects.clustering import errors
@@ -33,7 +33,7 @@ def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
     The account is given as the API's is.
     """
     conf = configuration(url_of(target))
-    base.Delegations(conf, target)
+    manager.TrustManager(conf, target)
     values = {
         'auth_type': 'password',
         'auth_url': NOWHERE,
@@ -134,7 +134,7 @@ def test_receiver_waits_while_keystone_is_silent(
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
-    sealed = encryption.Box([KEY]).seal(receiver.id, 'trust')
+    sealed = encryption.Encryptor([KEY]).encrypt(receiver.id, 'trust')
     harness.database.write(
         lambda session: credentials.add(session, receiver.id, sealed)
     )
@@ -145,20 +145,22 @@ def test_receiver_waits_while_keystone_is_silent(
         # It goes, and what it leaves is revoked when that can be done.
         other.call(receivers.ReceiverDeleteRequest(identity=receiver.id))
         assert harness.rows(models.Receiver) == []
-        with pytest.raises(keystone.Silent):
-            other.run.delegations.revoke_left()
+        with pytest.raises(keystone.KeystoneUnavailable):
+            other.run.trusts.revoke_unused()
     assert harness.count(models.ReceiverCredential) == 1
 
 
 def test_credential_that_no_key_opens_is_kept(
     harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lost = encryption.Box([Fernet.generate_key().decode()])
+    lost = encryption.Encryptor([Fernet.generate_key().decode()])
     harness.database.write(
-        lambda session: credentials.add(session, 'r', lost.seal('r', 'trust'))
+        lambda session: credentials.add(
+            session, 'r', lost.encrypt('r', 'trust')
+        )
     )
     with caplog.at_level(logging.CRITICAL + 1):
-        engine_with_account(harness).run.delegations.revoke_left()
+        engine_with_account(harness).run.trusts.revoke_unused()
     assert harness.count(models.ReceiverCredential) == 1
 
 
@@ -177,7 +179,7 @@ def test_left_credentials_are_those_whose_receivers_are_gone(
 
     def left(after: str = '') -> list[str]:
         with any_harness.database.reader() as session:
-            return list(credentials.left(session, after))
+            return list(credentials.unused(session, after))
 
     keep(receiver.id, '~1', '~2')
     assert left() == ['~1', '~2']
@@ -195,18 +197,18 @@ def test_all_credentials_are_encrypted_anew(
 ) -> None:
     monkeypatch.setattr(credentials, 'BATCH', 2)
     target, new = any_harness.database, Fernet.generate_key().decode()
-    old = encryption.Box([KEY])
+    old = encryption.Encryptor([KEY])
     for id_ in 'abcde':
         target.write(
             lambda session, id_=id_: credentials.add(
-                session, id_, old.seal(id_, f'trust-{id_}')
+                session, id_, old.encrypt(id_, f'trust-{id_}')
             )
         )
     conf = with_account(target, encryption_keys=[new, KEY])
-    assert base.renew(conf, target) == 5
-    opened = encryption.Box([new])
+    assert manager.rotate_keys(conf, target) == 5
+    encryptor = encryption.Encryptor([new])
     assert [
-        opened.open(row.receiver_id, row.sealed)
+        encryptor.decrypt(row.receiver_id, row.sealed)
         for row in any_harness.rows(models.ReceiverCredential)
     ] == [f'trust-{id_}' for id_ in 'abcde']
 
@@ -214,9 +216,9 @@ def test_all_credentials_are_encrypted_anew(
 @pytest.mark.parametrize(
     ('options', 'error', 'says'),
     [
-        ({'encryption_keys': []}, encryption.BadKey, 'generate_key'),
-        ({'auth_type': 'v3token'}, keystone.BadAccount, 'receivers'),
-        ({'auth_type': 'magic'}, keystone.BadAccount, 'magic'),
+        ({'encryption_keys': []}, encryption.InvalidKey, 'generate_key'),
+        ({'auth_type': 'v3token'}, keystone.InvalidAccount, 'receivers'),
+        ({'auth_type': 'magic'}, keystone.InvalidAccount, 'magic'),
     ],
 )
 def test_account_that_could_not_act_is_refused_at_the_start(
@@ -229,4 +231,4 @@ def test_account_that_could_not_act_is_refused_at_the_start(
     if 'auth_type' in options:
         conf.set_override('auth_section', None, 'receivers')
     with pytest.raises(error, match=says):
-        base.Delegations(conf, harness.database)
+        manager.TrustManager(conf, harness.database)
