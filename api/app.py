@@ -91,7 +91,7 @@ def build(
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=conf.api.max_body_size,
-        strict=conf.api.strict_requests,
+        strict_requests=conf.api.strict_requests,
         max_json_size=conf.api.max_json_size,
         max_limit=conf.api.max_limit,
         public_url=public_url,

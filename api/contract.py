@@ -29,30 +29,30 @@ def _always(route: routes.Route) -> bool:
 
 
 def _has_body(route: routes.Route) -> bool:
-    return route.given.body
+    return route.params.body
 
 
-def _names_something(route: routes.Route) -> bool:
+def _names_resource(route: routes.Route) -> bool:
     # A spec names its type.
     return '{' in route.path or 'spec' in route.request.fields
 
 
-def _changes(route: routes.Route) -> bool:
+def _is_write(route: routes.Route) -> bool:
     return route.method != routes.GET
 
 
-def _has_a_caller(route: routes.Route) -> bool:
+def _is_authenticated(route: routes.Route) -> bool:
     return not route.public
 
 
 #: Error status -> predicate of the routes that may return it.
 ERRORS: Mapping[int, Applies] = {
     HTTPStatus.BAD_REQUEST: _always,
-    HTTPStatus.UNAUTHORIZED: _has_a_caller,
+    HTTPStatus.UNAUTHORIZED: _is_authenticated,
     HTTPStatus.FORBIDDEN: _always,
-    HTTPStatus.NOT_FOUND: _names_something,
+    HTTPStatus.NOT_FOUND: _names_resource,
     HTTPStatus.NOT_ACCEPTABLE: _always,
-    HTTPStatus.CONFLICT: _changes,
+    HTTPStatus.CONFLICT: _is_write,
     HTTPStatus.LENGTH_REQUIRED: _has_body,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _has_body,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: _has_body,
@@ -123,7 +123,7 @@ def _operation(
         route.method,
         route.path,
         lambda version: _shape(route, version, errors, early),
-        key=route.given.key if route.given.selects else '',
+        key=route.params.key if route.params.dispatch_on_key else '',
         summary=shapes.summary(route.request),
         tag=route.path.split('/')[2],
     )
@@ -135,39 +135,39 @@ def _shape(
     errors: Sequence[int],
     early: bool,
 ) -> registry.Shape | None:
-    given, cls = route.given, route.request
-    names = route.client_names()
-    query = shapes.query(cls, version, route.query_names(), early=early)
+    params, cls = route.params, route.request
+    names = route.client_fields()
+    query = shapes.query(cls, version, route.query_fields(), early=early)
     content = shapes.part(cls, version, names, early=early)
     if query is None or content is None:
         return None
     body = _bounded(content)
-    if given.whole:
+    if params.body_field:
         body = _MAP
-    if given.webhook:
+    if params.webhook:
         query = _WEBHOOK
         body = _MAP
-    if given.names:
-        body = _named(body, given.names, flat=bool(given.flat))
-    if given.key:
-        body = shapes.closed({given.key: body}, [given.key])
+    if params.key_field:
+        body = _keyed(body, params.key_field, flat=bool(params.flat_field))
+    if params.key:
+        body = shapes.closed({params.key: body}, [params.key])
     headers: dict[int, Mapping[str, Any]] = {}
-    if route.render.starts_action:
+    if route.renderer.starts_action:
         headers[route.status] = {'Location': _URI}
     return registry.Shape(
-        path=dict.fromkeys(route.in_path, _IDENTITY),
+        path=dict.fromkeys(route.path_fields, _IDENTITY),
         query=_bounded(query),
-        body=body if given.body else None,
-        body_required=not given.optional,
+        body=body if params.body else None,
+        body_required=not params.body_optional,
         responses={
-            route.status: route.render.schema(version, early=early),
+            route.status: route.renderer.schema(version, early),
             **dict.fromkeys(errors, documents.ERROR),
         },
         headers=headers,
     )
 
 
-def _named(
+def _keyed(
     content: shapes.Schema, name: str, *, flat: bool = False
 ) -> shapes.Schema:
     """Return the schema of an object whose single key is a field's value."""
@@ -190,15 +190,16 @@ def _named(
 def _bounded(schema: shapes.Schema) -> shapes.Schema:
     """Add the maximum length of texts to a schema; see :mod:`api.handler`."""
     properties = {
-        name: _short(found) for name, found in schema['properties'].items()
+        name: _with_max_length(field)
+        for name, field in schema['properties'].items()
     }
     return {**schema, 'properties': properties}
 
 
-def _short(schema: shapes.Schema) -> shapes.Schema:
+def _with_max_length(schema: shapes.Schema) -> shapes.Schema:
     types = shapes.types_of(schema)
     if 'string' in types and 'integer' not in types and 'enum' not in schema:
         return {'maxLength': request_body.MAX_TEXT, **schema}
     if 'array' in types and 'items' in schema:
-        return {**schema, 'items': _short(schema['items'])}
+        return {**schema, 'items': _with_max_length(schema['items'])}
     return schema

@@ -47,7 +47,7 @@ class Method:
 
     path: str
     authenticate: context.Authenticate
-    plain: handler.Handler | None = None
+    single: handler.Handler | None = None
     by_key: dict[str, handler.Handler] = dataclasses.field(
         default_factory=dict
     )
@@ -55,11 +55,11 @@ class Method:
     @property
     def handlers(self) -> list[handler.Handler]:
         """All handlers of the method."""
-        return [self.plain] if self.plain else list(self.by_key.values())
+        return [self.single] if self.single else list(self.by_key.values())
 
-    def is_at(self, version: Version) -> bool:
+    def exists_at(self, version: Version) -> bool:
         """Return whether any handler exists at a microversion."""
-        return any(one.is_at(version) for one in self.handlers)
+        return any(item.exists_at(version) for item in self.handlers)
 
 
 @dataclasses.dataclass(slots=True)
@@ -113,10 +113,9 @@ class Dispatcher:
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
         request = webob.Request(environ)
-        answer: Iterable[bytes] = self._respond(request)(
-            environ, start_response
-        )
-        return answer
+        response = self._respond(request)
+        body: Iterable[bytes] = response(environ, start_response)
+        return body
 
     def _respond(self, request: webob.Request) -> webob.Response:
         path = self._service.versions.canonical_path(
@@ -127,35 +126,18 @@ class Dispatcher:
             return self._options(request, path, version)
         page = self._pages.get(path)
         if page is not None:
-            request.environ[ROUTE] = path
-            return self._show(page, request, path)
+            return _show(page, request, path)
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
         # Before the body is read: do not spend time on strangers' bodies.
         caller = method.authenticate(request.environ)
-        if method.plain is not None:
-            method.plain.require(version)
-            content = self._content(request, method.plain.route)
-            return method.plain(request, caller, names, content)
-        chosen, content = self._select(request, method, version)
-        chosen.require(version)
-        return chosen(request, caller, names, content)
-
-    def _show(
-        self, page: discovery.Page, request: webob.Request, path: str
-    ) -> webob.Response:
-        if request.method not in (routes.GET, HEAD):
-            raise errors.MethodNotAllowed(request.method, path, 'GET, HEAD')
-        status, document = page(request.environ)
-        body = json.dumps(document).encode()
-        return webob.Response(
-            body,
-            status,
-            [
-                ('Content-Type', 'application/json'),
-                ('Content-Length', str(len(body))),
-            ],
-        )
+        if method.single is not None:
+            method.single.check_version(version)
+            content = self._content(request, method.single.route)
+            return method.single(request, caller, names, content)
+        selected, content = self._select(request, method, version)
+        selected.check_version(version)
+        return selected(request, caller, names, content)
 
     def _options(
         self, request: webob.Request, path: str, version: Version
@@ -179,14 +161,14 @@ class Dispatcher:
     def _find(
         self, verb: str, path: str, version: Version
     ) -> tuple[Method, dict[str, str]]:
-        wanted = routes.GET if verb == HEAD else verb
-        others: dict[str, Method] = {}
+        name = routes.GET if verb == HEAD else verb
+        methods: dict[str, Method] = {}
         for node, values in self._nodes(path):
-            found = node.methods.get(wanted)
-            if found is not None:
-                return found, dict(zip(node.names, values, strict=True))
-            others |= node.methods
-        allowed = _allowed(others, path, version)
+            method = node.methods.get(name)
+            if method is not None:
+                return method, dict(zip(node.names, values, strict=True))
+            methods |= node.methods
+        allowed = _allowed(methods, path, version)
         raise errors.MethodNotAllowed(verb, path, allowed)
 
     def _nodes(self, path: str) -> Iterator[tuple[Node, tuple[str, ...]]]:
@@ -196,36 +178,41 @@ class Dispatcher:
 
     def _content(self, request: webob.Request, route: routes.Route) -> Any:
         """Return a route's part of the body; a GET's body is not read."""
-        given = route.given
-        if not given.body:
+        params = route.params
+        if not params.body:
             return request_body.NO_BODY
         content = self._body(
-            request, only_object=given.webhook and not self._service.strict
+            request,
+            only_object=params.webhook and not self._service.strict_requests,
         )
-        if content is request_body.NO_BODY and given.optional:
+        if content is request_body.NO_BODY and params.body_optional:
             return content
-        found = _object(content)
-        if given.names:
-            return _named(found, route)
-        return _below(found, route) if given.key else found
+        body = _object(content)
+        if params.key_field:
+            return _unwrap_field(body, route)
+        return _unwrap(body, route) if params.key else body
 
     def _select(
         self, request: webob.Request, method: Method, version: Version
     ) -> tuple[handler.Handler, Any]:
         """Return the handler and content of the one action in the body."""
-        found = _object(self._body(request))
-        here = (k for k, one in method.by_key.items() if one.is_at(version))
-        try:
-            key = actions.action_key(found, method.by_key, here)
-        except api_errors.ValidationError as error:
-            error.compat_message = messages.not_one_action(method.path, found)
-            raise
-        chosen = method.by_key[key]
-        content = _map(
-            found[key], f'body.{key}', messages.not_a_map(method.path)
+        body = _object(self._body(request))
+        available = (
+            key
+            for key, item in method.by_key.items()
+            if item.exists_at(version)
         )
-        whole = chosen.route.given.whole
-        return chosen, {whole: content} if whole else content
+        try:
+            key = actions.action_key(body, method.by_key, available)
+        except api_errors.ValidationError as error:
+            error.compat_message = messages.not_one_action(method.path, body)
+            raise
+        selected = method.by_key[key]
+        content = _map(
+            body[key], f'body.{key}', messages.not_a_map(method.path)
+        )
+        field = selected.route.params.body_field
+        return selected, {field: content} if field else content
 
     def _body(
         self, request: webob.Request, *, only_object: bool = False
@@ -233,7 +220,7 @@ class Dispatcher:
         return request_body.read_json(
             request.environ,
             self._service.max_body_size,
-            strict=self._service.strict,
+            strict=self._service.strict_requests,
             only_object=only_object,
         )
 
@@ -258,18 +245,30 @@ class Dispatcher:
                 else self._service.authenticate,
             ),
         )
-        made = handler.Handler(route, self._service)
-        key = route.given.key
-        if route.given.selects:
-            taken = method.plain is not None or key in method.by_key
-            method.by_key[key] = made
+        key = route.params.key
+        if route.params.dispatch_on_key:
+            duplicate = method.single is not None or key in method.by_key
+            method.by_key[key] = handler.Handler(route, self._service)
         else:
-            taken = method.plain is not None or bool(method.by_key)
-            method.plain = made
-        if taken or node.names != tuple(names):
+            duplicate = bool(method.handlers)
+            method.single = handler.Handler(route, self._service)
+        if duplicate or node.names != tuple(names):
             raise exceptions.DeclarationError(
                 f'{route.method} {route.path} is in the route table twice'
             )
+
+
+def _show(
+    page: discovery.Page, request: webob.Request, path: str
+) -> webob.Response:
+    request_body.only_read(request.environ, path)
+    status, document = page(request.environ)
+    body = json.dumps(document).encode()
+    headers = [
+        ('Content-Type', 'application/json'),
+        ('Content-Length', str(len(body))),
+    ]
+    return webob.Response(body, status, headers)
 
 
 def _allowed(
@@ -283,54 +282,56 @@ def _allowed(
     """
     if not methods:
         raise errors.NotFound(f'There is nothing at {exceptions.cut(path)}.')
-    names = {name for name, one in methods.items() if one.is_at(version)}
+    names = {name for name, item in methods.items() if item.exists_at(version)}
     if not names:
-        next(iter(methods.values())).handlers[0].require(version)
+        next(iter(methods.values())).handlers[0].check_version(version)
     if routes.GET in names:
         names.add(HEAD)
     return ', '.join(sorted(names))
 
 
-def _below(found: dict[str, Any], route: routes.Route) -> Any:
-    key = route.given.key
-    missing = '' if key in found else messages.missing_key(route.method, key)
-    for name in found:
+def _unwrap(body: dict[str, Any], route: routes.Route) -> Any:
+    """Return the value of the single key of a body."""
+    key = route.params.key
+    message = '' if key in body else messages.missing_key(route.method, key)
+    for name in body:
         if name != key:
             raise api_errors.ValidationError(
                 phrases.path_to('body', [name]),
                 f'unknown; the body is {{"{key}": {{...}}}}',
-                compat_message=missing,
+                compat_message=message,
             )
-    if missing:
+    if message:
         raise api_errors.ValidationError(
-            'body', f'{key!r} is required', compat_message=missing
+            'body', f'{key!r} is required', compat_message=message
         )
-    return found[key]
+    return body[key]
 
 
-def _named(found: dict[str, Any], route: routes.Route) -> dict[str, Any]:
+def _unwrap_field(body: dict[str, Any], route: routes.Route) -> dict[str, Any]:
     """Return the fields of a body whose single key is a field's value."""
-    given = route.given
-    if len(found) != 1:
+    params = route.params
+    field = params.key_field
+    if len(body) != 1:
         raise api_errors.ValidationError(
             'body',
-            f'must name one {given.names}, not {len(found) or "none"}',
+            f'must name one {field}, not {len(body) or "none"}',
             compat_message=messages.not_one_action(
-                route.path, found, messages.OPERATION
+                route.path, body, messages.OPERATION
             ),
         )
-    ((name, content),) = found.items()
+    ((name, content),) = body.items()
     content = _map(content, phrases.path_to('body', [name]))
-    if given.whole:
-        return {given.names: name, given.whole: content}
-    if given.flat and content.keys().isdisjoint(route.request.fields):
-        return {given.names: name, given.flat: content}
-    if given.names in content:
+    if params.body_field:
+        return {field: name, params.body_field: content}
+    if params.flat_field and content.keys().isdisjoint(route.request.fields):
+        return {field: name, params.flat_field: content}
+    if field in content:
         raise api_errors.ValidationError(
-            phrases.path_to('body', [name, given.names]),
-            f'unknown; {name!r} is the {given.names}',
+            phrases.path_to('body', [name, field]),
+            f'unknown; {name!r} is the {field}',
         )
-    return {given.names: name, **content}
+    return {field: name, **content}
 
 
 def _object(content: Any) -> dict[str, Any]:
@@ -343,15 +344,10 @@ def _object(content: Any) -> dict[str, Any]:
 
 def _map(content: Any, where: str, compat_message: str = '') -> dict[str, Any]:
     if not isinstance(content, dict):
+        text = exceptions.cut_text(json.dumps(content, ensure_ascii=False))
         raise api_errors.ValidationError(
             where,
-            f'must be a JSON object, not {_json(content)}',
+            f'must be a JSON object, not {text}',
             compat_message=compat_message,
         )
     return content
-
-
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    limit = exceptions.MAX_VALUE_LENGTH
-    return text if len(text) <= limit else text[: limit - 1] + '…'

@@ -31,8 +31,8 @@ from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import discovery, errors, query, schema
 from vobjects.microversions.policy import MICROVERSION, Policy
-from vobjects.objects import manifest
 from vobjects.objects.codec.json_text import dumps
+from vobjects.objects.manifest import Manifest, at_microversion
 from vobjects.versions import Maximum, Version
 
 
@@ -45,7 +45,8 @@ class Client(Protocol):
         self,
         context: RequestContext,
         request: objects.Request,
-        versions: manifest.Manifest | None = None,
+        manifest: Manifest | None = None,
+        /,
     ) -> Any:
         """Send a request to an engine, and return its result."""
 
@@ -60,8 +61,8 @@ class Service:
         vobjects.exceptions.NoLivePeer
     :ivar max_json_size: maximum bytes of a JSON field
     :ivar max_limit: maximum items in a list page
-    :ivar strict: whether to reject requests that are accepted only for
-        compatibility with Senlin
+    :ivar strict_requests: whether to reject requests that are accepted only
+        for compatibility with Senlin
     :ivar public_url: root URL for links; if empty, the URL of the request
     """
 
@@ -73,7 +74,7 @@ class Service:
     max_body_size: int
     max_json_size: int
     max_limit: int
-    strict: bool = False
+    strict_requests: bool = False
     public_url: str = ''
 
     def every_version(self) -> list[Version]:
@@ -96,19 +97,19 @@ class Handler:
         self.route = route
         self._service = service
         self._type = route.request
-        self._others = tuple(route.client_names())
-        self._in_query = tuple(route.query_names())
-        self._single = _single(self._type, self._in_query)
+        self._client_fields = tuple(route.client_fields())
+        self._query_fields = tuple(route.query_fields())
+        self._single_valued = _single_valued(self._type, self._query_fields)
         self._defaults = _defaults(self._type)
-        self._data = self._type._obj_primitive_key('data')
-        self._changes = self._type._obj_primitive_key('changes')
-        self._json = [
+        self._data_key = self._type._obj_primitive_key('data')
+        self._changes_key = self._type._obj_primitive_key('changes')
+        self._json_fields = [
             name
             for name, field in self._type.fields.items()
             if isinstance(field, fields.JsonField)
         ]
         self._is_list = issubclass(self._type, ListRequest)
-        self._check()
+        self._check_route()
         self._early = service.versions.accepts_early
         self._envelopes: dict[Version, Mapping[str, str]] = {}
         self._implied: dict[Version, Mapping[str, Any]] = {}
@@ -116,7 +117,7 @@ class Handler:
             object_version = self._version_at(version)
             if object_version is not None:
                 schema.compiled_at(
-                    self._type, version, self._others, early=self._early
+                    self._type, version, self._client_fields, early=self._early
                 )
                 self._envelopes[version] = _envelope(
                     self._type, object_version
@@ -124,7 +125,7 @@ class Handler:
                 known = self._type.fields_at(object_version)
                 self._implied[version] = {
                     name: value
-                    for name, value in route.given.implied
+                    for name, value in route.params.implied
                     if name in known
                 }
 
@@ -140,39 +141,43 @@ class Handler:
         :param caller: context of the caller; its token is dropped unless the
             engine has to act on the caller's behalf
         :param path: the fields in the path
-        :param content: the route's part of the body, or ``inputs.NO_BODY``
+        :param content: the route's part of the body, or
+            ``request_body.NO_BODY``
         """
         environ = request.environ
         version: Version = environ[MICROVERSION]
-        if not self.route.hands_on_token:
+        if not self.route.forward_token:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
-        shown = manifest.at_microversion(version, early=self._early)
+        manifest = at_microversion(version, early=self._early)
         try:
-            asked: Any = self.build(environ, version, path, content)
+            rpc_request: Any = self.build_request(
+                environ, version, path, content
+            )
         except errors.ValidationError as error:
-            first = self.route.found_first
-            if first and _is_unknown_in_body(error):
-                wanted = first(**path)
-                wanted.obj_set_defaults()
+            lookup_type = self.route.lookup_first
+            if lookup_type and _is_unknown_in_body(error):
+                lookup = lookup_type(**path)
+                lookup.obj_set_defaults()
                 # Raises NotFound, which takes precedence, if the resource is
                 # missing.
-                self._send(caller, wanted, version, shown)
+                self._send(caller, lookup, version, manifest)
             raise
-        if getattr(asked, policy.GLOBAL_PROJECT, False):
+        if getattr(rpc_request, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
+        render = self.route.renderer.render
         if not self._is_list:
-            answer = self._send(caller, asked, version, shown)
-            return self._respond(environ, self.route.render(answer, shown))
-        answer, cut = self._page(caller, asked, version, shown)
-        rendered = self.route.render(answer, shown)
-        if cut and answer and rendered.body is not None:
-            href = self._next(environ, answer[-1].id)
+            result = self._send(caller, rpc_request, version, manifest)
+            return self._respond(environ, render(result, manifest))
+        result, cut = self._list_page(caller, rpc_request, version, manifest)
+        rendered = render(result, manifest)
+        if cut and result and rendered.body is not None:
+            href = self._next_page_url(environ, result[-1].id)
             rendered.body['links'] = [{'rel': 'next', 'href': href}]
         return self._respond(environ, rendered)
 
-    def is_at(self, version: Version) -> bool:
+    def exists_at(self, version: Version) -> bool:
         """Return whether a microversion has this method."""
         return self._version_at(version) is not None
 
@@ -180,13 +185,13 @@ class Handler:
         """Return the object version accepted at a microversion."""
         return self._type.version_at(version, early=self._early)
 
-    def require(self, version: Version) -> None:
+    def check_version(self, version: Version) -> None:
         """Reject a microversion that does not have this method.
 
         :raises vobjects.microversions.errors.MethodNotAtVersion: names the
             first microversion that has it
         """
-        if not self.is_at(version):
+        if not self.exists_at(version):
             since = self._type.introduced() or self._service.versions.minimum
             raise errors.MethodNotAtVersion(
                 self._name(), version, ((since, None),)
@@ -194,11 +199,11 @@ class Handler:
 
     def _name(self) -> str:
         """Return a readable name of the method."""
-        key = self.route.given.key if self.route.given.selects else ''
-        named = f' with {key!r}' if key else ''
-        return f'{self.route.method} {self.route.path}{named}'
+        route = self.route
+        suffix = f' with {route.params.key!r}' * route.params.dispatch_on_key
+        return f'{route.method} {route.path}{suffix}'
 
-    def build(
+    def build_request(
         self,
         environ: Mapping[str, Any],
         version: Version,
@@ -210,7 +215,7 @@ class Handler:
         :param content: see :meth:`__call__`
         :raises vobjects.microversions.errors.InputError: the input is invalid
         """
-        given = self.route.given
+        params = self.route.params
         values: dict[str, Any] = {
             name: self._root(environ) if value is routes.ROOT else value
             for name, value in self._implied[version].items()
@@ -220,55 +225,55 @@ class Handler:
             values[name] = identity
         text = environ.get('QUERY_STRING')
         pairs = query.pairs(text) if text else []
-        if pairs and not self._service.strict:
+        if pairs and not self._service.strict_requests:
             pairs = query.settle(
-                pairs, self._single, skip_empty=given.skips_empty
+                pairs, self._single_valued, skip_empty=params.ignore_empty
             )
-        if given.webhook:
+        if params.webhook:
             only_body = 'only_body' in values
             values |= webhooks.collect(pairs, content, only_body=only_body)
             self._check_sizes(environ, values, 'body')
-            return self._request(version, values)
-        if pairs or not given.body:
-            asked = self._read(version, pairs)
-            _check_lengths(asked, 'query')
-            values |= asked
-        if given.body and content is not request_body.NO_BODY:
-            where = f'body.{given.key}' if given.key else 'body'
+            return self._make_request(version, values)
+        if pairs or not params.body:
+            query_values = self._read_query(version, pairs)
+            _check_lengths(query_values, 'query')
+            values |= query_values
+        if params.body and content is not request_body.NO_BODY:
+            where = f'body.{params.key}' if params.key else 'body'
             self._validate(version, content, where)
-            _refuse_twice(values, content, where)
+            _check_given_once(values, content, where)
             _check_lengths(content, where)
             self._check_sizes(environ, content, where)
             values |= content
-        return self._request(version, values)
+        return self._make_request(version, values)
 
-    def _read(
+    def _read_query(
         self, version: Version, pairs: list[tuple[str, str]]
     ) -> dict[str, Any]:
         """Validate and convert the query parameters."""
-        upper = self.route.given.upper
+        upper = self.route.params.uppercase
         pairs = [
             (name, value.upper() if name in upper else value)
             for name, value in pairs
         ]
         try:
             return query.coerce_query(
-                *(self._type, version, self._in_query, pairs),
+                *(self._type, version, self._query_fields, pairs),
                 early=self._early,
             )
         except errors.ValidationError as error:
-            self._say(error, in_query=True)
+            self._set_message(error, in_query=True)
             raise
 
     def _validate(self, version: Version, content: Any, where: str) -> None:
         """Validate the body against the schema of the microversion."""
         try:
             schema.validate(
-                *(self._type, version, self._others, content, where),
+                *(self._type, version, self._client_fields, content, where),
                 early=self._early,
             )
         except errors.ValidationError as error:
-            self._say(error, in_query=False)
+            self._set_message(error, in_query=False)
             raise
 
     def _check_sizes(
@@ -278,7 +283,7 @@ class Handler:
         limit = self._service.max_json_size
         if environ.get(request_body.BYTES_READ, 0) <= limit:
             return
-        for name in self._json:
+        for name in self._json_fields:
             size = len(dumps(values.get(name)))
             if size > limit:
                 raise errors.ValidationError(
@@ -286,28 +291,29 @@ class Handler:
                     f'must have at most {limit} bytes as JSON, not {size}',
                 )
 
-    def _page(
+    def _list_page(
         self,
         caller: RequestContext,
-        asked: Any,
+        request: Any,
         version: Version,
-        shown: manifest.Manifest,
+        manifest: Manifest,
     ) -> tuple[Any, bool]:
         """Return one page of a list, within the size limits.
 
         :returns: the items, and whether the page was cut and more may follow
         """
-        most = self._service.max_limit
-        given = asked.limit if 'limit' in asked else None
-        asked.limit = most if given is None else min(given, most)
+        max_limit = self._service.max_limit
+        limit = request.limit if 'limit' in request else None
+        request.limit = max_limit if limit is None else min(limit, max_limit)
         try:
-            answer = self._send(caller, asked, version, shown)
+            result = self._send(caller, request, version, manifest)
         except engine_errors.ListTooLarge as error:
-            asked.limit = min(asked.limit, int(error.rows))
-            answer = self._send(caller, asked, version, shown)
-        return answer, asked.limit != given and len(answer) == asked.limit
+            request.limit = min(request.limit, int(error.rows))
+            result = self._send(caller, request, version, manifest)
+        cut = request.limit != limit and len(result) == request.limit
+        return result, cut
 
-    def _next(self, environ: dict[str, Any], marker: str) -> str:
+    def _next_page_url(self, environ: dict[str, Any], marker: str) -> str:
         """Return the URL of the page after a marker."""
         pairs = [
             (name, value)
@@ -315,31 +321,33 @@ class Handler:
             if name != 'marker'
         ]
         path = urllib.parse.quote(request_body.path(environ))
-        where = urllib.parse.urlencode([*pairs, ('marker', marker)])
-        return f'{self._root(environ)}{path}?{where}'
+        text = urllib.parse.urlencode([*pairs, ('marker', marker)])
+        return f'{self._root(environ)}{path}?{text}'
 
-    def _say(self, error: errors.ValidationError, *, in_query: bool) -> None:
+    def _set_message(
+        self, error: errors.ValidationError, *, in_query: bool
+    ) -> None:
         """Set the message of a validation error to Senlin's."""
         if error.fault:
             error.compat_message = messages.field_message(
                 error.fault, self.route.path, in_query=in_query
             )
 
-    def _request(
+    def _make_request(
         self, version: Version, values: dict[str, Any]
     ) -> objects.Request:
         """Build the request at its microversion, and fill in the defaults."""
-        asked: objects.Request = self._type.obj_from_primitive(
+        request: objects.Request = self._type.obj_from_primitive(
             {
                 **self._envelopes[version],
-                self._data: values,
-                self._changes: list(values),
+                self._data_key: values,
+                self._changes_key: list(values),
             }
         )
         for name, default in self._defaults.items():
-            if name not in asked:
-                setattr(asked, name, copy.copy(default))
-        return asked
+            if name not in request:
+                setattr(request, name, copy.copy(default))
+        return request
 
     def _root(self, environ: Mapping[str, Any]) -> str:
         """Return the root URL of the API as the client sees it."""
@@ -348,20 +356,20 @@ class Handler:
     def _send(
         self,
         caller: RequestContext,
-        asked: objects.Request,
+        request: objects.Request,
         version: Version,
-        shown: manifest.Manifest,
+        manifest: Manifest,
     ) -> Any:
         try:
-            return self._service.client.call(caller, asked, shown)
+            return self._service.client.call(caller, request, manifest)
         except (
             exceptions.LossyDowngrade,
             exceptions.UnsupportedType,
         ) as error:
             # An older engine joined after this request was accepted.
-            raise self._as_negotiated_again(error, version) from error
+            raise self._negotiation_error(error, version) from error
 
-    def _as_negotiated_again(
+    def _negotiation_error(
         self,
         error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
         version: Version,
@@ -370,7 +378,7 @@ class Handler:
         lowest = self._service.versions.minimum
         limit = self._service.versions.limit(self._service.maximum())
         cls = objects.registered_type(error.type_name)
-        if _is_spoken(cls.version_at(version), error):
+        if _is_supported(cls.version_at(version), error):
             name, needs = self._name(), cls.introduced()
             if isinstance(error, exceptions.LossyDowngrade):
                 name = repr(error.field)
@@ -381,7 +389,7 @@ class Handler:
             )
         if limit.version >= version:
             # The error already knows a limit that the fleet has not reported.
-            limit = Maximum(_below(error, version, lowest), str(error))
+            limit = Maximum(_next_lower(error, version, lowest), str(error))
         return errors.UnsupportedVersion(str(version), lowest, limit)
 
     def _respond(
@@ -404,9 +412,9 @@ class Handler:
             )
         return webob.Response(body, self.route.status, headers)
 
-    def _check(self) -> None:
+    def _check_route(self) -> None:
         known = self._type.fields.keys()
-        for name in self.route.in_path:
+        for name in self.route.path_fields:
             if name not in known:
                 raise exceptions.DeclarationError(
                     f'{self.route.path}: {self._type.obj_name()} has no field'
@@ -423,11 +431,14 @@ def _defaults(cls: type[objects.Request]) -> dict[str, Any]:
 
 
 def _is_unknown_in_body(error: errors.ValidationError) -> bool:
-    is_unknown = error.fault is not None and error.fault.kind == 'unknown'
-    return is_unknown and error.path.startswith('body')
+    return (
+        error.fault is not None
+        and error.fault.kind == 'unknown'
+        and error.path.startswith('body')
+    )
 
 
-def _single(
+def _single_valued(
     cls: type[objects.Request], names: Collection[str]
 ) -> frozenset[str]:
     """Return the query parameters that take one value, not a list."""
@@ -461,17 +472,18 @@ def _check_lengths(values: Mapping[str, Any], where: str) -> None:
                 )
 
 
-def _refuse_twice(
+def _check_given_once(
     values: Mapping[str, Any], content: Mapping[str, Any], where: str
 ) -> None:
     for name in content:
         if name in values:
             raise errors.ValidationError(
-                f'{where}.{name}', 'is given in the query too; give it once'
+                f'{where}.{name}',
+                'must be in the query or in the body, not in both',
             )
 
 
-def _below(
+def _next_lower(
     error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
     version: Version,
     lowest: Version,
@@ -482,16 +494,18 @@ def _below(
         candidate
         for minor in range(lowest.minor, version.minor)
         if (candidate := Version(lowest.major, minor))
-        and _is_spoken(cls.version_at(candidate), error)
+        and _is_supported(cls.version_at(candidate), error)
     ]
     return below[-1] if below else lowest
 
 
-def _is_spoken(
-    shown: str | None,
+def _is_supported(
+    object_version: str | None,
     error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
 ) -> bool:
-    if shown is None:
+    if object_version is None:
         return True
-    spoken = getattr(error, 'to_version', None)
-    return spoken is not None and Version.parse(shown) <= Version.parse(spoken)
+    supported = getattr(error, 'to_version', None)
+    return supported is not None and (
+        Version.parse(object_version) <= Version.parse(supported)
+    )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Render engine results as response bodies, with their JSON schemas.
 
-Each function here returns a :class:`Render` for the route table. The manifest
-of the requested microversion drops fields that the microversion does not have;
-the schema is derived from the same types.
+Each :class:`Renderer` here is for the route table. The manifest of the
+requested microversion drops fields that the microversion does not have; the
+schema is derived from the same types.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from vobjects import objects
 from vobjects.clustering import resources
@@ -31,140 +31,88 @@ class Rendered(NamedTuple):
     action: str = ''
 
 
-class Schema(Protocol):
-    """Return the schema of a response body at a microversion."""
-
-    def __call__(
-        self, version: Version, *, early: bool = False
-    ) -> shapes.Schema | None: ...
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
-class Render:
-    """Render the result of an engine, and describe the body.
+class Renderer:
+    """Renders the result of an engine, and describes the body.
 
-    :ivar make: (result, manifest of the microversion) -> response
+    :ivar render: (result, manifest of the microversion) -> response
     :ivar schema: (microversion, whether fields are shown early) -> schema of
         the body; None if there is no body
     :ivar starts_action: whether Location names an action
     """
 
-    make: Callable[[Any, Manifest], Rendered]
-    schema: Schema
+    render: Callable[[Any, Manifest], Rendered]
+    schema: Callable[[Version, bool], shapes.Schema | None]
     starts_action: bool = False
 
-    def __call__(self, answer: Any, shown: Manifest) -> Rendered:
-        """Render a result."""
-        return self.make(answer, shown)
 
-
-def item(key: str, cls: type[objects.Resource], *also: str) -> Render:
+def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
     """Return a renderer for one resource below a key.
 
-    :param also: further keys that hold the same resource
+    :param aliases: further keys that hold the same resource
     """
 
-    def make(resource: Any, shown: Manifest) -> Rendered:
-        content = objects.to_json(resource, shown)
-        return Rendered({key: content, **dict.fromkeys(also, content)})
+    def render(resource: Any, manifest: Manifest) -> Rendered:
+        content = objects.to_json(resource, manifest)
+        return Rendered(dict.fromkeys((key, *aliases), content))
 
-    def schema(
-        version: Version, *, early: bool = False
-    ) -> shapes.Schema | None:
-        return shapes.below(
-            key, *also, content=shapes.resource(cls, version, early=early)
-        )
+    def schema(version: Version, early: bool) -> shapes.Schema | None:
+        content = shapes.resource(cls, version, early=early)
+        return shapes.below(key, *aliases, content=content)
 
-    return Render(make, schema)
+    return Renderer(render, schema)
 
 
-def items(key: str, cls: type[objects.Resource]) -> Render:
+def items(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a list of resources below a key."""
 
-    def make(answer: Any, shown: Manifest) -> Rendered:
-        return Rendered({key: objects.to_json_text(answer, shown)})
+    def render(result: Any, manifest: Manifest) -> Rendered:
+        return Rendered({key: objects.to_json_text(result, manifest)})
 
-    def schema(
-        version: Version, *, early: bool = False
-    ) -> shapes.Schema | None:
-        return shapes.below(
-            key,
-            content=shapes.many(shapes.resource(cls, version, early=early)),
-        )
+    def schema(version: Version, early: bool) -> shapes.Schema | None:
+        content = shapes.resource(cls, version, early=early)
+        return shapes.below(key, content=shapes.many(content))
 
-    return Render(make, schema)
+    return Renderer(render, schema)
 
 
-def page(key: str, cls: type[objects.Resource]) -> Render:
+def page(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a list page, with an optional link to the next."""
 
-    def schema(
-        version: Version, *, early: bool = False
-    ) -> shapes.Schema | None:
-        return _page(key, shapes.resource(cls, version, early=early))
+    def schema(version: Version, early: bool) -> shapes.Schema | None:
+        return _page_schema(key, shapes.resource(cls, version, early=early))
 
-    return Render(items(key, cls).make, schema)
+    return Renderer(items(key, cls).render, schema)
 
 
-def _page(key: str, content: shapes.Schema | None) -> shapes.Schema | None:
-    """Return the schema of a list page."""
-    items = shapes.many(content)
-    if items is None:
+def _page_schema(
+    key: str, content: shapes.Schema | None
+) -> shapes.Schema | None:
+    schema = shapes.many(content)
+    if schema is None:
         return None
     link = {'rel': {'type': 'string'}, 'href': {'type': 'string'}}
     links = {'type': 'array', 'items': shapes.closed(link, link)}
-    return shapes.closed({key: items, 'links': links}, [key])
+    return shapes.closed({key: schema, 'links': links}, [key])
 
 
-def started(key: str, cls: type[objects.Resource]) -> Render:
+def accepted(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a resource that an action works on."""
 
-    def make(answer: resources.Accepted, shown: Manifest) -> Rendered:
-        resource = getattr(answer, key)
-        return Rendered({key: objects.to_json(resource, shown)}, answer.action)
+    def render(result: resources.Accepted, manifest: Manifest) -> Rendered:
+        content = objects.to_json(getattr(result, key), manifest)
+        return Rendered({key: content}, result.action)
 
-    def schema(
-        version: Version, *, early: bool = False
-    ) -> shapes.Schema | None:
-        return shapes.below(
-            key, content=shapes.resource(cls, version, early=early)
-        )
-
-    return Render(make, schema, starts_action=True)
+    return Renderer(render, item(key, cls).schema, starts_action=True)
 
 
-def _no_schema(version: Version, *, early: bool = False) -> None:
-    return None
+def _render_operations(result: Any, manifest: Manifest) -> Rendered:
+    return Rendered(objects.to_json(result, manifest))
 
 
-def _action(answer: resources.Accepted, shown: Manifest) -> Rendered:
-    return Rendered({'action': answer.action}, answer.action)
-
-
-def _action_schema(
-    version: Version, *, early: bool = False
-) -> shapes.Schema | None:
-    return shapes.below('action', content={'type': 'string', 'format': 'uuid'})
-
-
-def _location(answer: resources.Accepted, shown: Manifest) -> Rendered:
-    return Rendered(None, answer.action)
-
-
-def _nothing(answer: Any, shown: Manifest) -> Rendered:
-    return Rendered(None)
-
-
-def _operations(answer: Any, shown: Manifest) -> Rendered:
-    return Rendered(objects.to_json(answer, shown))
-
-
-def _operations_schema(
-    version: Version, *, early: bool = False
-) -> shapes.Schema | None:
-    return shapes.resource(
-        resources.ProfileTypeOperations, version, early=early
-    )
+def _operations_schema(version: Version, early: bool) -> shapes.Schema | None:
+    cls = resources.ProfileTypeOperations
+    return shapes.resource(cls, version, early=early)
 
 
 def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
@@ -179,16 +127,19 @@ def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _event(answer: resources.Event, shown: Manifest) -> Rendered:
-    return Rendered({'event': _with_cluster(objects.to_json(answer, shown))})
+def _render_event(result: resources.Event, manifest: Manifest) -> Rendered:
+    return Rendered(
+        {'event': _with_cluster(objects.to_json(result, manifest))}
+    )
 
 
-def _events(answer: Any, shown: Manifest) -> Rendered:
-    found = objects.to_json_list(answer, shown)
-    return Rendered({'events': [_with_cluster(one) for one in found]})
+def _render_events(result: Any, manifest: Manifest) -> Rendered:
+    events = objects.to_json_list(result, manifest)
+    return Rendered({'events': [_with_cluster(event) for event in events]})
 
 
-def _event_shape(version: Version, early: bool) -> shapes.Schema | None:
+def _event_schema(version: Version, early: bool) -> shapes.Schema | None:
+    """Return the schema of an event with its cluster."""
     schema = shapes.resource(resources.Event, version, early=early)
     if schema is None:
         return None
@@ -204,44 +155,58 @@ def _event_shape(version: Version, early: bool) -> shapes.Schema | None:
     return {**schema, 'properties': properties, 'required': required}
 
 
-def _event_schema(
-    version: Version, *, early: bool = False
-) -> shapes.Schema | None:
-    return shapes.below('event', content=_event_shape(version, early))
-
-
-def _events_schema(
-    version: Version, *, early: bool = False
-) -> shapes.Schema | None:
-    return _page('events', _event_shape(version, early))
-
-
-def _build_info(answer: resources.BuildInfo, shown: Manifest) -> Rendered:
-    both = objects.to_json(answer, shown)
+def _render_build_info(
+    result: resources.BuildInfo, manifest: Manifest
+) -> Rendered:
+    builds = objects.to_json(result, manifest)
     # The API's own revision; the engine cannot know it.
-    both['api'] = {'revision': importlib.metadata.version('vobjects')}
-    return Rendered({'build_info': both})
+    builds['api'] = {'revision': importlib.metadata.version('vobjects')}
+    return Rendered({'build_info': builds})
 
 
-#: The ID of an action.
-action = Render(_action, _action_schema, starts_action=True)
+_ACTION_ID: shapes.Schema = {'type': 'string', 'format': 'uuid'}
+
+#: The ID of an action, also in Location.
+action_id = Renderer(
+    lambda result, manifest: Rendered(
+        {'action': result.action}, result.action
+    ),
+    lambda version, early: shapes.below('action', content=_ACTION_ID),
+    starts_action=True,
+)
 
 #: No body; Location names the action that deletes the resource.
-location = Render(_location, _no_schema, starts_action=True)
+action_location = Renderer(
+    lambda result, manifest: Rendered(None, result.action),
+    lambda version, early: None,
+    starts_action=True,
+)
 
 #: No body.
-nothing = Render(_nothing, _no_schema)
+no_content = Renderer(
+    lambda result, manifest: Rendered(None), lambda version, early: None
+)
 
 #: The operations that a profile type supports.
-operations = Render(_operations, _operations_schema)
+operations = Renderer(_render_operations, _operations_schema)
 
 #: An event with its cluster.
-event = Render(_event, _event_schema)
+event = Renderer(
+    _render_event,
+    lambda version, early: shapes.below(
+        'event', content=_event_schema(version, early)
+    ),
+)
 
 #: Events with their clusters.
-events = Render(_events, _events_schema)
+events = Renderer(
+    _render_events,
+    lambda version, early: _page_schema(
+        'events', _event_schema(version, early)
+    ),
+)
 
 #: The builds of the engine and the API.
-build_info = Render(
-    _build_info, item('build_info', resources.BuildInfo).schema
+build_info = Renderer(
+    _render_build_info, item('build_info', resources.BuildInfo).schema
 )

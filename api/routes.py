@@ -3,7 +3,7 @@
 
 A route names a request type. The type knows which microversion introduced it,
 and which fields it has at each microversion. Names in a path are fields of the
-type; :class:`Given` declares where its other fields come from.
+type; :class:`Params` declares where its other fields come from.
 """
 
 from __future__ import annotations
@@ -28,76 +28,78 @@ from vobjects.microversions import schema
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Given:
+class Params:
     """Sources of the fields that are not in the path.
 
-    :ivar query: from the query string
-    :ivar skips_empty: ignore empty query parameters, as Senlin does in lists
-    :ivar body: from a JSON object
-    :ivar key: the object is the value of this key
-    :ivar selects: the key distinguishes routes with the same path
-    :ivar optional: the object may be missing
-    :ivar names: the object has a single key, which is the value of this field;
-        the other fields are in the object below it
-    :ivar whole: the object is itself the value of this field
-    :ivar flat: as ``whole``, but only if no key of the object is the name of a
-        field (the ``openstack`` command sends the parameters of cluster
-        operations this way)
-    :ivar implied: fields that the API sets itself in every request, from the
-        microversion on that has them; :data:`ROOT` stands for the root URL of
-        the API as the client sees it
-    :ivar upper: query fields whose values may be in lower case
+    :ivar query: the query string has fields
+    :ivar ignore_empty: ignore empty query parameters, as Senlin does in lists
+    :ivar uppercase: query fields whose values may be in lower case
+    :ivar body: the body has fields, in a JSON object
+    :ivar key: the object is the value of this key of the body
+    :ivar dispatch_on_key: the key distinguishes routes with the same path
+    :ivar body_optional: the body may be missing
+    :ivar key_field: the body has a single key, which is the value of this
+        field; the other fields are in the object below the key
+    :ivar body_field: the object itself is the value of this field
+    :ivar flat_field: as ``body_field``, but only if no key of the object is
+        the name of a field (the ``openstack`` command sends the parameters of
+        cluster operations this way)
+    :ivar implied: fields that the API itself sets in every request whose
+        microversion has them; :data:`ROOT` stands for the root URL of the API
+        as the client sees it
     :ivar webhook: see :mod:`api.webhooks`
     """
 
     query: bool = False
-    skips_empty: bool = False
+    ignore_empty: bool = False
+    uppercase: tuple[str, ...] = ()
     body: bool = False
     key: str = ''
-    selects: bool = False
-    optional: bool = False
-    names: str = ''
-    whole: str = ''
-    flat: str = ''
+    dispatch_on_key: bool = False
+    body_optional: bool = False
+    key_field: str = ''
+    body_field: str = ''
+    flat_field: str = ''
     implied: tuple[tuple[str, Any], ...] = ()
-    upper: tuple[str, ...] = ()
     webhook: bool = False
 
 
-#: Placeholder for the root URL; see :class:`Given`.
+#: Placeholder for the root URL; see :class:`Params`.
 ROOT = object()
 
-QUERY = Given(query=True)
-LIST = Given(query=True, skips_empty=True)
-EVENTS = Given(query=True, skips_empty=True, upper=('otype',))
-NOTHING = Given(body=True, optional=True)
-RECEIVER = Given(body=True, key='receiver', implied=(('endpoint', ROOT),))
-WEBHOOK = Given(
-    body=True, optional=True, webhook=True, implied=(('only_body', True),)
+QUERY = Params(query=True)
+LIST = Params(query=True, ignore_empty=True)
+EVENTS = Params(query=True, ignore_empty=True, uppercase=('otype',))
+BODY = Params(body=True)
+OPTIONAL_BODY = Params(body=True, body_optional=True)
+#: Senlin's deletions: no parameters, ``?force=true``, or a body with fields.
+QUERY_OR_BODY = Params(query=True, body=True, body_optional=True)
+RECEIVER = Params(body=True, key='receiver', implied=(('endpoint', ROOT),))
+WEBHOOK = Params(
+    body=True, body_optional=True, webhook=True, implied=(('only_body', True),)
 )
 #: As in ``{"reboot": {"type": "HARD"}}``.
-NODE_OPERATION = Given(body=True, names='operation', whole='params')
+NODE_OPERATION = Params(body=True, key_field='operation', body_field='params')
 #: As in ``{"reboot": {"params": {...}, "filters": {...}}}``.
-CLUSTER_OPERATION = Given(body=True, names='operation', flat='params')
-FLAT = Given(body=True)
+CLUSTER_OPERATION = Params(
+    body=True, key_field='operation', flat_field='params'
+)
 #: ``{"action": {"status": "CANCELLED"}}`` and ``?force=true``.
-CANCEL = Given(query=True, body=True, key='action')
-#: Senlin's deletions: no parameters, ``?force=true``, or a flat body.
-EITHER = Given(query=True, body=True, optional=True)
+ACTION_UPDATE = Params(query=True, body=True, key='action')
 
 
-def inside(key: str) -> Given:
+def body_under(key: str) -> Params:
     """Take fields from the object below ``key``: ``{"cluster": {...}}``."""
-    return Given(body=True, key=key)
+    return Params(body=True, key=key)
 
 
-def action(key: str, *, whole: str = '', **implied: Any) -> Given:
+def action(key: str, *, body_field: str = '', **implied: Any) -> Params:
     """Take fields from the object below an action's name."""
-    return Given(
+    return Params(
         body=True,
         key=key,
-        selects=True,
-        whole=whole,
+        dispatch_on_key=True,
+        body_field=body_field,
         implied=tuple(implied.items()),
     )
 
@@ -108,37 +110,38 @@ class Route:
 
     :ivar path: ``{name}`` stands for one segment, the value of field ``name``
     :ivar request: type of the engine request
-    :ivar given: sources of its fields
+    :ivar params: sources of its fields
     :ivar status: HTTP status of a success
-    :ivar render: renders the engine's result
+    :ivar renderer: renders the engine's result
     :ivar rule: policy rule, see :mod:`api.policy`
-    :ivar found_first: request for the resource. If the body has an unknown
+    :ivar lookup_first: request for the resource. If the body has an unknown
         field, the route first checks that the resource exists, since 404 takes
         precedence: Senlin looks for the resource before it looks at the
         fields, or ignores fields that it does not know
     :ivar public: callers are not authenticated
-    :ivar delegates: the engine gets the caller's token, so that Keystone lets
-        it act for the caller; implied by status 202, whose action runs later
+    :ivar needs_token: the engine gets the caller's token, so that Keystone
+        lets it act for the caller; implied by status 202, whose action runs
+        later
     """
 
     method: str
     path: str
     request: type[objects.Request]
-    given: Given
+    params: Params
     status: int
-    render: renderers.Render
+    renderer: renderers.Renderer
     rule: str
-    found_first: type[objects.Request] | None = None
+    lookup_first: type[objects.Request] | None = None
     public: bool = False
-    delegates: bool = False
+    needs_token: bool = False
 
     @property
-    def hands_on_token(self) -> bool:
+    def forward_token(self) -> bool:
         """Whether the engine gets the caller's token."""
-        return self.delegates or (self.status == 202 and not self.public)
+        return self.needs_token or (self.status == 202 and not self.public)
 
     @property
-    def in_path(self) -> tuple[str, ...]:
+    def path_fields(self) -> tuple[str, ...]:
         """The fields that are in the path."""
         return tuple(
             segment[1:-1]
@@ -146,24 +149,24 @@ class Route:
             if segment.startswith('{')
         )
 
-    def client_names(self) -> list[str]:
-        """Return the fields that clients give in the query or body."""
-        implied = dict(self.given.implied)
+    def client_fields(self) -> list[str]:
+        """Return the fields that clients send in the query or body."""
+        implied = dict(self.params.implied)
         return [
             name
             for name in schema.all_field_names(self.request)
-            if name not in self.in_path and name not in implied
+            if name not in self.path_fields and name not in implied
         ]
 
-    def query_names(self) -> list[str]:
-        """Return the fields that clients may give in the query.
+    def query_fields(self) -> list[str]:
+        """Return the fields that clients may send in the query.
 
         If the route has a body, required fields must be in the body.
         """
-        if not self.given.query:
+        if not self.params.query:
             return []
-        names = self.client_names()
-        if not self.given.body:
+        names = self.client_fields()
+        if not self.params.body:
             return names
         known = self.request.fields
         return [
@@ -174,8 +177,8 @@ class Route:
 
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
-item, items, started = renderers.item, renderers.items, renderers.started
-page = renderers.page
+item, items, page = renderers.item, renderers.items, renderers.page
+accepted = renderers.accepted
 
 CLUSTER_ACTIONS = '/v1/clusters/{identity}/actions'
 NODE_ACTIONS = '/v1/nodes/{identity}/actions'
@@ -205,18 +208,18 @@ ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/profiles', profiles.ProfileListRequest,
           LIST, 200, page('profiles', resources.Profile), 'profiles:index'),
     Route(POST, '/v1/profiles', profiles.ProfileCreateRequest,
-          inside('profile'), 201,
+          body_under('profile'), 201,
           item('profile', resources.Profile), 'profiles:create'),
     Route(POST, '/v1/profiles/validate', profiles.ProfileValidateRequest,
-          inside('profile'), 200,
+          body_under('profile'), 200,
           item('profile', resources.ProfileValidation), 'profiles:validate'),
     Route(GET, '/v1/profiles/{identity}', profiles.ProfileGetRequest,
           QUERY, 200, item('profile', resources.Profile), 'profiles:get'),
     Route(PATCH, '/v1/profiles/{identity}', profiles.ProfileUpdateRequest,
-          inside('profile'), 200,
+          body_under('profile'), 200,
           item('profile', resources.Profile), 'profiles:update'),
     Route(DELETE, '/v1/profiles/{identity}', profiles.ProfileDeleteRequest,
-          EITHER, 204, renderers.nothing, 'profiles:delete'),
+          QUERY_OR_BODY, 204, renderers.no_content, 'profiles:delete'),
 
     Route(GET, '/v1/policy-types', policies.PolicyTypeListRequest,
           LIST, 200,
@@ -229,71 +232,75 @@ ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/policies', policies.PolicyListRequest,
           LIST, 200, page('policies', resources.Policy), 'policies:index'),
     Route(POST, '/v1/policies', policies.PolicyCreateRequest,
-          inside('policy'), 201,
+          body_under('policy'), 201,
           item('policy', resources.Policy), 'policies:create'),
     Route(POST, '/v1/policies/validate', policies.PolicyValidateRequest,
-          inside('policy'), 200,
+          body_under('policy'), 200,
           item('policy', resources.PolicyValidation), 'policies:validate'),
     Route(GET, '/v1/policies/{identity}', policies.PolicyGetRequest,
           QUERY, 200, item('policy', resources.Policy), 'policies:get'),
     Route(PATCH, '/v1/policies/{identity}', policies.PolicyUpdateRequest,
-          inside('policy'), 200,
+          body_under('policy'), 200,
           item('policy', resources.Policy), 'policies:update'),
     Route(DELETE, '/v1/policies/{identity}', policies.PolicyDeleteRequest,
-          EITHER, 204, renderers.nothing, 'policies:delete'),
+          QUERY_OR_BODY, 204, renderers.no_content, 'policies:delete'),
 
     Route(GET, '/v1/clusters', clusters.ClusterListRequest,
           LIST, 200, page('clusters', resources.Cluster), 'clusters:index'),
     Route(POST, '/v1/clusters', clusters.ClusterCreateRequest,
-          inside('cluster'), 202,
-          started('cluster', resources.Cluster), 'clusters:create'),
+          body_under('cluster'), 202,
+          accepted('cluster', resources.Cluster), 'clusters:create'),
     Route(GET, '/v1/clusters/{identity}', clusters.ClusterGetRequest,
           QUERY, 200, item('cluster', resources.Cluster), 'clusters:get'),
     Route(PATCH, '/v1/clusters/{identity}', clusters.ClusterUpdateRequest,
-          inside('cluster'), 202,
-          started('cluster', resources.Cluster), 'clusters:update'),
+          body_under('cluster'), 202,
+          accepted('cluster', resources.Cluster), 'clusters:update'),
     Route(DELETE, '/v1/clusters/{identity}', clusters.ClusterDeleteRequest,
-          EITHER, 202, renderers.location, 'clusters:delete',
-          found_first=clusters.ClusterGetRequest),
+          QUERY_OR_BODY, 202, renderers.action_location, 'clusters:delete',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterResizeRequest,
-          action('resize'), 202, renderers.action, 'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          action('resize'), 202, renderers.action_id, 'clusters:action',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleInRequest,
-          action('scale_in', refuse_conflict=True), 202, renderers.action,
+          action('scale_in', refuse_conflict=True), 202, renderers.action_id,
           'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterScaleOutRequest,
-          action('scale_out', refuse_conflict=True), 202, renderers.action,
+          action('scale_out', refuse_conflict=True), 202, renderers.action_id,
           'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterAddNodesRequest,
-          action('add_nodes'), 202, renderers.action, 'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          action('add_nodes'), 202, renderers.action_id, 'clusters:action',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterDelNodesRequest,
-          action('del_nodes'), 202, renderers.action, 'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          action('del_nodes'), 202, renderers.action_id, 'clusters:action',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterReplaceNodesRequest,
-          action('replace_nodes'), 202, renderers.action, 'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          action('replace_nodes'), 202, renderers.action_id, 'clusters:action',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCheckRequest,
-          action('check', whole='params'), 202, renderers.action,
+          action('check', body_field='params'), 202, renderers.action_id,
           'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterRecoverRequest,
-          action('recover'), 202, renderers.action, 'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          action('recover'), 202, renderers.action_id, 'clusters:action',
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, clusters.ClusterCompleteLifecycleRequest,
-          action('complete_lifecycle'), 202, renderers.action,
+          action('complete_lifecycle'), 202, renderers.action_id,
           'clusters:action',
-          found_first=clusters.ClusterGetRequest),
+          lookup_first=clusters.ClusterGetRequest),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterAttachPolicyRequest,
-          action('policy_attach'), 202, renderers.action, 'clusters:action'),
+          action('policy_attach'), 202, renderers.action_id,
+          'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterDetachPolicyRequest,
-          action('policy_detach'), 202, renderers.action, 'clusters:action'),
+          action('policy_detach'), 202, renderers.action_id,
+          'clusters:action'),
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
-          action('policy_update'), 202, renderers.action, 'clusters:action'),
+          action('policy_update'), 202, renderers.action_id,
+          'clusters:action'),
     # Name in the API reference; Senlin and its clients use policy_update.
     Route(POST, CLUSTER_ACTIONS, policies.ClusterUpdatePolicyRequest,
-          action('update_policy'), 202, renderers.action, 'clusters:action'),
+          action('update_policy'), 202, renderers.action_id,
+          'clusters:action'),
     Route(GET, '/v1/clusters/{identity}/policies',
           policies.ClusterPolicyListRequest,
           LIST, 200,
@@ -306,8 +313,8 @@ ROUTES: tuple[Route, ...] = (
           'cluster_policies:get'),
     Route(POST, '/v1/clusters/{identity}/ops',
           clusters.ClusterOperationRequest,
-          CLUSTER_OPERATION, 202, renderers.action, 'clusters:operation',
-          found_first=clusters.ClusterGetRequest),
+          CLUSTER_OPERATION, 202, renderers.action_id, 'clusters:operation',
+          lookup_first=clusters.ClusterGetRequest),
     Route(GET, '/v1/clusters/{identity}/attrs/{path}',
           clusters.ClusterCollectRequest,
           QUERY, 200,
@@ -317,39 +324,39 @@ ROUTES: tuple[Route, ...] = (
     Route(GET, '/v1/nodes', nodes.NodeListRequest,
           LIST, 200, page('nodes', resources.Node), 'nodes:index'),
     Route(POST, '/v1/nodes', nodes.NodeCreateRequest,
-          inside('node'), 202,
-          started('node', resources.Node), 'nodes:create'),
+          body_under('node'), 202,
+          accepted('node', resources.Node), 'nodes:create'),
     Route(POST, '/v1/nodes/adopt', nodes.NodeAdoptRequest,
-          FLAT, 200, item('node', resources.Node), 'nodes:adopt',
-          delegates=True),
+          BODY, 200, item('node', resources.Node), 'nodes:adopt',
+          needs_token=True),
     Route(POST, '/v1/nodes/adopt-preview', nodes.NodeAdoptPreviewRequest,
-          FLAT, 200,
+          BODY, 200,
           # The first key is documented; Senlin and its clients use the second.
           item('node_preview', resources.NodePreview, 'node_profile'),
-          'nodes:adopt-preview', delegates=True),
+          'nodes:adopt-preview', needs_token=True),
     Route(GET, '/v1/nodes/{identity}', nodes.NodeGetRequest,
           QUERY, 200, item('node', resources.Node), 'nodes:get'),
     Route(PATCH, '/v1/nodes/{identity}', nodes.NodeUpdateRequest,
-          inside('node'), 202,
-          started('node', resources.Node), 'nodes:update'),
+          body_under('node'), 202,
+          accepted('node', resources.Node), 'nodes:update'),
     Route(DELETE, '/v1/nodes/{identity}', nodes.NodeDeleteRequest,
-          EITHER, 202, renderers.location, 'nodes:delete',
-          found_first=nodes.NodeGetRequest),
+          QUERY_OR_BODY, 202, renderers.action_location, 'nodes:delete',
+          lookup_first=nodes.NodeGetRequest),
     Route(POST, NODE_ACTIONS, nodes.NodeCheckRequest,
-          action('check', whole='params'), 202, renderers.action,
+          action('check', body_field='params'), 202, renderers.action_id,
           'nodes:action'),
     Route(POST, NODE_ACTIONS, nodes.NodeRecoverRequest,
-          action('recover'), 202, renderers.action, 'nodes:action',
-          found_first=nodes.NodeGetRequest),
+          action('recover'), 202, renderers.action_id, 'nodes:action',
+          lookup_first=nodes.NodeGetRequest),
     Route(POST, '/v1/nodes/{identity}/ops', nodes.NodeOperationRequest,
-          NODE_OPERATION, 202, renderers.action, 'nodes:operation'),
+          NODE_OPERATION, 202, renderers.action_id, 'nodes:operation'),
 
     Route(GET, '/v1/actions', actions.ActionListRequest,
           LIST, 200, page('actions', resources.Action), 'actions:index'),
     Route(GET, '/v1/actions/{identity}', actions.ActionGetRequest,
           QUERY, 200, item('action', resources.Action), 'actions:get'),
     Route(PATCH, '/v1/actions/{identity}', actions.ActionUpdateRequest,
-          CANCEL, 202, renderers.location, 'actions:update'),
+          ACTION_UPDATE, 202, renderers.action_location, 'actions:update'),
 
     Route(GET, '/v1/events', events.EventListRequest,
           EVENTS, 200, renderers.events, 'events:index'),
@@ -362,21 +369,21 @@ ROUTES: tuple[Route, ...] = (
     Route(POST, '/v1/receivers', receivers.ReceiverCreateRequest,
           RECEIVER, 201,
           item('receiver', resources.Receiver), 'receivers:create',
-          delegates=True),
+          needs_token=True),
     Route(GET, '/v1/receivers/{identity}', receivers.ReceiverGetRequest,
           QUERY, 200, item('receiver', resources.Receiver), 'receivers:get'),
     Route(PATCH, '/v1/receivers/{identity}', receivers.ReceiverUpdateRequest,
-          inside('receiver'), 200,
+          body_under('receiver'), 200,
           item('receiver', resources.Receiver), 'receivers:update'),
     Route(DELETE, '/v1/receivers/{identity}', receivers.ReceiverDeleteRequest,
-          EITHER, 204, renderers.nothing, 'receivers:delete'),
+          QUERY_OR_BODY, 204, renderers.no_content, 'receivers:delete'),
     Route(POST, '/v1/receivers/{identity}/notify',
           receivers.ReceiverNotifyRequest,
           # The API reference says 202; Senlin sends 204, as there is no body.
-          NOTHING, 204, renderers.nothing, 'receivers:notify', delegates=True,
-          found_first=receivers.ReceiverGetRequest),
+          OPTIONAL_BODY, 204, renderers.no_content, 'receivers:notify',
+          needs_token=True, lookup_first=receivers.ReceiverGetRequest),
     Route(POST, '/v1/webhooks/{identity}/trigger',
           receivers.WebhookTriggerRequest,
-          WEBHOOK, 202, renderers.action, 'webhooks:trigger', public=True),
+          WEBHOOK, 202, renderers.action_id, 'webhooks:trigger', public=True),
 )
 # fmt: on

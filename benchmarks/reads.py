@@ -154,7 +154,7 @@ def _belonging(
     ]
 
 
-def _cases(rows: int) -> list[tuple[str, Any, renderers.Render]]:
+def _cases(rows: int) -> list[tuple[str, Any, renderers.Renderer]]:
     return [
         (
             'GET one cluster',
@@ -193,7 +193,7 @@ def _measure(
     endpoint: server.Endpoint,
     name: str,
     request: Any,
-    render: renderers.Render,
+    renderer: renderers.Renderer,
     chosen: argparse.Namespace,
 ) -> None:
     speaks = manifest.local()
@@ -208,7 +208,7 @@ def _measure(
 
     def show() -> bytes:
         return json_text.dumps(
-            render(serializer.from_message(answer), shown).body
+            renderer.render(serializer.from_message(answer), shown).body
         )
 
     spent = [_least(work, chosen.rounds) for work in (ask, show)]

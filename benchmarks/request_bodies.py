@@ -269,7 +269,7 @@ def cases() -> list[Case]:
 
         def call() -> Any:
             content = json_body.load_json(raw)['cluster']
-            return made.build({}, version, path, content)
+            return made.build_request({}, version, path, content)
 
         return call
 
@@ -329,6 +329,8 @@ def handler_of(request: type) -> handler.Handler:
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=json_body.MAX_BYTES,
+        max_json_size=json_body.MAX_BYTES,
+        max_limit=1000,
     )
     (route,) = (r for r in routes.ROUTES if r.request is request)
     return handler.Handler(route, service)

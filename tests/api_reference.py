@@ -52,7 +52,7 @@ class Operation:
     def route(self) -> routes.Route | None:
         """Return what serves it."""
         for route in routes.ROUTES:
-            selected = route.given.key if route.given.selects else ''
+            selected = route.params.key if route.params.dispatch_on_key else ''
             if (
                 route.method == self.method
                 and selected == self.does

@@ -17,7 +17,8 @@ from tests.functional.rest import SPEC
 from vobjects import fields
 
 BY_NAME = {
-    f'{r.method} {r.path}' + (f' {r.given.key}' if r.given.selects else ''): r
+    f'{r.method} {r.path}'
+    + (f' {r.params.key}' if r.params.dispatch_on_key else ''): r
     for r in ROUTES
 }
 
@@ -59,7 +60,7 @@ def path_of(route: Route, identity: str = NOBODY, field: str = '') -> str:
     """
     values = VALUES | {field or 'identity': identity}
     path = re.sub(r'\{(\w+)\}', lambda m: str(values[m[1]]), route.path)
-    return f'{path}?V=2' if route.given.webhook else path
+    return f'{path}?V=2' if route.params.webhook else path
 
 
 def with_query(path: str, query: str) -> str:
@@ -69,13 +70,13 @@ def with_query(path: str, query: str) -> str:
 
 def content_of(route: Route, content: Any, operation: str = OPERATION) -> Any:
     """Return the body of a route's requests with some content."""
-    key = operation if route.given.names else route.given.key
+    key = operation if route.params.key_field else route.params.key
     return {key: content} if key else content
 
 
 def open_field(route: Route) -> str:
     """Return the field that the whole content is, whatever is in it."""
-    return 'body' if route.given.webhook else route.given.whole
+    return 'body' if route.params.webhook else route.params.body_field
 
 
 def body_fields(route: Route) -> list[str]:
@@ -83,9 +84,9 @@ def body_fields(route: Route) -> list[str]:
 
     Parameters in the query of a webhook are not declared one by one.
     """
-    if route.given.webhook:
+    if route.params.webhook:
         return [open_field(route)]
-    return route.client_names()
+    return route.client_fields()
 
 
 def required_of(route: Route) -> dict[str, Any]:
@@ -93,13 +94,13 @@ def required_of(route: Route) -> dict[str, Any]:
 
     :raises KeyError: nobody knows a value for a field
     """
-    given = route.given
-    if given.optional or open_field(route):
+    params = route.params
+    if params.body_optional or open_field(route):
         return {}
     return {
         name: _value(route, name, field)
-        for name in route.client_names()
-        if name != given.names
+        for name in route.client_fields()
+        if name != params.key_field
         and not (field := route.request.fields[name]).nullable
         and field.default is fields.UnspecifiedDefault
     }
@@ -107,7 +108,7 @@ def required_of(route: Route) -> dict[str, Any]:
 
 def closed_of(route: Route) -> dict[str, Any]:
     """Return such content beside which no unknown field is let in."""
-    flat = route.given.flat
+    flat = route.params.flat_field
     return required_of(route) | ({flat: {}} if flat else {})
 
 
@@ -115,7 +116,7 @@ def bodies(route: Route, field: str, value: Any) -> Iterator[Any]:
     """Yield the bodies, one or none, whose field has a value."""
     if field == open_field(route):
         yield content_of(route, value)
-    elif field != route.given.names:
+    elif field != route.params.key_field:
         yield content_of(route, {**required_of(route), field: value})
     elif isinstance(value, str):
         yield content_of(route, required_of(route), value)

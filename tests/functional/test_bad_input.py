@@ -33,14 +33,14 @@ from tests.functional.rest import HEADER, Rest, message
 from vobjects.clustering import history
 from vobjects.versions import Version
 
-WITH_BODY = [name for name, r in BY_NAME.items() if r.given.body]
+WITH_BODY = [name for name, r in BY_NAME.items() if r.params.body]
 #: What is in their bodies is one field, whatever that is.
 OPEN = [name for name in WITH_BODY if open_field(BY_NAME[name])]
 CLOSED = [name for name in WITH_BODY if name not in OPEN]
-WITH_QUERY = [name for name, r in BY_NAME.items() if r.given.query]
+WITH_QUERY = [name for name, r in BY_NAME.items() if r.params.query]
 NAMED = [name for name, r in BY_NAME.items() if '{' in r.path]
 REQUIRED_BODY = [
-    name for name in WITH_BODY if not BY_NAME[name].given.optional
+    name for name in WITH_BODY if not BY_NAME[name].params.body_optional
 ]
 
 #: Bodies that are no JSON one could act on, and what is said of them.
@@ -126,22 +126,22 @@ def test_malformed_body_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     # A webhook runs whatever its body is, as in Senlin.
     'name',
-    [name for name in WITH_BODY if not BY_NAME[name].given.webhook],
+    [name for name in WITH_BODY if not BY_NAME[name].params.webhook],
 )
 def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
     shapes: list[Any] = [[], 1, 'x', True, [{}]]
-    if route.given.key:
+    if route.params.key:
         shapes += [
             {'pony': {}},
-            {route.given.key: {}, 'pony': {}},
-            {route.given.key: []},
-            {route.given.key: 'x'},
-            {route.given.key: 1},
-            {route.given.key: None},
+            {route.params.key: {}, 'pony': {}},
+            {route.params.key: []},
+            {route.params.key: 'x'},
+            {route.params.key: 1},
+            {route.params.key: None},
             {},
         ]
-    if route.given.names:
+    if route.params.key_field:
         shapes += [
             {},
             {'reboot': {}, 'rebuild': {}},
@@ -161,11 +161,11 @@ def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
 def test_unknown_field_is_refused_by_name(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
     known = body_fields(route)
-    implied = [field for field, _value in route.given.implied]
+    implied = [field for field, _value in route.params.implied]
     names = ['pony', 'id', 'identity', '__class__', 'Name', ' name', *implied]
     for field in (one for one in names if one not in known):
         body = content_of(route, {**closed_of(route), field: 1})
-        status = 404 if route.found_first else 400
+        status = 404 if route.lookup_first else 400
         reason = rest.refused(status, route.method, path_of(route), body)
         assert (NOBODY if status == 404 else field.strip()) in reason, body
 
@@ -201,7 +201,7 @@ def test_field_of_any_wrong_value_is_no_fault_of_ours(
                 if response.status_code == 400:
                     refusals += 1
                     assert len(message(response)) < 1000
-        assert refusals or route.given.webhook, f'{field} takes everything'
+        assert refusals or route.params.webhook, f'{field} takes everything'
 
 
 @of_the_api
@@ -261,15 +261,15 @@ def test_long_body_is_refused_unread(rest: Rest, name: str) -> None:
 @pytest.mark.parametrize('name', BY_NAME)
 def test_bad_query_is_refused_everywhere(rest: Rest, name: str) -> None:
     route = BY_NAME[name]
-    body = content_of(route, required_of(route)) if route.given.body else None
-    queries = QUERIES if route.given.webhook else QUERIES | UNKNOWN
+    body = content_of(route, required_of(route)) if route.params.body else None
+    queries = QUERIES if route.params.webhook else QUERIES | UNKNOWN
     for query, reason in queries.items():
         path = with_query(path_of(route), query)
         assert reason in rest.refused(400, route.method, path, body), query
 
 
 @pytest.mark.parametrize(
-    'name', [name for name, r in BY_NAME.items() if r.given.webhook]
+    'name', [name for name, r in BY_NAME.items() if r.params.webhook]
 )
 def test_query_of_a_webhook_says_how_the_body_is_read(
     rest: Rest, name: str
@@ -319,9 +319,9 @@ def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
     content = dict(required_of(route))
     if route.method == 'PATCH' and 'name' in body_fields(route):
         content['name'] = 'other'
-    if route.given.key == 'resize':
+    if route.params.key == 'resize':
         content['max_size'] = 1
-    body = content_of(route, content) if route.given.body else None
+    body = content_of(route, content) if route.params.body else None
     identities = {
         NOBODY: 404,
         'nobody': 404,
@@ -342,7 +342,7 @@ def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
     }
     for identity, status in identities.items():
         # What else a path has must be fit to be looked at.
-        for field in route.in_path if status == 400 else ('identity',):
+        for field in route.path_fields if status == 400 else ('identity',):
             # requests would resolve the dots
             sent = '%2e%2e' if identity == '..' else identity
             path = path_of(route, sent, field)
@@ -439,7 +439,7 @@ def test_every_endpoint_refuses_an_unknown_field_at_every_version(
             assert response.status_code == 404, (name, response.text)
             assert 'needs API version' in message(response)
             assert f'asked for {version}.' in message(response)
-        elif route.given.webhook or (name in CLOSED and route.found_first):
+        elif route.params.webhook or (name in CLOSED and route.lookup_first):
             assert response.status_code == 404, (name, response.text)
         else:
             assert response.status_code == 400, (name, response.text)

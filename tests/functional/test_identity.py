@@ -256,14 +256,14 @@ def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
     wrong = []
     before = {path: owner.get(path) for path in have.values()}
     for name, route in endpoints.BY_NAME.items():
-        if 'identity' not in route.in_path or route.public:
+        if 'identity' not in route.path_fields or route.public:
             continue
         resource = route.path.split('/')[2]
         if resource not in have:
             continue
         identity = have[resource].rpartition('/')[2]
         body = None
-        if route.given.body:
+        if route.params.body:
             content = endpoints.required_of(route) | COMPLETE.get(name, {})
             body = endpoints.content_of(route, content)
         path = endpoints.path_of(route, identity)

@@ -46,8 +46,8 @@ LISTS = [
 REFERRING = [
     pytest.param(route, field, id=f'{name} {field}')
     for name, route in endpoints.BY_NAME.items()
-    if route.given.body and not route.public
-    for field in route.client_names()
+    if route.params.body and not route.public
+    for field in route.client_fields()
     if field in REFERENCES
 ]
 
@@ -172,7 +172,7 @@ def test_no_query_of_a_list_shows_what_is_anothers(
     said = other.rest.refused(403, 'GET', f'{route.path}?global_project=true')
     assert GLOBAL_PROJECT in said
     tried = 0
-    for field in route.client_names():
+    for field in route.client_fields():
         for value in {*owner.ids.values(), OWNER, 'web'}:
             answer = other.rest.ask('GET', f'{route.path}?{field}={value}')
             # But for the value itself, which may be said back.

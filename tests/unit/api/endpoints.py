@@ -24,7 +24,7 @@ MARKER = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
 
 
 def name_of(route: routes.Route) -> str:
-    return f'{route.method} {route.path} {route.given.key}'.strip()
+    return f'{route.method} {route.path} {route.params.key}'.strip()
 
 
 def every(kind) -> Any:
@@ -38,9 +38,13 @@ def path_of(route: routes.Route, identity: str = 'x') -> str:
     return re.sub(r'\{\w+\}', lambda match: identity, route.path)
 
 
-has_body = every(lambda route: route.given.body)
-needs_body = every(lambda route: route.given.body and not route.given.optional)
-has_key = every(lambda route: route.given.key and not route.given.selects)
+has_body = every(lambda route: route.params.body)
+needs_body = every(
+    lambda route: route.params.body and not route.params.body_optional
+)
+has_key = every(
+    lambda route: route.params.key and not route.params.dispatch_on_key
+)
 has_identity = every(lambda route: '{identity}' in route.path)
 all_routes = every(lambda route: True)
 lists = every(lambda route: 'marker' in route.request.fields)
@@ -54,8 +58,8 @@ def send(
 
 def wrapped(route: routes.Route, text: str) -> bytes:
     """Return a body whose fields are ``text``, a JSON value."""
-    if route.given.names:
+    if route.params.key_field:
         text = f'{{"reboot": {text}}}'
-    if route.given.key:
-        text = f'{{"{route.given.key}": {text}}}'
+    if route.params.key:
+        text = f'{{"{route.params.key}": {text}}}'
     return text.encode()

@@ -91,7 +91,7 @@ def test_required_parameters_are_the_documented_ones(
     known = route.request.fields
     required = {
         name
-        for name in route.client_names()
+        for name in route.client_fields()
         if name in known and fields.is_required(known[name])
     }
     assert required == NEEDS[operation.operation]
@@ -106,7 +106,7 @@ def test_answer_has_the_fields_of_its_microversion_and_no_others(
     assert route.status == operation.status
     if route.request.version_at(version) is None:
         return
-    answered = route.render.schema(version)
+    answered = route.renderer.schema(version, False)
     for key, shape in operation.answers.items():
         since = dict.fromkeys(SHAPES[shape], '1.0')
         since |= {**LATER.get(shape, {}), **BEYOND.get(shape, {})}
@@ -127,4 +127,4 @@ def fields_of(schema: Any) -> set[str]:
 def test_every_route_is_documented() -> None:
     known = [one.route() for one in OPERATIONS]
     left = [route for route in routes.ROUTES if route not in known]
-    assert [route.given.key for route in left] == UNDOCUMENTED
+    assert [route.params.key for route in left] == UNDOCUMENTED

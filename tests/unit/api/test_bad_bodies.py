@@ -127,7 +127,7 @@ def test_body_when_too_large_is_413(api_with, chunked: bool) -> None:
     environ = CHUNKED if chunked else {}
     headers = {'Transfer-Encoding': 'chunked'} if chunked else {}
     for route in routes.ROUTES:
-        if not route.given.body:
+        if not route.params.body:
             continue
         raw = b' ' * 1000 + wrapped(route, '{"metadata": "%s"}' % ('x' * 1000))
         answer = send(api, route, raw, environ=environ, headers=headers)
@@ -205,7 +205,7 @@ def test_content_length_when_it_is_no_number_is_400(
 def test_wrapper_when_wrong_is_400_and_says_where(
     api: http.Api, route: routes.Route, raw: bytes, says: str
 ) -> None:
-    key = route.given.key
+    key = route.params.key
     answer = send(api, route, raw.replace(b'KEY', key.encode()))
     assert answer.status == 400
     assert says.replace('KEY', key) in answer.detail

@@ -40,7 +40,7 @@ QUERIES = [
 def test_query_when_it_cannot_be_is_400(
     api: http.Api, engine: memory.Engine, route: routes.Route
 ) -> None:
-    body = json.loads(wrapped(route, '{}')) if route.given.key else None
+    body = json.loads(wrapped(route, '{}')) if route.params.key else None
     for query in QUERIES:
         answer = api(
             route.method,
@@ -115,7 +115,7 @@ def test_force_when_in_query_and_body_is_400(api: http.Api) -> None:
         'DELETE', '/v1/clusters/x?force=true', {'force': True}, version='1.8'
     )
     assert answer.status == 400
-    assert 'give it once' in answer.detail
+    assert 'in the query or in the body' in answer.detail
 
 
 # Paths and methods
@@ -137,7 +137,7 @@ IDENTITIES = {
 def test_identity_when_it_cannot_be_one_is_400(
     api: http.Api, engine: memory.Engine, route: routes.Route
 ) -> None:
-    raw = wrapped(route, '{}') if route.given.body else b''
+    raw = wrapped(route, '{}') if route.params.body else b''
     for identity, says in IDENTITIES.items():
         answer = api(
             route.method, path_of(route, identity), raw=raw, version=LATEST

@@ -29,7 +29,7 @@ def test_every_route_is_in_the_contract():
 
     assert len(CONTRACT.operations) - len(discovery) == len(routes.ROUTES)
     for route in routes.ROUTES:
-        key = f' ({route.given.key})' if route.given.selects else ''
+        key = f' ({route.params.key})' if route.params.dispatch_on_key else ''
         name = f'{route.method} {route.path}{key}'
         since, last = CONTRACT.since(name)
         introduced = route.request.introduced() or CONTRACT.policy.minimum

@@ -21,13 +21,13 @@ PATH = '/v1/clusters/c1/actions'
 OLD = next(
     route
     for route in routes.ROUTES
-    if route.given.selects and route.path == routes.CLUSTER_ACTIONS
+    if route.params.dispatch_on_key and route.path == routes.CLUSTER_ACTIONS
 )
 YOUNG = dataclasses.replace(
     OLD,
     request=samples.SampleDanceRequest,
-    given=routes.action('dance'),
-    found_first=None,
+    params=routes.action('dance'),
+    lookup_first=None,
 )
 
 
@@ -94,7 +94,7 @@ def test_action_when_unknown_lists_those_of_the_version(
     _, early = refused(app, '1.8', {'danse': {}})
     _, late = refused(app, '1.9', {'danse': {}})
 
-    old = repr(OLD.given.key)
+    old = repr(OLD.params.key)
     assert early['detail'] == (
         f"body.danse: unknown action; must be one of {old}, not 'danse'."
     )
@@ -105,7 +105,7 @@ def test_action_when_unknown_lists_those_of_the_version(
 
 
 def test_token_goes_where_something_is_done_for_the_caller_later() -> None:
-    told = [route for route in routes.ROUTES if route.hands_on_token]
+    told = [route for route in routes.ROUTES if route.forward_token]
     assert not [route.path for route in told if route.method == 'GET']
     assert not [route.path for route in told if route.public]
     named = {(route.method, route.path) for route in told}

@@ -129,7 +129,7 @@ def test_fields_above_are_all_that_came_later() -> None:
     tested = {(since, name) for since, _, _, _, name, _ in FIELDS}
     later = set()
     for route in routes.ROUTES:
-        for name in route.client_names():
+        for name in route.client_fields():
             since = route.request.first_microversion_of(name)
             if since != route.request.introduced():
                 later.add((str(since), name))
@@ -162,11 +162,11 @@ def test_method_that_senlin_refuses_early_is_refused(api: http.Api) -> None:
         if since is None or (route.method, path) in early:
             continue
         before = Version(since.major, since.minor - 1)
-        key = route.given.key
+        key = route.params.key
         answer = api(
             route.method,
             route.path.format(identity='x', path='x'),
-            {key: {}} if key else {'x': {}} if route.given.body else None,
+            {key: {}} if key else {'x': {}} if route.params.body else None,
             version=str(before),
         )
         assert answer.status == 404, route.path

@@ -21,7 +21,7 @@ API = http.Api(
 )
 
 FIELDS = sorted({name for r in routes.ROUTES for name in r.request.fields})
-KEYS = sorted({r.given.key for r in routes.ROUTES if r.given.key})
+KEYS = sorted({r.params.key for r in routes.ROUTES if r.params.key})
 VERSIONS = st.sampled_from(['', '1.0', '1.7', '1.8', '1.13', 'latest'])
 
 scalars = (
@@ -81,7 +81,7 @@ def test_fields_when_any_in_the_right_place_are_no_fault_of_ours(
     route: routes.Route, content: Any, version: str
 ) -> None:
     known = {k: v for k, v in content.items() if k in route.request.fields}
-    body = {route.given.key: known} if route.given.key else known
+    body = {route.params.key: known} if route.params.key else known
     send(route, json.dumps(body).encode(), version)
 
 

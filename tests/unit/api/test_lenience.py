@@ -201,12 +201,12 @@ def test_path_when_it_has_another_version_is_404(
 def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
     api: http.Api, engine: memory.Engine, route: routes.Route
 ) -> None:
-    if not (route.found_first and route.given.body):
+    if not (route.lookup_first and route.params.body):
         return
     path = route.path.format(identity='none')
-    key = route.given.key
+    key = route.params.key
     content = {'reboot': {'params': {}, 'pony': 1}}
-    if not route.given.names:
+    if not route.params.key_field:
         content = {key: {'pony': 1}} if key else {'pony': 1}
 
     answer = api(route.method, path, content, version='1.14')
