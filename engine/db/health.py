@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registry of the clusters whose node health is monitored.
+"""Clusters whose node health is monitored, and events about their servers.
 
 A cluster has a row while a health policy is attached to it. When a check is
 due, an engine claims the row with one statement, and releases it after the
@@ -9,32 +9,15 @@ check. A row whose owner is no longer in the ledger is free again.
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import sqlalchemy
-from sqlalchemy import ForeignKey, Index, String, orm
+from sqlalchemy import orm
 
 from engine.db import actions, clock, models, statements
 
-
-class HealthRegistration(models.Base):
-    """A cluster whose nodes are checked periodically.
-
-    :ivar interval: seconds between two checks
-    :ivar due: the time of the next check
-    :ivar owner: the ID of the service that runs the check
-    """
-
-    __tablename__ = 'health_registry'
-    __table_args__ = (Index(None, 'enabled', 'due'), models.TABLE_OPTIONS)
-
-    cluster_id: orm.Mapped[str] = orm.mapped_column(
-        ForeignKey('clusters.id', ondelete='CASCADE'), primary_key=True
-    )
-    policy_id: orm.Mapped[str] = orm.mapped_column(String(36))
-    enabled: orm.Mapped[bool]
-    interval: orm.Mapped[float] = orm.mapped_column(sqlalchemy.Double)
-    due: orm.Mapped[models.Time]
-    owner: orm.Mapped[str | None] = orm.mapped_column(String(36))
+#: Seconds after which an unhandled event is deleted.
+EVENT_RETENTION = 3600
 
 
 def register(
@@ -50,7 +33,9 @@ def register(
     :param interval: seconds between two checks
     :param enabled: whether engines run the checks
     """
-    row = get(session, cluster_id) or HealthRegistration(cluster_id=cluster_id)
+    row = get(session, cluster_id) or models.HealthRegistration(
+        cluster_id=cluster_id
+    )
     row.due = actions.later(clock.now(session), interval)
     row.policy_id = policy_id
     row.enabled = enabled
@@ -63,16 +48,18 @@ def unregister(session: orm.Session, cluster_id: str) -> None:
     """Stop the health checks of a cluster."""
     statements.change(
         session,
-        sqlalchemy.delete(HealthRegistration).where(
-            HealthRegistration.cluster_id == cluster_id
+        sqlalchemy.delete(models.HealthRegistration).where(
+            models.HealthRegistration.cluster_id == cluster_id
         ),
     )
 
 
-def get(session: orm.Session, cluster_id: str) -> HealthRegistration | None:
+def get(
+    session: orm.Session, cluster_id: str
+) -> models.HealthRegistration | None:
     """Return the row of a cluster and lock it until the transaction ends."""
     return session.get(
-        HealthRegistration,
+        models.HealthRegistration,
         cluster_id,
         populate_existing=True,
         with_for_update=True,
@@ -82,9 +69,9 @@ def get(session: orm.Session, cluster_id: str) -> HealthRegistration | None:
 def due(session: orm.Session) -> str | None:
     """Return the ID of the cluster that has been due for longest."""
     return session.scalar(
-        sqlalchemy.select(HealthRegistration.cluster_id)
+        sqlalchemy.select(models.HealthRegistration.cluster_id)
         .where(_is_free())
-        .order_by(HealthRegistration.due)
+        .order_by(models.HealthRegistration.due)
         .limit(1)
     )
 
@@ -95,9 +82,9 @@ def seconds_to_next(session: orm.Session) -> float | None:
     :returns: None if no cluster is enabled
     """
     time: datetime.datetime | None = session.scalar(
-        sqlalchemy.select(sqlalchemy.func.min(HealthRegistration.due)).where(
-            HealthRegistration.enabled.is_(True)
-        )
+        sqlalchemy.select(
+            sqlalchemy.func.min(models.HealthRegistration.due)
+        ).where(models.HealthRegistration.enabled.is_(True))
     )
     if time is None:
         return None
@@ -118,8 +105,12 @@ def claim(session: orm.Session, cluster_id: str, owner: str) -> bool:
     next_ = actions.later(clock.now(session), row.interval)
     claimed = statements.change(
         session,
-        sqlalchemy.update(HealthRegistration)
-        .where(HealthRegistration.cluster_id == cluster_id, _is_free(), alive)
+        sqlalchemy.update(models.HealthRegistration)
+        .where(
+            models.HealthRegistration.cluster_id == cluster_id,
+            _is_free(),
+            alive,
+        )
         .values(owner=owner, due=next_),
     )
     return claimed > 0
@@ -135,12 +126,12 @@ def release(
     session: orm.Session, owner: str, cluster_id: str | None = None
 ) -> None:
     """Release a service's claim on one cluster, or on all of them."""
-    condition = HealthRegistration.owner == owner
+    condition = models.HealthRegistration.owner == owner
     if cluster_id is not None:
-        condition &= HealthRegistration.cluster_id == cluster_id
+        condition &= models.HealthRegistration.cluster_id == cluster_id
     statements.change(
         session,
-        sqlalchemy.update(HealthRegistration)
+        sqlalchemy.update(models.HealthRegistration)
         .where(condition)
         .values(owner=None),
     )
@@ -149,10 +140,41 @@ def release(
 def _is_free() -> sqlalchemy.ColumnElement[bool]:
     living = sqlalchemy.select(models.Service.id)
     return sqlalchemy.and_(
-        HealthRegistration.enabled.is_(True),
-        HealthRegistration.due <= clock.utcnow(),
+        models.HealthRegistration.enabled.is_(True),
+        models.HealthRegistration.due <= clock.utcnow(),
         sqlalchemy.or_(
-            HealthRegistration.owner.is_(None),
-            HealthRegistration.owner.not_in(living),
+            models.HealthRegistration.owner.is_(None),
+            models.HealthRegistration.owner.not_in(living),
         ),
+    )
+
+
+def add_event(session: orm.Session, server_id: str, type_: str) -> bool:
+    """Store an event if it concerns a node under health monitoring.
+
+    :returns: whether the event was stored
+    """
+    row = models.HealthRegistration
+    concerned = session.scalar(
+        sqlalchemy.select(models.Node.id)
+        .join(row, row.cluster_id == models.Node.cluster_id)
+        .where(models.Node.physical_id == server_id, row.enabled.is_(True))
+        .limit(1)
+    )
+    if concerned is None:
+        return False
+    delete_old_events(session, models.LifecycleEvent)
+    session.add(models.LifecycleEvent(server_id=server_id, type=type_))
+    session.flush()
+    return True
+
+
+def delete_old_events(session: orm.Session, model: Any) -> None:
+    """Delete the events that are older than :data:`EVENT_RETENTION` seconds.
+
+    :param model: the mapped class of the events
+    """
+    since = clock.now(session) - datetime.timedelta(seconds=EVENT_RETENTION)
+    statements.change(
+        session, sqlalchemy.delete(model).where(model.created_at < since)
     )

@@ -15,38 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import String, orm
+from sqlalchemy import orm
 
-from engine.db import actions, clock, credentials, models, statements, types
-
-
-class ProjectTrust(models.Base):
-    """A trust of a user for a project.
-
-    :ivar sealed: the trust, encrypted by :mod:`engine.trusts.encryption`
-    :ivar roles: the names of the delegated roles
-    :ivar refused: whether Keystone rejected it at the last attempt
-    :ivar used_at: the approximate time of the user's last request
-    """
-
-    __tablename__ = 'project_trusts'
-    __table_args__ = (
-        sqlalchemy.UniqueConstraint('user', 'project'),
-        models.TABLE_OPTIONS,
-    )
-
-    id: orm.Mapped[str] = orm.mapped_column(
-        String(36), primary_key=True, default=models.new_id
-    )
-    user: orm.Mapped[str] = orm.mapped_column(String(64))
-    project: orm.Mapped[str] = orm.mapped_column(String(64))
-    sealed: orm.Mapped[str] = orm.mapped_column(String(1024))
-    roles: orm.Mapped[Any] = orm.mapped_column(types.Json, nullable=False)
-    refused: orm.Mapped[bool] = orm.mapped_column(default=False)
-    used_at: orm.Mapped[models.Time] = orm.mapped_column(
-        default=clock.utcnow()
-    )
-
+from engine.db import actions, clock, credentials, models, statements
 
 #: Tables of the resources that users own.
 _OWNED = (models.Cluster, models.Node, models.Receiver)
@@ -57,17 +28,18 @@ PRECISION = 300
 
 def get(
     session: orm.Session, user: str | None, project: str | None
-) -> ProjectTrust | None:
+) -> models.ProjectTrust | None:
     """Return the trust of a user for a project."""
     return session.scalar(
-        sqlalchemy.select(ProjectTrust).where(
-            ProjectTrust.user == user, ProjectTrust.project == project
+        sqlalchemy.select(models.ProjectTrust).where(
+            models.ProjectTrust.user == user,
+            models.ProjectTrust.project == project,
         )
     )
 
 
 def replace(
-    session: orm.Session, known: str | None, row: ProjectTrust
+    session: orm.Session, known: str | None, row: models.ProjectTrust
 ) -> bool:
     """Store a trust in place of another one, which is then revoked.
 
@@ -85,8 +57,8 @@ def replace(
 def touch(session: orm.Session, id_: str) -> bool:
     """Record the use of a trust, and tell whether it still exists."""
     statement = (
-        sqlalchemy.update(ProjectTrust)
-        .where(ProjectTrust.id == id_)
+        sqlalchemy.update(models.ProjectTrust)
+        .where(models.ProjectTrust.id == id_)
         .values(used_at=clock.utcnow())
     )
     return statements.change(session, statement) > 0
@@ -96,8 +68,8 @@ def mark_refused(session: orm.Session, id_: str) -> None:
     """Record that Keystone rejects a trust, so that it gets replaced."""
     statements.change(
         session,
-        sqlalchemy.update(ProjectTrust)
-        .where(ProjectTrust.id == id_)
+        sqlalchemy.update(models.ProjectTrust)
+        .where(models.ProjectTrust.id == id_)
         .values(refused=True),
     )
 
@@ -110,7 +82,7 @@ def retire_unused(session: orm.Session, seconds: float) -> int:
     """
     before = clock.now(session) - datetime.timedelta(seconds=seconds)
     found: Sequence[str] = session.scalars(
-        sqlalchemy.select(ProjectTrust.id)
+        sqlalchemy.select(models.ProjectTrust.id)
         .where(_is_unused(before))
         .limit(credentials.BATCH)
     ).all()
@@ -121,8 +93,8 @@ def _retire(
     session: orm.Session, id_: str, *conditions: sqlalchemy.ColumnElement[bool]
 ) -> bool:
     row = session.scalar(
-        sqlalchemy.select(ProjectTrust)
-        .where(ProjectTrust.id == id_, *conditions)
+        sqlalchemy.select(models.ProjectTrust)
+        .where(models.ProjectTrust.id == id_, *conditions)
         .with_for_update()
     )
     if row is None:
@@ -136,14 +108,14 @@ def _retire(
 def _is_unused(before: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
     def used(model: Any, *more: Any) -> sqlalchemy.ColumnElement[bool]:
         return sqlalchemy.exists().where(
-            model.user == ProjectTrust.user,
-            model.project == ProjectTrust.project,
+            model.user == models.ProjectTrust.user,
+            model.project == models.ProjectTrust.project,
             *more,
         )
 
     action = models.Action
     return sqlalchemy.and_(
-        ProjectTrust.used_at < before,
+        models.ProjectTrust.used_at < before,
         *(~used(model) for model in _OWNED),
         ~used(action, action.status.in_(actions.UNFINISHED)),
     )

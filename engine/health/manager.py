@@ -334,7 +334,7 @@ def _shown(patient: probes.Patient) -> str:
 def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
     """Return the health policy of a cluster if it is enabled."""
     row = session.get(
-        health.HealthRegistration, cluster_id, populate_existing=True
+        models.HealthRegistration, cluster_id, populate_existing=True
     )
     if row is None or not row.enabled:
         return None

@@ -19,7 +19,6 @@ from oslo_config import cfg
 from sqlalchemy import orm
 
 from engine.db import credentials, database, models
-from engine.db import trusts as project_trusts
 from engine.providers import base as providers
 from engine.trusts import conf as trusts_conf
 from engine.trusts import encryption, keystone, projects
@@ -206,7 +205,7 @@ def rotate_keys(conf: cfg.ConfigOpts, target: database.Database) -> int:
     encryptor = encryption.Encryptor(conf[GROUP].encryption_keys)
     return sum(
         _rotate_table(target, model, encryptor)
-        for model in (models.ReceiverCredential, project_trusts.ProjectTrust)
+        for model in (models.ReceiverCredential, models.ProjectTrust)
     )
 
 

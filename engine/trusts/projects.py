@@ -99,7 +99,7 @@ class ProjectTrusts:
 
     def _will_do(
         self,
-        row: table.ProjectTrust,
+        row: models.ProjectTrust,
         context: RequestContext,
         now: datetime.datetime,
     ) -> bool:
@@ -116,14 +116,14 @@ class ProjectTrusts:
     def _keep(
         self,
         context: RequestContext,
-        known: table.ProjectTrust | None,
+        known: models.ProjectTrust | None,
         trust: str,
     ) -> bool:
         """Store a new trust, unless another engine was faster."""
         id_ = models.new_id()
 
         def body(session: orm.Session) -> bool:
-            row = table.ProjectTrust(
+            row = models.ProjectTrust(
                 id=id_,
                 user=context.user_id,
                 project=context.project_id,
@@ -138,7 +138,7 @@ class ProjectTrusts:
         except oslo_db_exception.DBDuplicateEntry:
             return False
 
-    def _access(self, row: table.ProjectTrust) -> access.AccessInfo:
+    def _access(self, row: models.ProjectTrust) -> access.AccessInfo:
         """Return a new token.
 
         :raises engine.providers.base.NotAuthorized: the trust is no longer

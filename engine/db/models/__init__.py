@@ -3,43 +3,53 @@
 
 ::
 
-    clusters    profiles  <-  clusters  <-  nodes    the users' resources
-                projects                             for checking quotas
-    policies    policies  <-  cluster_policies       rules for clusters
-    receivers   receivers, receiver_credentials,     external triggers of
-                received_messages                    actions
-    actions     actions, action_dependencies         work for engines
-                locks                                resources in use
-                events                               results of actions
-    fleet       services, ledger_state               live processes
-                calls                                recorded responses
-                contract_version                     contracted schema
-    simulation  simulated_servers,                   the simulated cloud
-                simulated_messages
+    resources   profiles, clusters, nodes, projects, policies,
+                cluster_policies, receivers, received_messages,
+                receiver_credentials, project_trusts
+    actions     actions, action_dependencies, locks, events
+    health      health_registry, lifecycle_events
+    fleet       services, ledger_state, calls, contract_version
+    simulation  simulated_servers, simulated_stacks, simulated_containers,
+                simulated_parts, simulated_events, simulated_messages
 
-Some modules define their tables next to the code that uses them:
-:mod:`engine.db.health`, :mod:`engine.db.lifecycle`,
-:mod:`engine.db.simulation` and :mod:`engine.db.trusts`. Migrations are written
-by hand (``migrations/versions``). A test compares their result with these
-classes on every database.
+Migrations are written by hand (``migrations/versions``). A test compares
+their result with these classes on every database.
 """
 
 from engine.db.models.actions import Action, ActionDependency, Event, Lock
 from engine.db.models.base import TABLE_OPTIONS, Base, Owned, Time, new_id
-from engine.db.models.clusters import Cluster, Node, Profile, Project
 from engine.db.models.fleet import (
     ContractVersion,
     LedgerState,
     RecordedCall,
     Service,
 )
-from engine.db.models.policies import ClusterPolicy, Policy
-from engine.db.models.receivers import (
+from engine.db.models.health import (
+    HealthRegistration,
+    LifecycleEvent,
+    ServerEvent,
+)
+from engine.db.models.resources import (
+    Cluster,
+    ClusterPolicy,
+    Node,
+    Policy,
+    Profile,
+    Project,
+    ProjectTrust,
     ReceivedMessage,
     Receiver,
     ReceiverCredential,
 )
-from engine.db.models.simulation import SimulatedMessage, SimulatedServer
+from engine.db.models.simulation import (
+    SimulatedContainer,
+    SimulatedEvent,
+    SimulatedMessage,
+    SimulatedObject,
+    SimulatedPart,
+    SimulatedServer,
+    SimulatedStack,
+)
 
 __all__ = [
     'TABLE_OPTIONS',
@@ -50,20 +60,29 @@ __all__ = [
     'ClusterPolicy',
     'ContractVersion',
     'Event',
+    'HealthRegistration',
     'LedgerState',
+    'LifecycleEvent',
     'Lock',
     'Node',
     'Owned',
     'Policy',
     'Profile',
     'Project',
+    'ProjectTrust',
     'ReceivedMessage',
     'Receiver',
     'ReceiverCredential',
     'RecordedCall',
+    'ServerEvent',
     'Service',
+    'SimulatedContainer',
+    'SimulatedEvent',
     'SimulatedMessage',
+    'SimulatedObject',
+    'SimulatedPart',
     'SimulatedServer',
+    'SimulatedStack',
     'Time',
     'new_id',
 ]

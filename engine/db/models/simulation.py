@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the simulated cloud; see also :mod:`engine.db.simulation`."""
+"""Tables of the simulated cloud and of the simulated queues."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Index, String, orm
+from sqlalchemy import Index, String, UniqueConstraint, orm
 
 from engine.db import clock
 from engine.db.models.base import (
@@ -15,26 +15,73 @@ from engine.db.models.base import (
     id_column,
     json_column,
 )
+from engine.db.models.health import ServerEvent
 
 
-class SimulatedServer(Base):
-    """A server of the simulated cloud."""
-
-    __tablename__ = 'simulated_servers'
-    __table_args__ = (TABLE_OPTIONS,)
+class SimulatedObject:
+    """Columns of servers, stacks and containers."""
 
     id: orm.Mapped[str] = id_column()
     node_id: orm.Mapped[str] = orm.mapped_column(String(36), unique=True)
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     status: orm.Mapped[str] = orm.mapped_column(String(32))
     properties: orm.Mapped[dict[str, Any]] = json_column()
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    updated_at: orm.Mapped[Time | None]
+
+
+class SimulatedServer(SimulatedObject, Base):
+    """A server of the simulated cloud."""
+
+    __tablename__ = 'simulated_servers'
+    __table_args__ = (TABLE_OPTIONS,)
+
     #: The server's location; NULL in rows older than these columns.
     region: orm.Mapped[str | None] = orm.mapped_column(String(255))
     zone: orm.Mapped[str | None] = orm.mapped_column(String(255))
     host: orm.Mapped[str | None] = orm.mapped_column(String(255))
     group_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-    updated_at: orm.Mapped[Time | None]
+
+
+class SimulatedStack(SimulatedObject, Base):
+    """A stack of the simulated cloud."""
+
+    __tablename__ = 'simulated_stacks'
+    __table_args__ = (TABLE_OPTIONS,)
+
+
+class SimulatedContainer(SimulatedObject, Base):
+    """A container of the simulated cloud."""
+
+    __tablename__ = 'simulated_containers'
+    __table_args__ = (TABLE_OPTIONS,)
+
+
+class SimulatedPart(Base):
+    """A server group, a load balancer, or a member of one.
+
+    :ivar kind: the kind of object
+    :ivar owner: the ID of the pool that a member belongs to; otherwise empty
+    :ivar name: a group's name, a balancer's key or the ID of a member's server
+    """
+
+    __tablename__ = 'simulated_parts'
+    __table_args__ = (
+        UniqueConstraint('kind', 'owner', 'name'),
+        TABLE_OPTIONS,
+    )
+
+    id: orm.Mapped[str] = id_column()
+    kind: orm.Mapped[str] = orm.mapped_column(String(32))
+    owner: orm.Mapped[str] = orm.mapped_column(String(36), default='')
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    data: orm.Mapped[dict[str, Any]] = json_column()
+
+
+class SimulatedEvent(ServerEvent, Base):
+    """A server event recorded by the simulated cloud."""
+
+    __tablename__ = 'simulated_events'
 
 
 class SimulatedMessage(Base):

@@ -18,8 +18,7 @@ from oslo_config import cfg
 from oslo_db import exception as oslo_db_exception
 from oslo_utils import uuidutils
 
-from engine.db import database
-from engine.db import lifecycle as table
+from engine.db import database, health, models
 from engine.providers import event_store, lifecycle
 from engine.providers.openstack import conf as openstack_conf
 from vobjects import exceptions
@@ -46,7 +45,7 @@ class Notifications(event_store.EventStore):
     def __init__(
         self, conf: cfg.ConfigOpts, target: database.Database
     ) -> None:
-        super().__init__(target, table.LifecycleEvent)
+        super().__init__(target, models.LifecycleEvent)
         options = conf[openstack_conf.GROUP.name]
         heard = Endpoint(target)
         self._listeners = [
@@ -94,7 +93,7 @@ class Endpoint:
             return str(oslo_messaging.NotificationResult.HANDLED)
         try:
             concerns = self._database.write(
-                lambda session: table.report(session, server_id, type_)
+                lambda session: health.add_event(session, server_id, type_)
             )
         except (exceptions.Unreachable, oslo_db_exception.DBError) as error:
             database.report(LOG, error, 'Could not write down an event')

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.db import simulation as tables
+from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import rows, state
 
@@ -23,7 +23,7 @@ class Containers:
     def __init__(self, cloud: state.Simulation) -> None:
         self._rows = rows.Rows(
             cloud,
-            tables.Container,
+            models.SimulatedContainer,
             'container',
             base.ContainerNotFound,
         )
@@ -67,7 +67,7 @@ class Containers:
         )
 
 
-def _container(row: tables.Container) -> base.Container:
+def _container(row: models.SimulatedContainer) -> base.Container:
     return base.Container(
         row.id,
         row.name,

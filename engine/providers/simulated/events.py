@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import orm
 
-from engine.db import lifecycle
-from engine.db import simulation as tables
+from engine.db import health, models
 
 #: Operation on a server -> the type of its event.
 TYPES: Mapping[str, str] = {
@@ -25,5 +24,5 @@ def report(session: orm.Session, server_id: str, operation: str) -> None:
     type_ = TYPES.get(operation)
     if type_ is None:
         return
-    lifecycle.delete_old(session, tables.Event)
-    session.add(tables.Event(server_id=server_id, type=type_))
+    health.delete_old_events(session, models.SimulatedEvent)
+    session.add(models.SimulatedEvent(server_id=server_id, type=type_))

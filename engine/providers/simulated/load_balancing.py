@@ -10,7 +10,6 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import models, statements
-from engine.db import simulation as tables
 from engine.providers import base, load_balancing
 from engine.providers.simulated import state
 
@@ -46,7 +45,7 @@ class LoadBalancers:
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> load_balancing.Balancer:
         """Return a load balancer that was not created by this service."""
-        part = tables.Part
+        part = models.SimulatedPart
         with self._cloud.database.reader() as session:
             rows = session.scalars(
                 sqlalchemy.select(part).where(part.kind == BALANCER)
@@ -77,7 +76,7 @@ class LoadBalancers:
         def insert(session: orm.Session) -> load_balancing.Balancer:
             found = self._of(session, key)
             if found is None:
-                found = tables.Part(
+                found = models.SimulatedPart(
                     kind=BALANCER, name=key, data=self._data(key, spec)
                 )
                 session.add(found)
@@ -96,7 +95,7 @@ class LoadBalancers:
         """Delete a load balancer with its parts, if it exists."""
         what = f'the load balancer {balancer.id}'
         self._work(balancer.id, 'delete', what, timeout)
-        part = tables.Part
+        part = models.SimulatedPart
 
         def remove(session: orm.Session) -> None:
             for condition in (
@@ -127,14 +126,14 @@ class LoadBalancers:
             if session.get(models.SimulatedServer, server_id) is None:
                 raise base.ServerNotFound(f'there is no server {server_id}')
             found = session.scalar(
-                sqlalchemy.select(tables.Part).where(
-                    tables.Part.kind == MEMBER,
-                    tables.Part.owner == balancer.pool_id,
-                    tables.Part.name == server_id,
+                sqlalchemy.select(models.SimulatedPart).where(
+                    models.SimulatedPart.kind == MEMBER,
+                    models.SimulatedPart.owner == balancer.pool_id,
+                    models.SimulatedPart.name == server_id,
                 )
             )
             if found is None:
-                found = tables.Part(
+                found = models.SimulatedPart(
                     kind=MEMBER,
                     owner=balancer.pool_id,
                     name=server_id,
@@ -162,8 +161,9 @@ class LoadBalancers:
         self._cloud.database.write(
             lambda session: statements.change(
                 session,
-                sqlalchemy.delete(tables.Part).where(
-                    tables.Part.kind == MEMBER, tables.Part.id == member_id
+                sqlalchemy.delete(models.SimulatedPart).where(
+                    models.SimulatedPart.kind == MEMBER,
+                    models.SimulatedPart.id == member_id,
                 ),
             )
         )
@@ -177,10 +177,13 @@ class LoadBalancers:
             )
         self._cloud.work(key, operation, what)
 
-    def _of(self, session: orm.Session, key: str) -> tables.Part | None:
+    def _of(
+        self, session: orm.Session, key: str
+    ) -> models.SimulatedPart | None:
         return session.scalar(
-            sqlalchemy.select(tables.Part).where(
-                tables.Part.kind == BALANCER, tables.Part.name == key
+            sqlalchemy.select(models.SimulatedPart).where(
+                models.SimulatedPart.kind == BALANCER,
+                models.SimulatedPart.name == key,
             )
         )
 
@@ -188,7 +191,9 @@ class LoadBalancers:
         self, session: orm.Session, balancer: load_balancing.Balancer
     ) -> None:
         # Lock the row, so that no member is added during a deletion.
-        row = session.get(tables.Part, balancer.id, with_for_update=True)
+        row = session.get(
+            models.SimulatedPart, balancer.id, with_for_update=True
+        )
         if row is None or row.data['pool_id'] != balancer.pool_id:
             raise base.ProviderError(
                 f'the pool {balancer.pool_id} of load balancer'
@@ -212,7 +217,7 @@ class LoadBalancers:
         }
 
 
-def _shown(row: tables.Part) -> load_balancing.Balancer:
+def _shown(row: models.SimulatedPart) -> load_balancing.Balancer:
     return load_balancing.Balancer(
         id=row.id,
         pool_id=row.data['pool_id'],

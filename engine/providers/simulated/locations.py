@@ -16,7 +16,6 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import models, statements
-from engine.db import simulation as tables
 from engine.providers import base, locations
 from engine.providers.simulated import state
 
@@ -50,7 +49,9 @@ class ServerGroups:
         self._cloud.work(name, 'create', f'the server group {name}')
 
         def insert(session: orm.Session) -> locations.ServerGroup:
-            row = tables.Part(kind=GROUP, name=name, data={'policy': policy})
+            row = models.SimulatedPart(
+                kind=GROUP, name=name, data={'policy': policy}
+            )
             session.add(row)
             session.flush()
             return _shown(row)
@@ -72,8 +73,9 @@ class ServerGroups:
         self._cloud.database.write(
             lambda session: statements.change(
                 session,
-                sqlalchemy.delete(tables.Part).where(
-                    tables.Part.kind == GROUP, tables.Part.id == group_id
+                sqlalchemy.delete(models.SimulatedPart).where(
+                    models.SimulatedPart.kind == GROUP,
+                    models.SimulatedPart.id == group_id,
                 ),
             )
         )
@@ -146,7 +148,7 @@ def new_location(
 
 
 def _hosts_for(
-    options: Any, session: orm.Session, group: tables.Part
+    options: Any, session: orm.Session, group: models.SimulatedPart
 ) -> Sequence[str]:
     """Return the allowed hosts for a new server of a group."""
     taken = set(
@@ -196,8 +198,8 @@ def _choose(
 
 def _group(
     session: orm.Session, name_or_id: str, *, lock: bool = False
-) -> tables.Part | None:
-    part = tables.Part
+) -> models.SimulatedPart | None:
+    part = models.SimulatedPart
     query = sqlalchemy.select(part).where(
         part.kind == GROUP,
         sqlalchemy.or_(part.id == name_or_id, part.name == name_or_id),
@@ -207,5 +209,5 @@ def _group(
     return session.scalar(query)
 
 
-def _shown(row: tables.Part) -> locations.ServerGroup:
+def _shown(row: models.SimulatedPart) -> locations.ServerGroup:
     return locations.ServerGroup(row.id, row.name, row.data['policy'])

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from engine.db import database
-from engine.db import simulation as simulation_tables
+from engine.db import database, models
 from engine.providers import (
     base,
     event_store,
@@ -48,7 +47,7 @@ class SimulatedProvider:
             LoadBalancers(cloud)
         )
         self.lifecycle: lifecycle.Events | None = event_store.EventStore(
-            target, simulation_tables.Event
+            target, models.SimulatedEvent
         )
         self.for_user: Callable[[base.Authorization], base.Provider] | None
         self.for_user = None

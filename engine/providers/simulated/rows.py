@@ -10,8 +10,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock
-from engine.db import simulation as tables
+from engine.db import clock, models
 from engine.providers import base
 from engine.providers.simulated import state
 
@@ -31,7 +30,7 @@ class Rows:
     def __init__(
         self,
         cloud: state.Simulation,
-        model: type[tables.Object],
+        model: type[models.SimulatedObject],
         word: str,
         missing: type[base.NotFound],
     ) -> None:
@@ -165,9 +164,9 @@ class Rows:
         self._cloud.work(key, operation, what)
 
 
-def _key(row: tables.Object) -> str:
+def _key(row: models.SimulatedObject) -> str:
     return row.node_id
 
 
-def _status(row: tables.Object) -> str:
+def _status(row: models.SimulatedObject) -> str:
     return row.status

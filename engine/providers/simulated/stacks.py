@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.db import simulation as tables
+from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import rows, state
 
@@ -16,7 +16,7 @@ class Stacks:
 
     def __init__(self, cloud: state.Simulation) -> None:
         self._rows = rows.Rows(
-            cloud, tables.Stack, 'stack', base.StackNotFound
+            cloud, models.SimulatedStack, 'stack', base.StackNotFound
         )
 
     def create(
@@ -68,11 +68,11 @@ class Stacks:
         return self._rows.get(stack_id, _properties)
 
 
-def _properties(row: tables.Stack) -> dict[str, Any]:
+def _properties(row: models.SimulatedStack) -> dict[str, Any]:
     return dict(row.properties)
 
 
-def _stack(row: tables.Stack) -> base.Stack:
+def _stack(row: models.SimulatedStack) -> base.Stack:
     template = row.properties.get('template') or {}
     outputs = {
         name: output.get('value')

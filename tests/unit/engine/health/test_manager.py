@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from engine.db import health, models
-from engine.db import simulation as tables
 from engine.health import manager
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import (
@@ -45,7 +44,7 @@ def later(harness: engine_harness.Harness) -> None:
     """Have all that is due in the next hours be due now."""
 
     def body(session: Any) -> None:
-        for row in session.query(health.HealthRegistration):
+        for row in session.query(models.HealthRegistration):
             row.due -= HOURS
         for node in session.query(models.Node):
             node.updated_at -= HOURS
@@ -120,7 +119,7 @@ def test_node_that_was_changed_lately_is_left(
     fall_sick(harness)
 
     def due(session: Any) -> None:
-        session.query(health.HealthRegistration).one().due -= HOURS
+        session.query(models.HealthRegistration).one().due -= HOURS
 
     harness.database.write(due)
     assert look(engine) == 1
@@ -211,7 +210,7 @@ def test_what_the_cloud_tells_is_heard_once(
     later(harness)
     look(engine)
     assert len(recoveries(harness)) <= 2  # the second event: it is well again
-    assert harness.rows(tables.Event) == []
+    assert harness.rows(models.SimulatedEvent) == []
     (server, _) = harness.rows(models.SimulatedServer)
     assert server.status == 'ACTIVE'
 
@@ -253,7 +252,7 @@ def test_cluster_is_one_engines_until_that_dies(
 ) -> None:
     dying, other = any_harness.engine(name='dying'), any_harness.engine()
     cared_for(dying, 'NODE_STATUS_POLLING')
-    (row,) = any_harness.rows(health.HealthRegistration)
+    (row,) = any_harness.rows(models.HealthRegistration)
     later(any_harness)
     owner = dying.member.id
     claim = health.claim
@@ -299,4 +298,4 @@ def test_manager_runs_in_threads_and_stops(
         one._stopping.wait(0.1)
     one.stop(60)
     assert len(recoveries(harness)) == 1
-    assert harness.rows(health.HealthRegistration)[0].owner is None
+    assert harness.rows(models.HealthRegistration)[0].owner is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.db import health, models
+from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import (
     attach,
@@ -145,7 +145,7 @@ def test_interval_below_what_is_configured_is_refused(
     properties = spec('NODE_STATUS_POLLING')
     properties['detection']['interval'] = 59
     assert 'interval_min of 60' in refusal(engine, **properties)
-    assert harness.rows(health.HealthRegistration) == []
+    assert harness.rows(models.HealthRegistration) == []
 
 
 def test_cluster_is_registered_while_it_is_attached_and_enabled(
@@ -155,20 +155,20 @@ def test_cluster_is_registered_while_it_is_attached_and_enabled(
     request_helpers.create_cluster(engine, 1)
     create_policy(engine, 'health', **spec('NODE_STATUS_POLLING'))
     assert attach(engine).status == 'SUCCEEDED'
-    (row,) = any_harness.rows(health.HealthRegistration)
+    (row,) = any_harness.rows(models.HealthRegistration)
     assert (row.enabled, row.interval, row.owner) == (True, 60, None)
     (binding,) = any_harness.rows(models.ClusterPolicy)
     assert binding.data['HealthPolicy']['data']['interval'] == 60
     enable(engine, on=False)
-    assert not any_harness.rows(health.HealthRegistration)[0].enabled
+    assert not any_harness.rows(models.HealthRegistration)[0].enabled
     enable(engine, on=True)
-    assert any_harness.rows(health.HealthRegistration)[0].enabled
+    assert any_harness.rows(models.HealthRegistration)[0].enabled
     detach(engine)
-    assert any_harness.rows(health.HealthRegistration) == []
+    assert any_harness.rows(models.HealthRegistration) == []
     attach(engine)
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
     engine.run_actions()
-    assert any_harness.rows(health.HealthRegistration) == []
+    assert any_harness.rows(models.HealthRegistration) == []
 
 
 def test_cluster_is_recovered_as_its_policy_says(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from engine.db import simulation as tables
 from engine.policies import base
 from engine.providers import load_balancing
 from tests.unit.engine import engine_harness, request_helpers
@@ -33,7 +32,7 @@ def members(harness: engine_harness.Harness) -> set[str]:
     """Return the servers that are in a pool."""
     return {
         part.name
-        for part in harness.rows(tables.Part)
+        for part in harness.rows(models.SimulatedPart)
         if part.kind == 'member'
     }
 
@@ -63,7 +62,9 @@ def test_cluster_says_where_it_is_served(
     shown = request_helpers.get_cluster(engine, 'c')
     (id_,) = shown.policies
     (balancer,) = [
-        part for part in harness.rows(tables.Part) if part.kind != 'member'
+        part
+        for part in harness.rows(models.SimulatedPart)
+        if part.kind != 'member'
     ]
     assert shown.data == {
         'loadbalancers': {id_: {'vip_address': balancer.data['vip_address']}}
@@ -74,7 +75,9 @@ def test_cluster_says_where_it_is_served(
     assert data['pool'] == balancer.data['pool_id']
     assert members(harness) == servers(harness)
     (member, *_) = [
-        part for part in harness.rows(tables.Part) if part.kind == 'member'
+        part
+        for part in harness.rows(models.SimulatedPart)
+        if part.kind == 'member'
     ]
     assert member.data == {'protocol_port': 8080, 'subnet': 'private-subnet'}
 
@@ -168,7 +171,7 @@ def test_detached_policy_leaves_nothing(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     assert detach(engine).status == 'SUCCEEDED'
-    assert harness.rows(tables.Part) == []
+    assert harness.rows(models.SimulatedPart) == []
     assert request_helpers.get_cluster(engine, 'c').data == {}
     assert [node.data for node in harness.rows(models.Node)] == [{}, {}]
 
@@ -178,7 +181,11 @@ def test_deleted_cluster_leaves_nothing(
 ) -> None:
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
     engine.run_actions()
-    for table in (models.Cluster, models.SimulatedServer, tables.Part):
+    for table in (
+        models.Cluster,
+        models.SimulatedServer,
+        models.SimulatedPart,
+    ):
         assert harness.rows(table) == []
     harness.assert_idle()
 
@@ -223,7 +230,7 @@ def test_attachment_that_fails_leaves_nothing(
         'FAILED',
         'out of order',
     )
-    assert harness.rows(tables.Part) == []
+    assert harness.rows(models.SimulatedPart) == []
     assert request_helpers.get_cluster(engine, 'c').policies == []
 
 

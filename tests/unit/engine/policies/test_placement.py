@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from engine.db import simulation as tables
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import (
     attach,
@@ -196,7 +195,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
     harness.conf.set_override('hosts', 3, 'simulated')
     create_policy(engine, 'affinity', availability_zone='nova-2')
     assert attach(engine).status == 'SUCCEEDED'
-    (group,) = harness.rows(tables.Part)
+    (group,) = harness.rows(models.SimulatedPart)
     assert group.data == {'policy': 'anti-affinity'}
     assert resize(engine, 3).status == 'SUCCEEDED'
     assert len(where(harness, 'host')) == 3
@@ -204,7 +203,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
     assert where(harness, 'group_id') == {group.id: 3}
     assert resize(engine, 4).status == 'FAILED'
     assert detach(engine).status == 'SUCCEEDED'
-    assert harness.rows(tables.Part) == []
+    assert harness.rows(models.SimulatedPart) == []
 
 
 def test_affinity_takes_a_group_that_is_there(
@@ -248,7 +247,7 @@ def test_group_is_made_once_though_its_engine_died(
     engine.run_actions()
     assert request_helpers.get_cluster(engine, 'c').policies
     detach(engine)
-    assert harness.rows(tables.Part) == []
+    assert harness.rows(models.SimulatedPart) == []
     harness.assert_idle()
 
 
@@ -260,6 +259,6 @@ def test_cluster_takes_what_its_policies_made_with_it(
     resize(engine, 2)
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
     engine.run_actions()
-    for table in (models.Cluster, models.ClusterPolicy, tables.Part):
+    for table in (models.Cluster, models.ClusterPolicy, models.SimulatedPart):
         assert harness.rows(table) == []
     harness.assert_idle()

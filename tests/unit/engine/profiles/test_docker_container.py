@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from engine.db import simulation as tables
 from engine.profiles import base, docker_container
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.profiles import test_heat_stack as heat
@@ -44,7 +43,7 @@ def container(
 
 
 def hosts_of(harness: engine_harness.Harness) -> list[str]:
-    rows = harness.rows(tables.Container)
+    rows = harness.rows(models.SimulatedContainer)
     return sorted(row.properties['host'] for row in rows)
 
 
@@ -90,7 +89,7 @@ def test_container_runs_on_a_server(
     host = request_helpers.create_node(engine)
     boxes = profile(engine, host_node='n', port=4243)
     shown = container(engine, 'web', boxes)
-    (row,) = any_harness.rows(tables.Container)
+    (row,) = any_harness.rows(models.SimulatedContainer)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
     server = any_harness.cloud.servers.find(host)
     assert server is not None
@@ -106,7 +105,7 @@ def test_container_runs_on_a_server(
         engine.call(nodes.NodeDeleteRequest(identity=host))
     engine.call(nodes.NodeDeleteRequest(identity=shown.id))
     engine.run_actions()
-    assert any_harness.rows(tables.Container) == []
+    assert any_harness.rows(models.SimulatedContainer) == []
     assert request_helpers.get_node(engine, host).dependents == {
         'profiles': [boxes]
     }
@@ -131,7 +130,7 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
     engine = harness.engine()
     host = request_helpers.create_node(engine)
     made = container(engine, 'n' * 255, profile(engine, host_node=host))
-    (row,) = harness.rows(tables.Container)
+    (row,) = harness.rows(models.SimulatedContainer)
     assert (len(row.name), row.name[246:]) == (255, f'-{made.id[:8]}')
 
 
@@ -222,7 +221,7 @@ def test_operations_and_a_new_name(harness: engine_harness.Harness) -> None:
     def after(request: Any) -> str:
         engine.call(request)
         engine.run_actions()
-        (row,) = harness.rows(tables.Container)
+        (row,) = harness.rows(models.SimulatedContainer)
         return f'{row.name} {row.status}'
 
     def operate(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.db import simulation as tables
+from engine.db import models
 from engine.profiles import base, heat_stack
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
@@ -59,7 +59,7 @@ def test_template_can_be_a_url() -> None:
 def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
     engine = any_harness.engine()
     node = stack_node(engine, parameters={'size': 1})
-    (row,) = any_harness.rows(tables.Stack)
+    (row,) = any_harness.rows(models.SimulatedStack)
     shown = engine.call(nodes.NodeGetRequest(identity=node, show_details=True))
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
     assert shown.details['stack_status'] == 'CREATE_COMPLETE'
@@ -71,7 +71,7 @@ def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
     )
     engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
     engine.run_actions()
-    (row,) = any_harness.rows(tables.Stack)
+    (row,) = any_harness.rows(models.SimulatedStack)
     assert row.properties['parameters'] == {'size': 2}
 
     engine.call(nodes.NodeCheckRequest(identity=node))
@@ -80,7 +80,7 @@ def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
 
     engine.call(nodes.NodeDeleteRequest(identity=node))
     engine.run_actions()
-    assert any_harness.rows(tables.Stack) == []
+    assert any_harness.rows(models.SimulatedStack) == []
     any_harness.assert_idle()
 
 
@@ -100,7 +100,7 @@ def test_lost_stack_is_noticed_and_made_anew(
     engine.call(nodes.NodeRecoverRequest(identity=node))
     engine.run_actions()
     shown = request_helpers.get_node(engine, node)
-    (row,) = harness.rows(tables.Stack)
+    (row,) = harness.rows(models.SimulatedStack)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
 
 
@@ -122,7 +122,7 @@ def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
     engine.call(nodes.NodeOperationRequest(identity=node, operation='abandon'))
     engine.run_actions()
     assert harness.statuses('NODE_OPERATION') == ['SUCCEEDED']
-    assert harness.rows(tables.Stack) == []
+    assert harness.rows(models.SimulatedStack) == []
 
 
 def test_stack_is_adopted_with_what_it_was_made_of(

@@ -16,7 +16,6 @@ from oslo_config import cfg
 from sqlalchemy import orm
 
 from engine.db import credentials, models
-from engine.db import trusts as table
 from engine.health import manager
 from engine.providers import openstack
 from engine.trusts import encryption, keystone
@@ -107,7 +106,7 @@ def later(harness: engine_harness.Harness) -> None:
     """Have nobody asked for anything for hours."""
 
     def body(session: orm.Session) -> None:
-        for row in session.query(table.ProjectTrust):
+        for row in session.query(models.ProjectTrust):
             row.used_at -= datetime.timedelta(hours=3)
 
     harness.database.write(body)
@@ -130,7 +129,7 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
         assert trust['roles'] == [{'name': 'member'}]
         assert trust['impersonation'] is True
     # What is kept of it is of no use to who reads it.
-    for row in harness.rows(table.ProjectTrust):
+    for row in harness.rows(models.ProjectTrust):
         assert not [id_ for id_ in cloud.trusts if id_ in row.sealed]
 
 
@@ -219,7 +218,7 @@ def test_trust_that_is_refused_is_replaced_at_the_next_request(
     # What Keystone has ended is forgotten.
     engine.run.trusts.revoke_unused()
     assert harness.rows(models.ReceiverCredential) == []
-    assert harness.count(table.ProjectTrust) == 1
+    assert harness.count(models.ProjectTrust) == 1
 
 
 def test_trust_is_replaced_when_the_user_has_more_roles(
@@ -296,7 +295,7 @@ def test_two_engines_that_are_asked_at_once_keep_one_trust(
         monkeypatch.setattr(keystone.KeystoneTrusts, 'create', slowly)
         engine.run.admit(of('alice', 'web', *roles))
         engine.run.trusts.revoke_unused()
-        assert len(cloud.trusts) == harness.count(table.ProjectTrust) == 1
+        assert len(cloud.trusts) == harness.count(models.ProjectTrust) == 1
     request_helpers.create_cluster(engine, 1, context=ALICE)
     assert len(cloud.servers) == 1
 
@@ -321,7 +320,7 @@ def test_polling_sees_what_the_owner_sees(
 
         def body(session: orm.Session) -> None:
             hours = datetime.timedelta(hours=2)
-            for row in session.query(manager.health.HealthRegistration):
+            for row in session.query(models.HealthRegistration):
                 row.due -= hours
             for node in session.query(models.Node):
                 node.updated_at -= hours
@@ -411,7 +410,7 @@ def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
     conf = configured(harness, cloud)
     conf.set_override('encryption_keys', [new, KEY], 'receivers')
     assert trust_manager.rotate_keys(conf, harness.database) == 2
-    (row,) = harness.rows(table.ProjectTrust)
+    (row,) = harness.rows(models.ProjectTrust)
     assert (
         encryption.Encryptor([new]).decrypt(row.id, row.sealed) in cloud.trusts
     )

@@ -11,7 +11,7 @@ import pytest
 from oslo_config import cfg
 from oslo_messaging import NotificationResult
 
-from engine.db import database, lifecycle, models
+from engine.db import database, models
 from engine.providers.openstack import notifications
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, delete_rows, url_of
@@ -57,7 +57,7 @@ def cared_for(harness: engine_harness.Harness) -> str:
 
 
 def told(harness: engine_harness.Harness) -> list[tuple[str, str]]:
-    rows = harness.rows(lifecycle.LifecycleEvent)
+    rows = harness.rows(models.LifecycleEvent)
     return [(row.server_id, row.type) for row in rows]
 
 
