@@ -6,13 +6,14 @@ From the outside in::
     RequestIds       outermost, so that every log line can have the ID
     CORS             only with [cors] allowed_origin; covers errors, too
     Counting         outside of everything that creates responses
-    Faults           turns exceptions raised below into error documents
+    FaultWrapper     turns exceptions raised below into error documents
     health.Page      for proxies, before they route clients here
-    Hosts            stops DNS rebinding for everything below
+    TrustedHosts     stops DNS rebinding for everything below
     metrics.Page     before HTTPProxyToWSGI can replace the caller's address
     HTTPProxyToWSGI  if proxy headers are trusted; before links are made;
-                     with a second Hosts, for the name the proxy forwards
-    Origins          stops cross-site requests that change something
+                     with a second TrustedHosts, for the forwarded name
+    CrossOriginProtection
+                     stops cross-site requests that change something
     ui.Pages         has no microversion
     Microversions    before anything reads the version; adds its headers to
                      every response that passes back through it
@@ -82,7 +83,7 @@ def build(
     :param fleet: tracks the live engines
     :raises vobjects.exceptions.DeclarationError: routes and types disagree
     """
-    versions = api_conf.versions(conf)
+    versions = api_conf.version_policy(conf)
     public_url = (conf.api.public_endpoint or '').rstrip('/')
     service = handler.Service(
         versions=versions,
@@ -102,12 +103,12 @@ def build(
     negotiating = Microversions(innermost, versions, fleet.maximum)
     app: WSGIApplication = negotiating
     if conf.api.ui:
-        may_see = ui.access(service.authenticate, service.enforcer)
+        may_see = ui.access_check(service.authenticate, service.enforcer)
         app = ui.Pages(app, fleet.fleet_data, may_see)
-    if conf.api.auth_strategy in browsers.AMBIENT:
-        app = browsers.Origins(app, conf)
+    if conf.api.auth_strategy in browsers.AMBIENT_AUTH:
+        app = browsers.CrossOriginProtection(app, conf)
     if _behind_proxy(conf):
-        app = browsers.Hosts(app, conf)
+        app = browsers.TrustedHosts(app, conf)
         app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
     counted = conf.api.metrics != 'none'
     if counted:
@@ -119,14 +120,16 @@ def build(
             versions, max_agents=conf.api.metrics_agents
         )
         client.on_downgrade = uses.downgraded
-        may = metrics.access(conf, service.authenticate, service.enforcer)
+        may = metrics.access_check(
+            conf, service.authenticate, service.enforcer
+        )
         app = metrics.Page(app, uses, fleet.maximum, may)
-    app = browsers.Hosts(app, conf)
+    app = browsers.TrustedHosts(app, conf)
     app = health.Page(app, conf, fleet)
-    app = middleware.Faults(app, negotiating)
+    app = middleware.FaultWrapper(app, negotiating)
     if counted:
         app = usage_metrics.Counting(app, uses)
-    app = cross_origin.opened(app, conf)
+    app = cross_origin.with_cors(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 

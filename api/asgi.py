@@ -35,7 +35,7 @@ MAX_UPLOADS = 512
 
 #: Bytes of a body to receive before calling the application. This saves nearly
 #: all requests a switch from their thread back to the event loop.
-EAGER = 1 << 16
+EAGER_BYTES = 1 << 16
 
 #: Maximum number of parts (chunks or packets) of a body. Each part costs time
 #: in the event loop, however short it is.
@@ -43,7 +43,7 @@ MAX_PARTS = 10_000
 
 #: Limits in bytes and seconds for discarding the part of a body that the
 #: application did not read, so that the client can read the response.
-MAX_DRAINED = 1 << 24
+MAX_DRAINED_BYTES = 1 << 24
 DRAIN_SECONDS = 5.0
 
 
@@ -82,7 +82,7 @@ class Gateway:
         body = _Body(self, loop, receive)
         environ = make_environ(scope, body)
         if body.expect(environ):
-            await body.receive(EAGER)
+            await body.receive(EAGER_BYTES)
         async with self.places:
             status, headers, content = await loop.run_in_executor(
                 self._pool, _call, self.app, environ
@@ -207,7 +207,7 @@ class _Body:
         """Discard the unread rest of the body, within limits."""
         if self._waits and not self._parts:
             return  # the client is still waiting for 100 Continue
-        left = MAX_DRAINED
+        left = MAX_DRAINED_BYTES
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while left > 0 and not self.ended:

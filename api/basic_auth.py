@@ -6,7 +6,7 @@
 ``http_basic_admins`` say otherwise.
 
 Checking a bcrypt hash takes a tenth of a second by design. A successful check
-is therefore cached for :data:`REMEMBERED` seconds, unless the file changes;
+is therefore cached for :data:`CACHE_SECONDS` seconds, unless the file changes;
 each use renews it. Password checks may use only a part of the processors and
 threads, and one address only a part of that, so that guessing does not block
 other callers.
@@ -43,13 +43,13 @@ LOG = logging.getLogger(__name__)
 GROUP = 'oslo_middleware'
 
 #: Lifetime in seconds and size of the cache of successful checks.
-REMEMBERED = 3600.0
-MAX_REMEMBERED = 1024
+CACHE_SECONDS = 3600.0
+CACHE_SIZE = 1024
 
 #: ``[api] threads`` divided by these is the number of threads that may wait
 #: for password checks: of all callers, and of callers at a single address.
-SHARE = 2
-SHARE_OF_ADDRESS = 8
+THREAD_SHARE = 2
+ADDRESS_SHARE = 8
 
 #: Alphabet of bcrypt, and length of the digest in its hashes.
 _ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -64,7 +64,7 @@ CHALLENGE = 'Basic realm="clustering", charset="UTF-8"'
 _HEADER = 'HTTP_AUTHORIZATION'
 
 
-class BadUserFile(exceptions.VobjectsError):
+class InvalidUserFile(exceptions.VobjectsError):
     """The user file cannot be used."""
 
 
@@ -73,7 +73,7 @@ class Authenticator:
 
     :param conf: with ``[oslo_middleware] http_basic_auth_user_file``
     :param clock: returns monotonic seconds
-    :raises BadUserFile: see :func:`check`
+    :raises InvalidUserFile: see :func:`check`
     """
 
     def __init__(
@@ -154,12 +154,12 @@ class Authenticator:
         return False
 
     def _remember(self, header: str, name: str, changed: int) -> None:
-        until = self._clock() + REMEMBERED
+        until = self._clock() + CACHE_SECONDS
         digest = self._digest(header)
         self._known[digest] = (name, until, changed)
         with contextlib.suppress(KeyError):  # another thread removed it
             self._known.move_to_end(digest)
-            while len(self._known) > MAX_REMEMBERED:
+            while len(self._known) > CACHE_SIZE:
                 self._known.popitem(last=False)
 
     def _digest(self, header: str) -> bytes:
@@ -177,8 +177,8 @@ class _Brake:
     """
 
     def __init__(self, threads: int) -> None:
-        self._most = max(1, threads // SHARE)
-        self._most_of_address = max(1, threads // SHARE_OF_ADDRESS)
+        self._most = max(1, threads // THREAD_SHARE)
+        self._most_of_address = max(1, threads // ADDRESS_SHARE)
         self._lock = threading.Lock()
         self._waiting: collections.Counter[str] = collections.Counter()
         # Half of the processors: bcrypt releases the GIL.
@@ -218,7 +218,7 @@ def _unmatched(hashes: dict[str, bytes]) -> bytes:
 def check(conf: cfg.ConfigOpts) -> None:
     """Reject a user file that is missing or has hashes other than bcrypt.
 
-    :raises BadUserFile: names the option and the problem
+    :raises InvalidUserFile: names the option and the problem
     """
     conf.register_opts(basic_auth.OPTS, group=GROUP)
     file = conf[GROUP].http_basic_auth_user_file
@@ -227,10 +227,10 @@ def check(conf: cfg.ConfigOpts) -> None:
         text = pathlib.Path(file).read_text()
     except (OSError, UnicodeError) as error:
         reason = getattr(error, 'strerror', None) or 'not text'
-        raise BadUserFile(f'{named}: {reason}') from None
+        raise InvalidUserFile(f'{named}: {reason}') from None
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not _is_bcrypt(line):
-            raise BadUserFile(
+            raise InvalidUserFile(
                 f'{named}: line {number} is not NAME:HASH with a hash of'
                 ' bcrypt; "htpasswd -B" makes such lines'
             )

@@ -2,10 +2,10 @@
 """Reject requests that web pages of other sites make a browser send.
 
 A browser on the API's machine or network sends requests for any page that it
-displays. Two middlewares stop such pages: :class:`Hosts` prevents DNS
-rebinding, :class:`Origins` prevents cross-site request forgery. Clients other
-than browsers send neither ``Origin`` nor ``Sec-Fetch-Site`` and are not
-affected by :class:`Origins`.
+displays. Two middlewares stop such pages: :class:`TrustedHosts` prevents DNS
+rebinding, :class:`CrossOriginProtection` prevents cross-site request forgery.
+Clients other than browsers send neither ``Origin`` nor ``Sec-Fetch-Site``, so
+:class:`CrossOriginProtection` does not affect them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
 
 #: Strategies that accept requests as a browser sends them for any page.
-AMBIENT = frozenset({'none', 'http_basic'})
+AMBIENT_AUTH = frozenset({'none', 'http_basic'})
 
 _SAFE = frozenset({'GET', 'HEAD', 'OPTIONS'})
 
@@ -47,7 +47,7 @@ def is_page(environ: WSGIEnvironment) -> bool:
     return _ORIGIN in environ or _SITE in environ
 
 
-class Hosts:
+class TrustedHosts:
     """WSGI middleware that checks the header ``Host``.
 
     A site whose name resolves to the API's address (DNS rebinding) can read
@@ -107,7 +107,7 @@ class Hosts:
             return False
 
 
-class Origins:
+class CrossOriginProtection:
     """WSGI middleware that rejects changes requested by other sites' pages.
 
     :param conf: with the options of ``api.conf``; ``[cors]`` allows further
@@ -116,7 +116,7 @@ class Origins:
 
     def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
         self.app = app
-        self._allowed = frozenset(cross_origin.origins(conf))
+        self._allowed = frozenset(cross_origin.allowed_origins(conf))
         public = urllib.parse.urlsplit(conf.api.public_endpoint or '')
         self._public = public.netloc.lower()
 

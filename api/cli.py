@@ -78,7 +78,7 @@ def _contract(options: argparse.Namespace) -> Contract:
     from api import conf, contract
 
     read = conf.load(cfg.ConfigOpts(), _files(options) or None)
-    return contract.contract(conf.versions(read))
+    return contract.contract(conf.version_policy(read))
 
 
 def _files(options: argparse.Namespace) -> list[str]:

@@ -298,41 +298,41 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     return [(GROUP, list(API_OPTS))]
 
 
-class BadRetirement(exceptions.VobjectsError):
+class InvalidRetirement(exceptions.VobjectsError):
     """A value of ``[api] retire`` is invalid."""
 
 
-class RefusedToServe(exceptions.VobjectsError):
+class InsecureConfiguration(exceptions.VobjectsError):
     """The configuration would expose the service without authentication."""
 
 
 def check(conf: cfg.ConfigOpts) -> None:
     """Reject invalid values, and remote access without authentication.
 
-    :raises BadRetirement: names the line
-    :raises RefusedToServe: names the option
+    :raises InvalidRetirement: names the line
+    :raises InsecureConfiguration: names the option
     :raises oslo_config.cfg.Error: a value is invalid; oslo.config checks a
         value only when it is read, which for some options would be too late
     """
     for option in API_OPTS:
         conf.api[option.dest]
-    versions(conf)
+    version_policy(conf)
     if (
         conf.api.auth_strategy == 'none'
         and not conf.api.none_beyond_loopback
         and not is_loopback(conf.api.host)
     ):
-        raise RefusedToServe(
+        raise InsecureConfiguration(
             f'[api] auth_strategy = none makes everybody an admin, so [api]'
             f' host must be a loopback address such as 127.0.0.1 or ::1, not'
             f' {conf.api.host}; [api] none_beyond_loopback = true allows it'
         )
 
 
-def versions(conf: cfg.ConfigOpts) -> Policy:
+def version_policy(conf: cfg.ConfigOpts) -> Policy:
     """Return the version policy of this deployment.
 
-    :raises BadRetirement: names the line
+    :raises InvalidRetirement: names the line
     """
     return dataclasses.replace(
         history.POLICY,
@@ -350,7 +350,9 @@ def _retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
             found.append(retirement.parse(line))
             dataclasses.replace(history.POLICY, retired=tuple(found))
         except (exceptions.VobjectsError, ValueError) as error:
-            raise BadRetirement(f'[api] retire = {line}: {error}') from None
+            raise InvalidRetirement(
+                f'[api] retire = {line}: {error}'
+            ) from None
     return tuple(found)
 
 

@@ -32,7 +32,7 @@ Authenticate = Callable[['WSGIEnvironment'], RequestContext]
 ALL_ROLES = ('admin', 'member', 'reader')
 
 
-def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
+def noauth(conf: cfg.ConfigOpts) -> Authenticate:
     """Return a strategy that treats local callers as the default user.
 
     With ``none_beyond_loopback``, it accepts callers on other machines, too.
@@ -58,7 +58,7 @@ def nobody_checks(conf: cfg.ConfigOpts) -> Authenticate:
     return authenticate
 
 
-def by_password(conf: cfg.ConfigOpts) -> Authenticate:
+def http_basic(conf: cfg.ConfigOpts) -> Authenticate:
     """Return the strategy for names and passwords."""
     # Imported here, as below, so that only the chosen strategy is loaded.
     from api import basic_auth
@@ -66,7 +66,7 @@ def by_password(conf: cfg.ConfigOpts) -> Authenticate:
     return basic_auth.Authenticator(conf)
 
 
-def by_token(conf: cfg.ConfigOpts) -> Authenticate:
+def keystone_token(conf: cfg.ConfigOpts) -> Authenticate:
     """Return the strategy for Keystone tokens."""
     from api import keystone
 
@@ -82,9 +82,9 @@ def anonymous(environ: WSGIEnvironment) -> RequestContext:
 
 
 STRATEGIES: Mapping[str, Callable[[cfg.ConfigOpts], Authenticate]] = {
-    'none': nobody_checks,
-    'http_basic': by_password,
-    'keystone': by_token,
+    'none': noauth,
+    'http_basic': http_basic,
+    'keystone': keystone_token,
 }
 
 

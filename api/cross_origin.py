@@ -42,15 +42,15 @@ DEFAULTS = {
 }
 
 
-def origins(conf: cfg.ConfigOpts) -> list[str]:
+def allowed_origins(conf: cfg.ConfigOpts) -> list[str]:
     """Return the allowed origins; ``*`` allows any."""
     conf.register_opts(cors.OPTS, group=GROUP)
     return list(conf[GROUP].allowed_origin or ())
 
 
-def opened(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+def with_cors(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
     """Wrap the application in CORS if any origin is allowed."""
-    if not origins(conf):
+    if not allowed_origins(conf):
         return app
     for name, value in DEFAULTS.items():
         conf.set_default(name, value, GROUP)

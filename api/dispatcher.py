@@ -119,7 +119,7 @@ class Dispatcher:
 
     def _respond(self, request: webob.Request) -> webob.Response:
         path = self._service.versions.canonical_path(
-            request_body.path(request.environ)
+            request_body.decoded_path(request.environ)
         )
         version: Version = request.environ[MICROVERSION]
         if request.method == OPTIONS:

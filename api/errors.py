@@ -20,11 +20,11 @@
     └── Unavailable            503   try again later
         ├── TooManyUploads           too many requests wait for their bodies
         ├── TooManyChecks            too many password checks wait
-        └── IdentitySilent           Keystone cannot validate the token
+        └── KeystoneUnavailable      Keystone cannot validate the token
 
 Errors that engines return, or that prevent a reply, are exceptions of other
-packages; :data:`KINDS` assigns them a status. Any other exception is a bug:
-the status is 500, and only the log has the reason.
+packages; :data:`ERROR_TYPES` assigns them a status. Any other exception is a
+bug: the status is 500, and only the log has the reason.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class TooManyChecks(Unavailable):
         )
 
 
-class IdentitySilent(Unavailable):
+class KeystoneUnavailable(Unavailable):
     """Keystone does not answer, or rejects the API's own credentials."""
 
     code = 'identity-silent'
@@ -240,7 +240,7 @@ class IdentitySilent(Unavailable):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class ErrorType:
     """Status and texts for a class of exceptions.
 
     :ivar detail: replaces the exception's own text where that is meant for
@@ -253,7 +253,7 @@ class Kind:
     detail: str = ''
 
 
-_SILENT = Kind(
+_SILENT = ErrorType(
     503,
     'engine-silent',
     'No engine answered',
@@ -262,51 +262,53 @@ _SILENT = Kind(
 )
 
 #: The most specific class in an exception's MRO applies.
-KINDS: Mapping[type[Exception], Kind] = {
-    engine_errors.BadRequest: Kind(400, 'bad-request', 'Bad request'),
-    engine_errors.InvalidSpec: Kind(400, 'spec-invalid', 'Spec is not valid'),
-    engine_errors.MultipleChoices: Kind(
+ERROR_TYPES: Mapping[type[Exception], ErrorType] = {
+    engine_errors.BadRequest: ErrorType(400, 'bad-request', 'Bad request'),
+    engine_errors.InvalidSpec: ErrorType(
+        400, 'spec-invalid', 'Spec is not valid'
+    ),
+    engine_errors.MultipleChoices: ErrorType(
         400, 'identity-ambiguous', 'Several resources match'
     ),
-    engine_errors.Forbidden: Kind(403, 'forbidden', 'Forbidden'),
-    engine_errors.OverQuota: Kind(403, 'over-quota', 'Quota is exceeded'),
-    engine_errors.ResourceNotFound: Kind(
+    engine_errors.Forbidden: ErrorType(403, 'forbidden', 'Forbidden'),
+    engine_errors.OverQuota: ErrorType(403, 'over-quota', 'Quota is exceeded'),
+    engine_errors.ResourceNotFound: ErrorType(
         404, 'resource-not-found', 'Resource is not found'
     ),
-    engine_errors.PolicyBindingNotFound: Kind(
+    engine_errors.PolicyBindingNotFound: ErrorType(
         404, 'policy-not-attached', 'Policy is not attached'
     ),
-    engine_errors.ResourceInUse: Kind(
+    engine_errors.ResourceInUse: ErrorType(
         409, 'resource-in-use', 'Resource is in use'
     ),
-    engine_errors.ResourceIsLocked: Kind(
+    engine_errors.ResourceIsLocked: ErrorType(
         409, 'resource-locked', 'Resource is locked'
     ),
-    engine_errors.ActionConflict: Kind(
+    engine_errors.ActionConflict: ErrorType(
         409, 'action-conflict', 'Another action is in the way'
     ),
-    engine_errors.ActionInProgress: Kind(
+    engine_errors.ActionInProgress: ErrorType(
         409, 'action-in-progress', 'Resource is being worked on'
     ),
-    engine_errors.ActionCooldown: Kind(
+    engine_errors.ActionCooldown: ErrorType(
         409, 'cooling-down', 'A policy is cooling down'
     ),
-    engine_errors.ActionImmutable: Kind(
+    engine_errors.ActionImmutable: ErrorType(
         409, 'action-ended', 'Action has ended'
     ),
-    engine_errors.FeatureNotSupported: Kind(
+    engine_errors.FeatureNotSupported: ErrorType(
         409, 'not-supported', 'Not supported in this state'
     ),
-    engine_errors.Unavailable: Kind(
+    engine_errors.Unavailable: ErrorType(
         503, 'service-unavailable', 'A service that is needed fails'
     ),
-    exceptions.NoLivePeer: Kind(
+    exceptions.NoLivePeer: ErrorType(
         503,
         'engine-missing',
         'No engine is alive',
         'No engine is alive, or none can be reached.',
     ),
-    exceptions.Unreachable: Kind(
+    exceptions.Unreachable: ErrorType(
         503,
         'service-unavailable',
         'A service that is needed fails',
@@ -317,7 +319,7 @@ KINDS: Mapping[type[Exception], Kind] = {
     oslo_messaging.MessageDeliveryFailure: _SILENT,
 }
 
-_INTERNAL = Kind(500, 'internal', 'Internal error')
+_INTERNAL = ErrorType(500, 'internal', 'Internal error')
 
 
 class InternalError(Exception):
@@ -325,7 +327,7 @@ class InternalError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
+class ErrorResponse:
     """An error as a response: status, headers and document."""
 
     status: int
@@ -334,7 +336,9 @@ class Fault:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
+def error_response(
+    error: Exception, policy: Policy, request_id: str
+) -> ErrorResponse:
     """Convert an exception to an error response.
 
     The version middleware answers ApiErrors of the application itself, so
@@ -343,7 +347,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
     :param request_id: ID of the request, for finding it in the log
     """
     if isinstance(error, errors.ApiError):
-        return Fault(
+        return ErrorResponse(
             error.status_under(policy),
             error.code,
             error.document(policy, request_id),
@@ -356,7 +360,7 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
             f' the reason under {request_id or "the time of the request"}.'
         )
     else:
-        detail = kind.detail or text_of(error) or kind.title
+        detail = kind.detail or message_of(error) or kind.title
     document = errors.document(
         policy,
         status=kind.status,
@@ -369,10 +373,10 @@ def fault_of(error: Exception, policy: Policy, request_id: str) -> Fault:
     )
     retry = (('Retry-After', str(RETRY_AFTER)),)
     headers = retry if kind.status == 503 else ()
-    return Fault(kind.status, kind.code, document, headers)
+    return ErrorResponse(kind.status, kind.code, document, headers)
 
 
-def text_of(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the text of an error, without the traceback of a remote one."""
     message = getattr(error, 'message', None)
     if isinstance(message, str):
@@ -380,9 +384,11 @@ def text_of(error: BaseException) -> str:
     return str(error)
 
 
-def _kind_of(cls: type[BaseException]) -> tuple[type[BaseException], Kind]:
+def _kind_of(
+    cls: type[BaseException],
+) -> tuple[type[BaseException], ErrorType]:
     for ancestor in cls.__mro__:
-        kind = KINDS.get(ancestor)
+        kind = ERROR_TYPES.get(ancestor)
         if kind is not None:
             return ancestor, kind
     return InternalError, _INTERNAL

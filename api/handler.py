@@ -320,7 +320,7 @@ class Handler:
             for name, value in query.pairs(environ.get('QUERY_STRING', ''))
             if name != 'marker'
         ]
-        path = urllib.parse.quote(request_body.path(environ))
+        path = urllib.parse.quote(request_body.decoded_path(environ))
         text = urllib.parse.urlencode([*pairs, ('marker', marker)])
         return f'{self._root(environ)}{path}?{text}'
 

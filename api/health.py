@@ -30,7 +30,7 @@ PATH = '/healthcheck'
 GROUP = 'healthcheck'
 
 #: Entry point of this check in ``oslo.middleware.healthcheck``.
-FLEET = 'vobjects_fleet'
+BACKEND = 'vobjects_fleet'
 
 
 class Fleet(Protocol):
@@ -73,7 +73,7 @@ class Page:
         self, app: WSGIApplication, conf: cfg.ConfigOpts, fleet: Fleet
     ) -> None:
         self.app = app
-        register(conf)
+        register_options(conf)
         found = healthcheck.Healthcheck(app, conf)
         # oslo.middleware passes this dict to each check.
         found.conf['fleet'] = fleet
@@ -89,7 +89,7 @@ class Page:
         return answer
 
 
-def register(conf: cfg.ConfigOpts) -> None:
+def register_options(conf: cfg.ConfigOpts) -> None:
     """Register the options; repeated calls are harmless."""
     conf.register_opts(opts.HEALTHCHECK_OPTS, group=GROUP)
-    conf.set_default('backends', [FLEET], group=GROUP)
+    conf.set_default('backends', [BACKEND], group=GROUP)

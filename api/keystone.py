@@ -52,7 +52,7 @@ _OURS = {
 _HEADER = 'HTTP_X_AUTH_TOKEN'
 
 
-class BadKeystone(exceptions.VobjectsError):
+class InvalidKeystoneConfig(exceptions.VobjectsError):
     """``[keystone_authtoken]`` is not usable."""
 
 
@@ -102,7 +102,7 @@ class Authenticator:
     """Authenticate requests by token.
 
     :param conf: with ``[keystone_authtoken]``
-    :raises BadKeystone: see :func:`check`
+    :raises InvalidKeystoneConfig: see :func:`check`
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -117,7 +117,7 @@ class Authenticator:
         """Authenticate the caller and return the context, with the token.
 
         :raises api.errors.Unauthenticated: the token is missing or invalid
-        :raises api.errors.IdentitySilent: Keystone is unavailable
+        :raises api.errors.KeystoneUnavailable: Keystone is unavailable
         """
         if self._cache is not None:
             environ[CACHE] = self._cache
@@ -133,12 +133,12 @@ class Authenticator:
             list(self._protocol(environ, started))
         except keystone_errors.ClientException as error:
             LOG.error('Keystone cannot be asked: %s', error)
-            raise errors.IdentitySilent from None
+            raise errors.KeystoneUnavailable from None
         status, headers = said
         if status == 401:
             raise errors.Unauthenticated(headers.get('WWW-Authenticate', ''))
         if status != 200:
-            raise errors.IdentitySilent
+            raise errors.KeystoneUnavailable
         context: RequestContext = RequestContext.from_environ(
             environ,
             auth_token=environ.get(_HEADER),
@@ -159,21 +159,21 @@ def _let_in(
 def check(conf: cfg.ConfigOpts) -> None:
     """Reject a configuration that cannot validate tokens.
 
-    :raises BadKeystone: names the option
+    :raises InvalidKeystoneConfig: names the option
     """
     for group, options in auth_token.list_opts():
         conf.register_opts(options, group=group)
     try:
         plugin = loading.load_auth_from_conf_options(conf, GROUP)
     except keystone_errors.ClientException as error:
-        raise BadKeystone(f'[{GROUP}]: {error}') from None
+        raise InvalidKeystoneConfig(f'[{GROUP}]: {error}') from None
     if plugin is None:
-        raise BadKeystone(
+        raise InvalidKeystoneConfig(
             f'[api] auth_strategy = keystone needs [{GROUP}] auth_type, with'
             ' auth_url and the credentials of a user that may check tokens'
         )
     if not conf[GROUP].www_authenticate_uri:
-        raise BadKeystone(
+        raise InvalidKeystoneConfig(
             f'[api] auth_strategy = keystone needs [{GROUP}]'
             ' www_authenticate_uri: where callers without a token are sent'
         )

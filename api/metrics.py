@@ -97,7 +97,7 @@ class Page:
         return maximum.version.minor
 
 
-def access(
+def access_check(
     conf: cfg.ConfigOpts,
     authenticate: context.Authenticate,
     enforcer: policy.Enforcer,
@@ -130,7 +130,7 @@ def access(
 
 
 @contextlib.contextmanager
-def shared(conf: cfg.ConfigOpts) -> Iterator[None]:
+def shared_counters(conf: cfg.ConfigOpts) -> Iterator[None]:
     """Share the counters of worker processes started in this context.
 
     Counters of an earlier run are removed.

@@ -109,7 +109,7 @@ def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
     )
 
 
-class Faults:
+class FaultWrapper:
     """Turn exceptions of the application into error documents.
 
     Exceptions bypass the version middleware inside, so this class asks it for
@@ -136,7 +136,7 @@ class Faults:
         environ: WSGIEnvironment,
         start_response: StartResponse,
     ) -> Iterable[bytes]:
-        fault = errors.fault_of(
+        fault = errors.error_response(
             error, self.versions.policy, environ.get(REQUEST_ID, '')
         )
         environ[REFUSED] = fault.code
@@ -156,9 +156,9 @@ class Faults:
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
 
-def _explain(error: Exception, fault: errors.Fault) -> None:
+def _explain(error: Exception, fault: errors.ErrorResponse) -> None:
     """Log details that the response does not contain."""
     if fault.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        LOG.warning('%s: %s', type(error).__name__, errors.text_of(error))
+        LOG.warning('%s: %s', type(error).__name__, errors.message_of(error))
     else:
         LOG.error('A request failed', exc_info=error)

@@ -30,8 +30,8 @@ EVERYBODY = 'everybody'
 GLOBAL_PROJECT = 'global_project'
 
 #: Lifetime in seconds and size of the cache of oslo.policy's decisions.
-REMEMBERED = 2.0
-MAX_REMEMBERED = 4096
+CACHE_SECONDS = 2.0
+CACHE_SIZE = 4096
 
 _BASE = (
     (IS_ADMIN, 'role:admin', 'Administrators of the service.'),
@@ -162,7 +162,7 @@ class Enforcer:
 
     oslo.policy checks its files for changes at every decision, which takes
     longer than the rest of a request in the API. With the cache, changes of
-    the files take effect after :data:`REMEMBERED` seconds.
+    the files take effect after :data:`CACHE_SECONDS` seconds.
 
     :param conf: with ``[oslo_policy]``
     :param clock: returns monotonic seconds
@@ -178,7 +178,7 @@ class Enforcer:
         self._enforcer.load_rules()
         self._clock = clock
         self._said: dict[Hashable, bool] = {}
-        self._forget_at = clock() + REMEMBERED
+        self._forget_at = clock() + CACHE_SECONDS
 
     def is_admin(self, context: RequestContext) -> bool:
         """Return whether the caller's roles make them an admin."""
@@ -194,9 +194,9 @@ class Enforcer:
 
     def _allows(self, context: RequestContext, rule: str) -> bool:
         now = self._clock()
-        if now >= self._forget_at or len(self._said) >= MAX_REMEMBERED:
+        if now >= self._forget_at or len(self._said) >= CACHE_SIZE:
             self._said = {}
-            self._forget_at = now + REMEMBERED
+            self._forget_at = now + CACHE_SECONDS
         said = self._said
         # All attributes of a caller that rules can use.
         key = (

@@ -34,7 +34,7 @@ _CHUNK = 1 << 16
 BYTES_READ = 'api.body_bytes_read'
 
 
-def path(environ: WSGIEnvironment) -> str:
+def decoded_path(environ: WSGIEnvironment) -> str:
     """Return the decoded path.
 
     :raises api.errors.MalformedPath: the path is not UTF-8

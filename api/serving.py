@@ -10,10 +10,11 @@ them; chunked bodies arrive completely; responses to HEAD have no body; SIGTERM
 lets requests finish; dead workers are replaced. This module handles the rest:
 
 - granian binds with SO_REUSEPORT, so a second service on the same port would
-  silently get half of the requests. :func:`_check_free` detects that.
+  silently get half of the requests. :func:`_check_address_is_free` detects
+  that.
 - A starting worker has the parent's signal handlers and ignores SIGTERM, and
-  it survives if the parent is killed. :func:`end_in_time` prevents both;
-  :func:`_close` limits how long closing takes.
+  it survives if the parent is killed. :func:`install_worker_signals` prevents
+  both; :func:`_close` limits how long closing takes.
 - ``atexit`` does not run in workers. :func:`worker` registers a finalizer of
   multiprocessing instead.
 - An idle connection counts against ``[api] max_connections`` until
@@ -77,7 +78,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     :raises OSError: cannot listen on the address
     """
     address = _address(conf.api.host, conf.api.port)
-    _check_free(address)
+    _check_address_is_free(address)
     server = _server(conf, address[0])
     # Again, because granian's constructor reconfigures logging.
     oslo_log.setup(conf, api_conf.PROJECT)
@@ -90,10 +91,10 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     try:
         # Pass a loader: granian's own puts the working directory first on
         # sys.path.
-        with metrics.shared(conf):
+        with metrics.shared_counters(conf):
             server.serve(
                 target_loader=functools.partial(
-                    _gateway,
+                    _load_gateway,
                     load,
                     threads=conf.api.threads + SPARE_THREADS,
                     body_timeout=conf.api.body_timeout,
@@ -107,7 +108,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     return 0
 
 
-def _gateway(
+def _load_gateway(
     load: Callable[[], WSGIApplication], **limits: Any
 ) -> asgi.Gateway:
     """Return the ASGI application of a worker process."""
@@ -128,7 +129,7 @@ def worker() -> WSGIApplication:
 
     :raises SystemExit: it cannot connect; the log has the reason
     """
-    end_in_time()
+    install_worker_signals()
     try:
         connected = wsgi.application.connect()
     except (exceptions.VobjectsError, cfg.Error, OSError) as error:
@@ -150,7 +151,7 @@ def _close() -> None:
     wsgi.application.close()
 
 
-def end_in_time() -> None:
+def install_worker_signals() -> None:
     """Make a starting worker end on SIGTERM, and with its parent.
 
     granian installs its own handlers once the application is loaded.
@@ -186,7 +187,7 @@ def _address(host: str, port: int) -> tuple[str, int]:
     return str(ip), int(number)
 
 
-def _check_free(address: tuple[str, int]) -> None:
+def _check_address_is_free(address: tuple[str, int]) -> None:
     """Reject an address that is already in use.
 
     :raises OSError: names address and option

@@ -85,7 +85,7 @@ class Application:
             if self._app is None:
                 conf = configuration()
                 self.stop_timeout = conf.api.stop_timeout
-                self._caller = _caller(conf)
+                self._caller = _client_process(conf)
                 self._caller.start()
                 self._app = app.build(conf, self._caller.client, self._caller)
             return self._app
@@ -98,7 +98,7 @@ class Application:
             connected.stop()
 
 
-def _caller(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
+def _client_process(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
     return client_process.ClientProcess(
         conf,
         exchange=topics.EXCHANGE,

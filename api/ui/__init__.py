@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
 
 PATH = '/ui'
-FLEET = f'{PATH}/fleet'
+FLEET_PATH = f'{PATH}/fleet'
 
 #: Path -> file of this package and its media type.
 _FILES = {
@@ -85,7 +85,7 @@ class Pages:
             start_response('308 Permanent Redirect', [('Location', '../ui')])
             return []
         served = self._files.get(path)
-        if served is None and path != FLEET:
+        if served is None and path != FLEET_PATH:
             return self.app(environ, start_response)
         request_body.only_read(environ, path)
         if served is None:
@@ -99,7 +99,7 @@ class Pages:
         return _file(dumps(self._fleet()), 'application/json', headers)
 
 
-def access(
+def access_check(
     authenticate: context.Authenticate, enforcer: policy.Enforcer
 ) -> Callable[[WSGIEnvironment], None]:
     """Return a function that rejects callers who may not see the fleet.

@@ -41,7 +41,7 @@ class Engine(memory.Engine):
 
 def load() -> Any:
     """Return the application of a worker process."""
-    serving.end_in_time()
+    serving.install_worker_signals()
     return app.build(wsgi.configuration(), Engine(), memory.Fleet())
 
 

@@ -12,7 +12,7 @@ import pytest
 from api import asgi, errors
 from vobjects.microversions import errors as input_errors
 
-PART = b'x' * (asgi.EAGER // 2)
+PART = b'x' * (asgi.EAGER_BYTES // 2)
 
 
 class Client:
@@ -99,7 +99,7 @@ def call(app: Any, client: Client, *headers: tuple[bytes, bytes]) -> None:
 def test_body_of_a_stranger_is_received_only_at_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(asgi, 'MAX_DRAINED', 0)
+    monkeypatch.setattr(asgi, 'MAX_DRAINED_BYTES', 0)
     client = Client([PART] * 10, ends=True)
     call(refuse, client, CHUNKED)
     assert client.status == 401

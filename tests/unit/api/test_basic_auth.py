@@ -178,7 +178,7 @@ def test_guessers_hold_up_neither_known_callers_nor_all_threads(
     assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
     for number in range(40):
         guessing.start(f'192.0.2.{number % 4}')
-    most = conftest.configured().api.threads // basic_auth.SHARE
+    most = conftest.configured().api.threads // basic_auth.THREAD_SHARE
     wait_for('most are refused', lambda: len(guessing.answers) == 40 - most)
     refused = guessing.answers[0]
     assert refused.status == 503
@@ -195,7 +195,7 @@ def test_guesser_at_one_address_leaves_room_for_others(
     api: http.Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
-    most = conftest.configured().api.threads // basic_auth.SHARE_OF_ADDRESS
+    most = conftest.configured().api.threads // basic_auth.ADDRESS_SHARE
     for _ in range(20):
         guessing.start('192.0.2.1')
     wait_for('most are refused', lambda: len(guessing.answers) == 20 - most)
@@ -220,12 +220,12 @@ def test_password_is_checked_once_in_a_while(
     for _ in range(3):
         assert authenticate(environ).user_id == 'alice'
     assert len(checks) == 1
-    now[0] += basic_auth.REMEMBERED / 2
+    now[0] += basic_auth.CACHE_SECONDS / 2
     authenticate(environ)
-    now[0] += basic_auth.REMEMBERED / 2
+    now[0] += basic_auth.CACHE_SECONDS / 2
     authenticate(environ)
     assert len(checks) == 1
-    now[0] += basic_auth.REMEMBERED
+    now[0] += basic_auth.CACHE_SECONDS
     authenticate(environ)
     assert len(checks) == 2
     # Whoever is taken out of the file is out at once.
@@ -250,5 +250,5 @@ def test_file_that_is_none_is_refused_at_the_start(
     file = tmp_path / 'users'
     if text is not None:
         file.write_text(text)
-    with pytest.raises(basic_auth.BadUserFile, match=says):
+    with pytest.raises(basic_auth.InvalidUserFile, match=says):
         basic_auth.check(configured(file))

@@ -51,7 +51,9 @@ def test_request_from_elsewhere_is_refused_unless_that_is_wanted(
 
 def test_address_for_strangers_is_refused_unless_that_is_wanted() -> None:
     conf = conftest.configured(host='0.0.0.0')
-    with pytest.raises(api_conf.RefusedToServe, match='none_beyond_loopback'):
+    with pytest.raises(
+        api_conf.InsecureConfiguration, match='none_beyond_loopback'
+    ):
         api_conf.check(conf)
     api_conf.check(
         conftest.configured(host='0.0.0.0', none_beyond_loopback=True)

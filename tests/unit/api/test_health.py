@@ -99,7 +99,7 @@ def test_process_is_taken_out_by_a_file(
 ) -> None:
     path = tmp_path / 'out'
     options = {
-        'backends': f'{health.FLEET},disable_by_file',
+        'backends': f'{health.BACKEND},disable_by_file',
         'disable_by_file_path': path,
     }
     assert ask(**options)[0] == 200

@@ -45,11 +45,11 @@ def test_configuration_that_cannot_check_is_refused(
     values: dict[str, str], says: str
 ) -> None:
     conf = conftest.configured(auth_strategy='keystone')
-    with pytest.raises(keystone.BadKeystone):
+    with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)
     for name, value in values.items():
         conf.set_override(name, value, keystone.GROUP)
-    with pytest.raises(keystone.BadKeystone, match=says):
+    with pytest.raises(keystone.InvalidKeystoneConfig, match=says):
         keystone.check(conf)
 
 
@@ -59,7 +59,7 @@ def test_keystone_that_is_away_is_told_from_a_bad_token(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     conf = conftest.configured(auth_strategy='keystone')
-    with pytest.raises(keystone.BadKeystone):
+    with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)  # registers the options
     nowhere = 'http://127.0.0.1:1/v3'
     for name, value in {
@@ -68,7 +68,7 @@ def test_keystone_that_is_away_is_told_from_a_bad_token(
         'http_request_max_retries': 0,
     }.items():
         conf.set_override(name, value, keystone.GROUP)
-    with pytest.raises(keystone.BadKeystone):
+    with pytest.raises(keystone.InvalidKeystoneConfig):
         app.build(conf, engine, fleet)
     conf.set_override('auth_url', nowhere, keystone.GROUP)
     conf.set_override('token', 'ours', keystone.GROUP)

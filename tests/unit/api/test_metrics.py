@@ -125,7 +125,7 @@ def test_metrics_are_for_admins_only_where_callers_differ() -> None:
         def is_admin(self, context: object) -> bool:
             return context == 'admin'
 
-    may = metrics.access(
+    may = metrics.access_check(
         conftest.configured(metrics='admin'),
         lambda environ: environ['caller'],  # type: ignore[arg-type,return-value]
         NoAdmin(),  # type: ignore[arg-type]
@@ -153,21 +153,23 @@ def test_shared_directory_is_emptied_at_the_start(
     (home / 'counter_7.db').touch()
     (home / 'notes').touch()
 
-    with metrics.shared(conftest.configured(metrics_directory=str(home))):
+    with metrics.shared_counters(
+        conftest.configured(metrics_directory=str(home))
+    ):
         assert os.environ[metrics.DIRECTORY] == str(home)
         assert [path.name for path in home.iterdir()] == ['notes']
     assert metrics.DIRECTORY not in os.environ
 
 
 def test_directory_when_none_is_named_lasts_as_long_as_the_service() -> None:
-    with metrics.shared(conftest.configured()):
+    with metrics.shared_counters(conftest.configured()):
         made = pathlib.Path(os.environ[metrics.DIRECTORY])
         assert made.is_dir()
     assert not made.exists()
 
 
 def test_nothing_is_shared_when_nothing_is_counted() -> None:
-    with metrics.shared(conftest.configured(metrics='none')):
+    with metrics.shared_counters(conftest.configured(metrics='none')):
         assert metrics.DIRECTORY not in os.environ
 
 

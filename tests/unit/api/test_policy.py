@@ -84,7 +84,7 @@ def test_rule_when_the_file_changes_is_heard_soon(
     file.write_text(json.dumps({'clusters:get': '@'}))
     os.utime(file, (2**31, 2**31))
     assert not may(enforcer, caller('admin'), 'clusters:get')
-    now[0] += policy.REMEMBERED
+    now[0] += policy.CACHE_SECONDS
     assert may(enforcer, caller('admin'), 'clusters:get')
     assert may(enforcer, caller(), 'clusters:get')
 

@@ -109,6 +109,6 @@ def test_a_slash_too_many_is_taken_away(build: Any) -> None:
     assert (status, headers['location']) == (308, '../ui')
 
 
-@pytest.mark.parametrize('path', [ui.PATH, ui.FLEET])
+@pytest.mark.parametrize('path', [ui.PATH, ui.FLEET_PATH])
 def test_it_can_be_left_out(build: Any, path: str) -> None:
     assert ask(build(ui=False), path)[0] == 404
