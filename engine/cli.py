@@ -15,9 +15,8 @@ from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
-from engine import cli_options, db_commands
+from engine import cli_options, db_commands, log_context
 from engine import conf as engine_conf
-from engine.actions import log_context
 from engine.db import database
 from vobjects import exceptions
 from vobjects.cli import settings

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 from sqlalchemy import orm
 
-from engine import scheduler, suspend_detector
-from engine.actions import cancellation, log_context, runtime
+from engine import log_context, scheduler, suspend_detector
+from engine.actions import cancellation, runtime
 from engine.db import (
     actions,
     database,

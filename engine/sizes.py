@@ -8,6 +8,7 @@ import math
 import sys
 
 from vobjects.clustering import errors
+from vobjects.clustering.requests import clusters
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -160,6 +161,18 @@ class Resize:
     max_size: int | None = None
     min_step: int | None = None
     strict: bool = True
+
+    @classmethod
+    def from_request(cls, request: clusters.ClusterResizeRequest) -> Resize:
+        """Return the parameters in a request."""
+        return cls(
+            adjustment_type=request.get('adjustment_type'),
+            number=request.get('number'),
+            min_size=request.get('min_size'),
+            max_size=request.get('max_size'),
+            min_step=request.get('min_step'),
+            strict=request.get('strict') is not False,
+        )
 
     def check(self) -> None:
         """Reject inconsistent parameters.

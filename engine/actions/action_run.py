@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import orm
 
-from engine.actions import log_context, queue, runtime
+from engine import log_context
+from engine.actions import queue, runtime
 from engine.db import actions, database, dependencies, locks, models
 from engine.providers import base as providers
 from vobjects import exceptions, objects
@@ -48,11 +49,6 @@ Stage = Callable[['Work'], None]
 
 #: Sets the target's status after an action ended for the given reason.
 Abandon = Callable[[orm.Session, models.Action, str], None]
-
-
-def given(request: Any, field: str) -> Any:
-    """Return the value of a request's field; None if it is not set."""
-    return getattr(request, field) if request.obj_attr_is_set(field) else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

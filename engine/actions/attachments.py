@@ -104,7 +104,7 @@ def _begin(
         cluster_id=cluster.id,
         policy_id=policy.id,
         priority=kind.priority,
-        enabled=action_run.given(job.request, 'enabled') is not False,
+        enabled=job.request.get('enabled') is not False,
         data={},
     )
     case = _case(job, session, cloud, cluster, policy, binding)
@@ -226,7 +226,7 @@ def change(job: action_run.Work) -> None:
     case = job.write(lambda session: _existing(job, session, cloud))
     if case is None:
         return
-    enabled = action_run.given(job.request, 'enabled')
+    enabled = job.request.get('enabled')
     if enabled is None:
         job.write(lambda session: job.succeed(session, 'No update is needed.'))
         return
@@ -292,7 +292,7 @@ def _release_and_forget(job: action_run.Work, case: _Case) -> None:
     try:
         changes = _release(job, case)
     except node_policies.TROUBLES as error:
-        if not action_run.given(job.request, 'force'):
+        if not job.request.get('force'):
             raise providers.ProviderError(
                 f"Failed in detaching policy '{case.target.policy.name}':"
                 f' {error}'

@@ -80,7 +80,7 @@ def deleted(job: action_run.Work, session: orm.Session) -> None:
 
 def resize(job: action_run.Work, session: orm.Session) -> None:
     """Change the size limits, and create or delete nodes."""
-    _resize(job, session, resize_of(job.request))
+    _resize(job, session, sizes.Resize.from_request(job.request))
 
 
 def scale_in(job: action_run.Work, session: orm.Session) -> None:
@@ -120,24 +120,11 @@ def _count(job: action_run.Work, topic: str) -> int:
     """
     for count in (
         checks.decided(job, topic).get('count'),
-        action_run.given(job.request, 'count'),
+        job.request.get('count'),
     ):
         if count is not None:
             return int(count)
     return 1
-
-
-def resize_of(request: object) -> sizes.Resize:
-    """Convert a ClusterResizeRequest to a resize."""
-    strict = action_run.given(request, 'strict')
-    return sizes.Resize(
-        adjustment_type=action_run.given(request, 'adjustment_type'),
-        number=action_run.given(request, 'number'),
-        min_size=action_run.given(request, 'min_size'),
-        max_size=action_run.given(request, 'max_size'),
-        min_step=action_run.given(request, 'min_step'),
-        strict=True if strict is None else bool(strict),
-    )
 
 
 def _resize(

@@ -17,7 +17,7 @@ from sqlalchemy import orm
 from engine import distribution
 from engine.db import clusters, find, models, nodes
 from engine.profiles import base as profiles
-from engine.profiles import docker_container, schema
+from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -45,15 +45,16 @@ def reserve(
 ) -> None:
     """Assign a host to a node, unless its current host is healthy.
 
-    :param properties: the properties of a profile whose nodes need hosts
+    :param properties: the properties of a profile whose nodes need hosts,
+        with all defaults
     :raises engine.providers.base.ProviderError: no host is available
     """
     host = _choose(session, node, properties)
     known = node.data.get('host')
     if known is not None and known['node'] != host.id:
         release(session, node)
-    port = properties.get('port') or docker_container.PORT
-    node.data = {**node.data, 'host': {'node': host.id, 'port': port}}
+    assignment = {'node': host.id, 'port': properties['port']}
+    node.data = {**node.data, 'host': assignment}
     _add(host, 'nodes', node.id)
     session.flush()
 

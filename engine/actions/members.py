@@ -110,7 +110,7 @@ def remove(job: action_run.Work, session: orm.Session) -> None:
         if node.id in wanted
     ]
     decided = checks.decided(job, 'deletion')
-    destroys = action_run.given(job.request, 'destroy_after_deletion')
+    destroys = job.request.get('destroy_after_deletion')
     if decided.get('destroy_after_deletion', destroys):
         children = steps.deletions(job, members)
     else:

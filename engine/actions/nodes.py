@@ -12,16 +12,21 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import action_run, checks, hosts, node_policies, stopping
+from engine.actions import action_run, checks, hosts, node_policies
 from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
+from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
+
+#: Key in a cluster's config: whether to stop nodes before deleting them.
+STOP_BEFORE_DELETE = 'cluster.stop_node_before_delete'
 
 #: Request fields that an update can set without the cloud.
 PLAIN_FIELDS = {
@@ -67,7 +72,7 @@ def update(job: action_run.Work) -> None:
     """Update a node, and its object if the profile changes (NODE_UPDATE)."""
     request = job.request
     view, old = begin(job, 'UPDATING', 'Update in progress')
-    new_id = action_run.given(request, 'profile_id')
+    new_id = request.get('profile_id')
     if new_id is not None and new_id != old.id:
         new = _profile(job, new_id)
         kind = job.run.profile_types.get(new.type)
@@ -87,7 +92,7 @@ def update(job: action_run.Work) -> None:
         if new_id is not None:
             node.profile_id = new_id
         for field, column in PLAIN_FIELDS.items():
-            value = action_run.given(request, field)
+            value = request.get(field)
             if value is not None:
                 setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
@@ -122,7 +127,7 @@ def delete(job: action_run.Work) -> None:
         return (
             hosts.view(session, node),
             _profile_in(session, node.profile_id),
-            stopping.is_wanted(job, session, node),
+            _stops_first(job, session, node),
         )
 
     begun = job.write(mark)
@@ -169,8 +174,37 @@ def _remove(
             raise
         return  # no object was ever created
     if is_stopped_first:
-        stopping.stop(kind, cloud, view)
+        _stop(kind, cloud, view)
     kind.delete(cloud, view)
+
+
+def _stops_first(
+    job: action_run.Work, session: orm.Session, node: models.Node
+) -> bool:
+    """Tell whether to stop a node before an action deletes it.
+
+    The cluster's config does not apply if the user deletes the node directly.
+    """
+    if job.action.cause == consts.CAUSE_REQUEST or node.cluster_id is None:
+        return False
+    cluster = clusters.get(session, node.cluster_id)
+    return cluster is not None and bool(
+        strutils.bool_from_string(cluster.config.get(STOP_BEFORE_DELETE))
+    )
+
+
+def _stop(
+    kind: profiles.ProfileType,
+    cloud: providers.Provider,
+    view: profiles.NodeView,
+) -> None:
+    """Try to stop an object; a failure does not prevent its deletion."""
+    if 'stop' not in kind.operations:
+        return
+    try:
+        kind.operate(cloud, view, 'stop', {})
+    except providers.ProviderError as error:
+        LOG.warning('Node %s is deleted without a stop: %s', view.id, error)
 
 
 def check(job: action_run.Work) -> None:
@@ -198,19 +232,17 @@ def recover(job: action_run.Work) -> None:
     view, profile = begin(job)
     kind = job.run.profile_types.get(profile.type)
     properties = _properties(job, profile)
-    operation = action_run.given(request, 'operation') or 'RECREATE'
+    operation = request.get('operation') or 'RECREATE'
     parameters = {
-        **(action_run.given(request, 'operation_params') or {}),
+        **(request.get('operation_params') or {}),
         **{
-            name: action_run.given(request, name)
+            name: request.get(name)
             for name in ('delete_timeout', 'force_recreate')
         },
     }
     try:
         cloud = cloud_of(job, view, profile)
-        is_well = bool(action_run.given(request, 'check')) and not kind.check(
-            cloud, view
-        )
+        is_well = bool(request.get('check')) and not kind.check(cloud, view)
         if is_well:
             physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
         else:
@@ -309,7 +341,9 @@ def begin(
         profile = _profile_in(session, node.profile_id)
         kind = job.run.profile_types.get(profile.type)
         if with_host and kind.on_hosts:
-            hosts.reserve(session, node, _properties(job, profile))
+            properties = _properties(job, profile)
+            properties = schema.filled(kind.properties, properties)
+            hosts.reserve(session, node, properties)
         return hosts.view(session, node), profile
 
     return job.write(body)

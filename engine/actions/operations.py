@@ -24,7 +24,7 @@ def operate(job: action_run.Work) -> None:
     view, profile = node_steps.begin(
         job, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
-    parameters = action_run.given(request, 'params') or {}
+    parameters = request.get('params') or {}
     try:
         kind, parameters = job.run.profile_types.check_operation(
             profile.type, request.operation, parameters
@@ -71,11 +71,11 @@ def operate_all(job: action_run.Work, session: orm.Session) -> None:
             requests.NodeOperationRequest(
                 identity=node_id,
                 operation=request.operation,
-                params=action_run.given(request, 'params') or {},
+                params=request.get('params') or {},
             ),
         )
         for node_id in chosen(
-            session, cluster.id, action_run.given(request, 'filters') or {}
+            session, cluster.id, request.get('filters') or {}
         )
     ]
     steps.wait(job, session, children, operated)

@@ -13,9 +13,7 @@ from vobjects.clustering.requests import nodes as requests
 
 def check(job: action_run.Work, session: orm.Session) -> None:
     """Derive health checks of the nodes."""
-    if (action_run.given(job.request, 'params') or {}).get(
-        'delete_check_action'
-    ):
+    if (job.request.get('params') or {}).get('delete_check_action'):
         actions.delete_ended(session, job.action.target, 'CLUSTER_CHECK')
     steps.begin(job, session, 'CHECKING', 'Check in progress')
     steps.wait(job, session, _checks(job, session), checked)
@@ -29,9 +27,7 @@ def checked(job: action_run.Work, session: orm.Session) -> None:
 def recover(job: action_run.Work, session: orm.Session) -> None:
     """Derive health checks of the nodes, if the request asks for them."""
     steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
-    looks = (
-        _checks(job, session) if action_run.given(job.request, 'check') else []
-    )
+    looks = _checks(job, session) if job.request.get('check') else []
     steps.wait(job, session, looks, repair)
 
 
@@ -41,7 +37,7 @@ def repair(job: action_run.Work, session: orm.Session) -> None:
     given = {
         name: value
         for name in ('operation', 'operation_params')
-        if (value := action_run.given(request, name)) is not None
+        if (value := request.get(name)) is not None
     }
     if 'operation' not in given:
         given = {
@@ -62,9 +58,7 @@ def repair(job: action_run.Work, session: orm.Session) -> None:
 
 def refit(job: action_run.Work, session: orm.Session) -> None:
     """Create or delete nodes to match the desired capacity, if requested."""
-    if not action_run.given(job.request, 'check_capacity') or job.failures(
-        session
-    ):
+    if not job.request.get('check_capacity') or job.failures(session):
         recovered(job, session)
         return
     cluster = steps.locked(job, session)

@@ -21,7 +21,7 @@ from engine.actions import (
     recovery,
     updating,
 )
-from engine.actions.action_run import Abandon, Kind, Stage, Work, given
+from engine.actions.action_run import Abandon, Kind, Stage, Work
 from engine.db import locks, models
 from vobjects.clustering import consts
 
@@ -56,7 +56,7 @@ def _node_locks(
 
 def is_forced(request: Any) -> bool:
     """Tell whether a request forces the end of blocking actions."""
-    return 'force' in request.fields and bool(given(request, 'force'))
+    return 'force' in request.fields and bool(request.get('force'))
 
 
 def _cluster_kind(*steps: clusters.Step) -> Kind:

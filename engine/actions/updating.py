@@ -35,7 +35,7 @@ def update(job: action_run.Work, session: orm.Session) -> None:
         ('timeout', 'timeout'),
         ('config', 'config'),
     ):
-        value = action_run.given(job.request, field)
+        value = job.request.get(field)
         if value is not None:
             setattr(cluster, column, value)
     decided = checks.decided(job, 'update')
@@ -80,33 +80,18 @@ def go_on(job: action_run.Work, session: orm.Session) -> None:
 
 def updated(job: action_run.Work, session: orm.Session) -> None:
     """Set the cluster's profile, if all nodes were updated."""
-    profile_id = action_run.given(job.request, 'profile_id')
+    profile_id = job.request.get('profile_id')
     if profile_id is not None and not job.failures(session):
         steps.locked(job, session).profile_id = profile_id
     steps.finish(job, session, 'Cluster update completed.', 'updating')
 
 
-def concerned(
-    session: orm.Session, request: object, cluster_id: str
-) -> Sequence[models.Node]:
-    """Return the nodes of a cluster that need the new profile.
-
-    :param request: a ClusterUpdateRequest
-    """
-    profile_id = action_run.given(request, 'profile_id')
-    if profile_id is None or action_run.given(request, 'profile_only'):
-        return []
-    return [
-        node
-        for node in nodes.of_cluster(session, cluster_id)
-        if node.profile_id != profile_id
-    ]
-
-
 def _batch(
     job: action_run.Work, session: orm.Session, number: int
 ) -> Sequence[models.Node]:
-    found = concerned(session, job.request, job.action.target)
+    found = nodes.with_other_profile(
+        session, job.action.target, job.request.profile_of_nodes()
+    )
     plan = checks.decided(job, 'update').get('plan')
     if plan is None:
         return found

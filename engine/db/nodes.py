@@ -45,6 +45,22 @@ def of_cluster(session: orm.Session, cluster_id: str) -> Sequence[models.Node]:
     return session.scalars(_OF_CLUSTER, {'cluster': cluster_id}).all()
 
 
+def with_other_profile(
+    session: orm.Session, cluster_id: str, profile_id: str | None
+) -> Sequence[models.Node]:
+    """Return the nodes of a cluster that have another profile.
+
+    :param profile_id: None for no nodes
+    """
+    if profile_id is None:
+        return []
+    return [
+        node
+        for node in of_cluster(session, cluster_id)
+        if node.profile_id != profile_id
+    ]
+
+
 def count_of_cluster(
     session: orm.Session, cluster_id: str, *, status: str | None = None
 ) -> int:

@@ -17,7 +17,7 @@ from oslo_config import cfg
 from sqlalchemy import orm
 from stevedore import named
 
-from engine.actions import log_context
+from engine import log_context
 from engine.db import database, models, statements
 from vobjects.clustering import consts
 

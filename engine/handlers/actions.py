@@ -28,7 +28,7 @@ class ActionHandlers(common.Handlers):
     ) -> list[resources.Action]:
         """Return the caller's actions."""
         with self.run.database.columns() as connection:
-            clusters = common.given(request, 'cluster_id')
+            clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
                 context,

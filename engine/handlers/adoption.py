@@ -43,7 +43,7 @@ class AdoptionHandlers(common.Handlers):
     ) -> resources.Node:
         """Create a profile and a node for an existing cloud object."""
         kind, spec = self._spec(context, request)
-        name = common.given(request, 'name') or names.member_name({}, 0)
+        name = request.get('name') or names.member_name({}, 0)
         owner = {
             'user': context.user_id,
             'project': context.project_id,
@@ -74,8 +74,8 @@ class AdoptionHandlers(common.Handlers):
                 name=name,
                 profile_id=profile.id,
                 physical_id=request.identity,
-                role=common.given(request, 'role') or None,
-                meta=common.given(request, 'metadata') or {},
+                role=request.get('role') or None,
+                meta=request.get('metadata') or {},
                 status='ACTIVE',
                 status_reason='Node adopted successfully',
                 created_at=clock.utcnow(),
@@ -110,14 +110,14 @@ class AdoptionHandlers(common.Handlers):
             properties = kind.adopt(
                 self.run.cloud_of(context.user_id, context.project_id),
                 request.identity,
-                snapshot=bool(common.given(request, 'snapshot')),
+                snapshot=bool(request.get('snapshot')),
             )
         except providers.ProviderError as error:
             raise errors.BadRequest(
                 f'{exceptions.cut(request.identity)} cannot be adopted:'
                 f' {error}'
             ) from None
-        overrides: Mapping[str, Any] = common.given(request, 'overrides') or {}
+        overrides: Mapping[str, Any] = request.get('overrides') or {}
         spec = {
             'type': kind.name,
             'version': kind.version,

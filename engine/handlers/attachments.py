@@ -48,12 +48,10 @@ class AttachmentHandlers(clusters.ClusterQueue):
                 'policy_type': POLICY.type,
             }
             for field, column in filters.items():
-                value = common.given(request, field)
+                value = request.get(field)
                 if value is not None:
                     query = query.where(column == value)
-            for item in (common.given(request, 'sort') or 'priority').split(
-                ','
-            ):
+            for item in (request.get('sort') or 'priority').split(','):
                 key, _, direction = item.partition(':')
                 column = SORT_KEYS[key]
                 query = query.order_by(

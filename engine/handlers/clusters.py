@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import names, sizes
-from engine.actions import checks
-from engine.actions import clusters as steps
-from engine.db import clock, find, models, nodes, quotas, statements
-from engine.handlers import common, recovery
+from engine.actions import checks, deletion_hooks
+from engine.db import actions, clock, find, models, nodes, quotas, statements
+from engine.handlers import common
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
@@ -103,10 +102,10 @@ class ClusterHandlers(ClusterQueue):
     ) -> resources.Accepted:
         """Create a cluster; an action creates its nodes."""
         bounds = sizes.Bounds(0, -1, self.run.node_limit()).changed(
-            common.given(request, 'min_size'),
-            common.given(request, 'max_size'),
+            request.get('min_size'),
+            request.get('max_size'),
         )
-        desired = common.given(request, 'desired_capacity')
+        desired = request.get('desired_capacity')
         if desired is None:
             desired = bounds.minimum
         bounds.check_size(desired)
@@ -125,13 +124,13 @@ class ClusterHandlers(ClusterQueue):
                 min_size=bounds.minimum,
                 max_size=bounds.maximum,
                 desired_capacity=desired,
-                timeout=common.given(request, 'timeout') or self.run.timeout(),
+                timeout=request.get('timeout') or self.run.timeout(),
                 status='INIT',
                 status_reason='Initializing',
-                meta=common.given(request, 'metadata') or {},
+                meta=request.get('metadata') or {},
                 data={},
                 dependents={},
-                config=common.given(request, 'config') or {},
+                config=request.get('config') or {},
                 init_at=clock.now(session),
                 user=context.user_id,
                 project=context.project_id,
@@ -180,9 +179,9 @@ class ClusterHandlers(ClusterQueue):
                     ('timeout', cluster.timeout),
                     ('config', cluster.config),
                 )
-                if common.given(request, field) not in (None, value)
+                if request.get(field) not in (None, value)
             ]
-            named = common.given(request, 'profile_id')
+            named = request.get('profile_id')
             if named is not None:
                 profile = common.specified_profile(session, context, named)
                 refuse_other_type(
@@ -206,7 +205,7 @@ class ClusterHandlers(ClusterQueue):
         """Delete a cluster with its nodes."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            if not common.given(request, 'force'):
+            if not request.get('force'):
                 common.refuse_deletion(session, cluster)
             common.refuse_if_depended(cluster)
 
@@ -217,7 +216,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterResizeRequest
     ) -> resources.Accepted:
         """Change the size of a cluster, its limits, or both."""
-        change = steps.resize_of(request)
+        change = sizes.Resize.from_request(request)
         change.check()
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -243,7 +242,7 @@ class ClusterHandlers(ClusterQueue):
     def _scale(
         self, context: Any, kind: str, request: Any, sign: int
     ) -> resources.Accepted:
-        count = common.given(request, 'count')
+        count = request.get('count')
         if count == 0:
             operation = kind.removeprefix('CLUSTER_').lower().replace('_', '-')
             raise errors.BadRequest(
@@ -293,8 +292,35 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterRecoverRequest
     ) -> resources.Accepted:
         """Recover the unhealthy nodes of a cluster."""
-        recovery.check(request)
+        common.check_reboot_type(request)
         return self.queued(context, 'CLUSTER_RECOVER', request)
+
+    @handles(requests.ClusterCompleteLifecycleRequest)
+    def complete_lifecycle(
+        self, context: Any, request: requests.ClusterCompleteLifecycleRequest
+    ) -> resources.Accepted:
+        """Complete a lifecycle hook; no error if the node is already gone.
+
+        The hook's timeout may have expired before the request.
+        """
+        token = request.lifecycle_action_token
+
+        def body(session: orm.Session) -> bool:
+            cluster = find.find(
+                session, models.Cluster, request.identity, context.project_id
+            )
+            action = None
+            if find.is_storable(token):
+                action = actions.lock(session, token)
+            if action is None or action.cluster_id != cluster.id:
+                raise find.not_found(models.Action, token)
+            if not action.data.get('hook'):
+                return False  # no hook; Senlin accepts it, too
+            return deletion_hooks.let_go(session, action)
+
+        if self.run.database.write(body):
+            self.run.wake()
+        return resources.Accepted(action=token, cluster=None, node=None)
 
 
 def refuse_other_type(
@@ -317,4 +343,4 @@ def refuse_other_type(
 
 def _check_config(request: Any) -> None:
     """Reject a config with an invalid format for node names."""
-    names.check(common.given(request, 'config') or {})
+    names.check(request.get('config') or {})

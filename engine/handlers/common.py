@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_run, hosts, queue, runtime
+from engine.actions import hosts, queue, runtime
 from engine.db import (
     actions,
     clusters,
@@ -29,8 +29,6 @@ from vobjects.rpc import server
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
 BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
-
-given = action_run.given
 
 Answer = TypeVar('Answer')
 
@@ -166,6 +164,24 @@ def refuse_if_depended(target: models.Cluster | models.Node) -> None:
     if there:
         raise errors.ResourceInUse(
             f"The {kind} '{target.id}' cannot be deleted: {reason}: {there}."
+        )
+
+
+def check_reboot_type(request: Any) -> None:
+    """Reject an unknown type of reboot in a recovery request.
+
+    :param request: with ``operation`` and ``operation_params``
+    :raises vobjects.clustering.errors.BadRequest: names the types
+    """
+    if request.get('operation') != 'REBOOT':
+        return
+    parameters = request.get('operation_params') or {}
+    reboot_type = parameters.get('type', 'HARD')
+    if str(reboot_type).upper() not in consts.REBOOT_TYPES:
+        raise errors.BadRequest(
+            f'Type field {exceptions.cut(reboot_type)} in operation_params'
+            ' has to be one of the following:'
+            f' {", ".join(consts.REBOOT_TYPES)}.'
         )
 
 

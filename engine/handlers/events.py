@@ -26,8 +26,8 @@ class EventHandlers(common.Handlers):
     ) -> list[resources.Event]:
         """Return the caller's events."""
         with self.run.database.columns() as connection:
-            clusters = common.given(request, 'cluster_id')
-            levels = common.given(request, 'level')
+            clusters = request.get('cluster_id')
+            levels = request.get('level')
             return SHOWN.page(
                 connection,
                 context,

@@ -13,7 +13,7 @@ from engine import sizes
 from engine.actions import clusters as steps
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes, quotas
-from engine.handlers import common, recovery
+from engine.handlers import common
 from engine.handlers.clusters import refuse_other_type
 from engine.profiles import schema
 from vobjects.clustering import errors, resources
@@ -35,15 +35,14 @@ class NodeHandlers(common.Handlers):
     ) -> list[resources.Node]:
         """Return the caller's nodes, or those of one cluster."""
         with self.run.database.columns() as connection:
-            identity = common.given(request, 'cluster_id')
+            identity = request.get('cluster_id')
             cluster = identity and _specified_cluster(
                 connection,
                 context,
                 identity,
                 'Cannot find the given cluster: {}.',
                 any_project=bool(
-                    common.given(request, 'global_project')
-                    and context.is_admin
+                    request.get('global_project') and context.is_admin
                 ),
             )
             return common.NODES.page(
@@ -62,7 +61,7 @@ class NodeHandlers(common.Handlers):
             node: resources.Node = common.NODES.one(
                 connection, context, request.identity
             )
-        if not common.given(request, 'show_details'):
+        if not request.get('show_details'):
             return node
         with self.run.database.reader() as session:
             row = session.get(NODE, node.id)
@@ -83,7 +82,7 @@ class NodeHandlers(common.Handlers):
             )
             request.profile_id = profile.id
             cluster = None
-            identity = common.given(request, 'cluster_id')
+            identity = request.get('cluster_id')
             if identity:
                 cluster = self._room_in(session, context, identity)
                 refuse_other_type(
@@ -117,10 +116,9 @@ class NodeHandlers(common.Handlers):
             changed = [
                 field
                 for field, column in node_actions.PLAIN_FIELDS.items()
-                if common.given(request, field)
-                not in (None, getattr(node, column))
+                if request.get(field) not in (None, getattr(node, column))
             ]
-            named = common.given(request, 'profile_id')
+            named = request.get('profile_id')
             if named is not None:
                 profile = common.specified_profile(session, context, named)
                 refuse_other_type(
@@ -144,7 +142,7 @@ class NodeHandlers(common.Handlers):
         """Delete a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
-            if not common.given(request, 'force'):
+            if not request.get('force'):
                 common.refuse_deletion(session, node)
             common.refuse_if_depended(node)
             node_actions.check_may_leave(session, node, self.run.node_limit())
@@ -165,14 +163,14 @@ class NodeHandlers(common.Handlers):
         """Recover a node."""
 
         def check(session: orm.Session, node: models.Node) -> None:
-            recovery.check(request)
-            timeout = common.given(request, 'delete_timeout') or 0
+            common.check_reboot_type(request)
+            timeout = request.get('delete_timeout') or 0
             if timeout > schema.LONGEST_WORK:
                 raise errors.BadRequest(
                     f'delete_timeout: must be at most {schema.LONGEST_WORK},'
                     f' not {timeout}'
                 )
-            operation = common.given(request, 'operation')
+            operation = request.get('operation')
             if operation in ('REBOOT', 'REBUILD') and not node.physical_id:
                 raise errors.BadRequest(
                     f'A node without an object cannot be recovered by'
@@ -193,7 +191,7 @@ class NodeHandlers(common.Handlers):
             self.run.profile_types.check_operation(
                 profile.type,
                 request.operation,
-                common.given(request, 'params') or {},
+                request.get('params') or {},
             )
 
         return self._queue(context, 'NODE_OPERATION', request, check)
@@ -238,8 +236,8 @@ class NodeHandlers(common.Handlers):
                 name=request.name,
                 profile_id=request.profile_id,
             )
-        node.role = common.given(request, 'role') or None
-        node.meta = common.given(request, 'metadata') or {}
+        node.role = request.get('role') or None
+        node.meta = request.get('metadata') or {}
         session.flush()
         return node
 

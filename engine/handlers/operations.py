@@ -27,7 +27,7 @@ class OperationHandlers(clusters.ClusterQueue):
         self, context: Any, request: requests.ClusterOperationRequest
     ) -> resources.Accepted:
         """Perform an operation on some or all nodes of a cluster."""
-        filters = common.given(request, 'filters') or {}
+        filters = request.get('filters') or {}
         _check_filters(filters)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
@@ -36,7 +36,7 @@ class OperationHandlers(clusters.ClusterQueue):
             self.run.profile_types.check_operation(
                 profile.type,
                 request.operation,
-                common.given(request, 'params') or {},
+                request.get('params') or {},
             )
             if not operations.chosen(session, cluster.id, filters):
                 raise errors.BadRequest(

@@ -96,7 +96,7 @@ class ProfileHandlers(common.Handlers):
                 name=request.name,
                 type=plugins.type_name(kind),
                 spec=request.spec,
-                meta=common.given(request, 'metadata') or {},
+                meta=request.get('metadata') or {},
                 created_at=clock.now(session),
                 user=context.user_id,
                 project=context.project_id,
@@ -162,8 +162,8 @@ class ProfileHandlers(common.Handlers):
             row = find.find(
                 session, PROFILE, request.identity, context.project_id
             )
-            name = common.given(request, 'name')
-            metadata = common.given(request, 'metadata')
+            name = request.get('name')
+            metadata = request.get('metadata')
             changed = False
             if name is not None and name != row.name:
                 row.name, changed = name, True

@@ -36,7 +36,7 @@ class ReceiverHandlers(common.Handlers):
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
         with self.run.database.columns() as connection:
-            clusters = common.given(request, 'cluster_id')
+            clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
                 context,
@@ -55,12 +55,12 @@ class ReceiverHandlers(common.Handlers):
             'id': models.new_id(),
             'name': request.name,
             'type': request.type,
-            'params': common.given(request, 'params') or {},
+            'params': request.get('params') or {},
             'user': context.user_id,
             'project': context.project_id,
             'domain': context.domain_id,
         }
-        endpoint = common.given(request, 'endpoint') or ''
+        endpoint = request.get('endpoint') or ''
         if request.type == 'webhook':
             return self._create_webhook(context, request, values, endpoint)
         with self.run.trusts.create_credential(
@@ -82,12 +82,12 @@ class ReceiverHandlers(common.Handlers):
         values: Mapping[str, Any],
         endpoint: str,
     ) -> resources.Receiver:
-        identity = common.given(request, 'cluster_id')
+        identity = request.get('cluster_id')
         if identity is None:
             raise errors.BadRequest(
                 'Cluster identity is required for creating webhook receiver.'
             )
-        kind = common.given(request, 'action')
+        kind = request.get('action')
         if kind is None:
             raise errors.BadRequest(
                 'Action name is required for creating webhook receiver.'
@@ -150,7 +150,7 @@ class ReceiverHandlers(common.Handlers):
             changed = {
                 name: value
                 for name in ('name', 'action', 'params')
-                if (value := common.given(request, name)) is not None
+                if (value := request.get(name)) is not None
                 and value != getattr(row, name)
             }
             if not changed:

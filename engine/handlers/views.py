@@ -16,7 +16,6 @@ from typing import Any
 
 import sqlalchemy
 
-from engine.actions import action_run
 from engine.db import find, models, paging, statements, types
 from vobjects import objects
 from vobjects.clustering import errors
@@ -131,16 +130,16 @@ class Shown:
         given: dict[str, Collection[Any]] = {
             name: [one for one in values if find.is_storable(one)]
             for name in self._filters
-            if (values := action_run.given(request, name)) is not None
+            if (values := request.get(name)) is not None
         }
         given |= {
             name: some for name, some in also.items() if some is not None
         }
-        marker = action_run.given(request, 'marker')
+        marker = request.get('marker')
         page = paging.Page(
-            action_run.given(request, 'limit'),
+            request.get('limit'),
             marker and marker.lower(),
-            action_run.given(request, 'sort'),
+            request.get('sort'),
         )
         rows = self._listing.rows(
             connection,
@@ -221,7 +220,7 @@ def _owner(context: Any, request: Any) -> paging.Owner:
     :raises vobjects.clustering.errors.Forbidden: the caller requests all
         projects and is not an administrator
     """
-    if not action_run.given(request, 'global_project'):
+    if not request.get('global_project'):
         return 'nobody' if context.project_id is None else 'project'
     if not context.is_admin:
         raise errors.Forbidden(

@@ -16,9 +16,7 @@ import requests
 from oslo_config import cfg
 
 from engine import http_client, patterns
-
-#: Maximum total pause between attempts, in seconds; a worker waits.
-LONGEST_RETRIES = 600
+from engine.policies import health as policy
 
 
 class UnclearError(Exception):
@@ -43,7 +41,7 @@ def trouble(
     attempts = max(1, options['poll_url_retry_limit'])
     for attempt in range(attempts):
         # Earlier releases accepted longer pauses.
-        if attempt * pause > LONGEST_RETRIES:
+        if attempt * pause > policy.MAX_RETRY_SECONDS:
             break
         if attempt and stopping.wait(pause):
             raise UnclearError('the engine stops')

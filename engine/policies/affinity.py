@@ -13,7 +13,7 @@ from typing import Any
 
 from engine import distribution
 from engine.db import models
-from engine.policies import base, counts
+from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
@@ -119,7 +119,7 @@ class AffinityPolicy(base.PolicyType):
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
         """Place new nodes in the group."""
-        count = counts.growth(check)
+        count = check.growth()
         if count <= 0:
             return
         own = self.unwrapped(attached.binding.data)

@@ -20,10 +20,11 @@ from typing import Any
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine import plugins
-from engine.db import models
+from engine import plugins, sizes
+from engine.db import models, nodes
 from engine.profiles import schema
 from engine.providers import base as providers
+from vobjects.clustering import errors
 
 BEFORE, AFTER = 'BEFORE', 'AFTER'
 
@@ -55,6 +56,42 @@ class Check:
     now: datetime.datetime
     decided: dict[str, Any]
     seen: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def bounds(self) -> sizes.Bounds:
+        """Return the limits of the cluster's size."""
+        return sizes.Bounds(
+            self.cluster.min_size, self.cluster.max_size, self.node_limit
+        )
+
+    def growth(self) -> int:
+        """Return the number of nodes that the action adds; negative: removes.
+
+        Decisions of preceding policies take precedence over the request.
+
+        :raises PolicyRefusal: the cluster cannot have that size
+        """
+        for topic, sign in (('deletion', -1), ('creation', 1)):
+            count = self.decided.get(topic, {}).get('count')
+            if count is not None:
+                return sign * int(count)
+        kind = self.action.action
+        if kind in ('NODE_CREATE', 'NODE_DELETE'):
+            return 1 if kind == 'NODE_CREATE' else -1
+        if kind == 'CLUSTER_SCALE_OUT':
+            return int(self.request.get('count') or 1)
+        present = nodes.count_of_cluster(self.session, self.cluster.id)
+        if kind == 'CLUSTER_SCALE_IN':
+            return -min(int(self.request.get('count') or 1), present)
+        if kind == 'CLUSTER_RECOVER' and self.request.get('check_capacity'):
+            return self.cluster.desired_capacity - present
+        if kind != 'CLUSTER_RESIZE':
+            return 0
+        change = sizes.Resize.from_request(self.request)
+        try:
+            size, _ = change.apply(present, self.bounds())
+        except errors.BadRequest as error:
+            raise PolicyRefusal(str(error)) from None
+        return size - present
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from engine.actions import updating
 from engine.db import nodes
 from engine.policies import base
 from engine.profiles import schema
@@ -67,8 +66,8 @@ class BatchPolicy(base.PolicyType):
 
     def pre_op(self, check: base.Check, attached: base.Attached) -> None:
         """Divide the nodes into batches, nodes that are not ACTIVE first."""
-        found = updating.concerned(
-            check.session, check.request, check.cluster.id
+        found = nodes.with_other_profile(
+            check.session, check.cluster.id, check.request.profile_of_nodes()
         )
         if not found:
             return

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.db import models, nodes
-from engine.policies import base, counts, placement
+from engine.policies import base, placement
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.queues import base as queues
@@ -145,7 +145,7 @@ class DeletionPolicy(base.PolicyType):
         if kind == 'CLUSTER_DEL_NODES':
             return list(check.request.nodes)
         members = nodes.of_cluster(check.session, check.cluster.id)
-        count = -counts.growth(check)
+        count = -check.growth()
         if count <= 0:
             return None
         ordered = _ordered(check, members, criteria)

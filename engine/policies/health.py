@@ -18,7 +18,6 @@ from sqlalchemy import orm
 
 from engine import patterns
 from engine.db import health
-from engine.health import urls
 from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
@@ -31,6 +30,10 @@ STATUS = 'NODE_STATUS_POLLING'
 HYPERVISOR = 'HYPERVISOR_STATUS_POLLING'
 
 SERVER = 'os.nova.server'
+
+#: Maximum total pause between requests to a URL in one check, in seconds; a
+#: worker of the health manager waits.
+MAX_RETRY_SECONDS = 600
 
 _PATH = schema.PROPERTIES
 
@@ -145,7 +148,7 @@ _RECOVERY = {
 
 #: Operation -> its parameters -> their accepted values.
 _PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    'REBOOT': {'type': ('SOFT', 'HARD')},
+    'REBOOT': {'type': consts.REBOOT_TYPES},
     'REBUILD': {},
     'RECREATE': {},
 }
@@ -383,10 +386,10 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
         schema.filled(_POLLING, options)[name]
         for name in ('poll_url_retry_limit', 'poll_url_retry_interval')
     )
-    if limit * interval > urls.LONGEST_RETRIES:
+    if limit * interval > MAX_RETRY_SECONDS:
         raise errors.InvalidSpec(
             f'{path}: poll_url_retry_limit * poll_url_retry_interval must be'
-            f' at most {urls.LONGEST_RETRIES} seconds, not {limit * interval}'
+            f' at most {MAX_RETRY_SECONDS} seconds, not {limit * interval}'
         )
 
 

@@ -20,7 +20,7 @@ from engine.distribution import (
     spread,
     thin,
 )
-from engine.policies import base, counts
+from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
@@ -125,7 +125,7 @@ def decide(
     :raises engine.policies.base.PolicyRefusal: no location is available, or
         the caps are too low
     """
-    count = counts.growth(check)
+    count = check.growth()
     if not count or _is_settled(check, key):
         return
     there = set(usable)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import sizes
-from engine.actions.action_run import given
 from engine.db import clock, nodes
 from engine.policies import base
 from engine.profiles import schema
@@ -116,16 +115,14 @@ class ScalingPolicy(base.PolicyType):
             )
         adjustment = _adjustment(attached.properties)
         current = nodes.count_of_cluster(check.session, check.cluster.id)
-        count = given(check.request, 'count')
+        count = check.request.get('count')
         if count is None:
             count = _count(kind, adjustment, current)
         if count <= 0:
             raise base.PolicyRefusal(
                 f"Invalid count ({count}) for action '{kind}'."
             )
-        bounds = sizes.Bounds(
-            check.cluster.min_size, check.cluster.max_size, check.node_limit
-        )
+        bounds = check.bounds()
         if adjustment['best_effort']:
             room = (
                 bounds.most() - current

@@ -148,7 +148,7 @@ class ProfileType(Protocol):
     #: Operations that users can run on a node.
     operations: Mapping[str, schema.Operation]
     #: Whether nodes run on other nodes, named by the properties ``host_node``
-    #: or ``host_cluster``.
+    #: or ``host_cluster``; ``port`` is that of the host's service.
     on_hosts: bool
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:

@@ -202,10 +202,6 @@ OPERATIONS: Mapping[str, schema.Operation] = {
 #: Supported types of a port's virtual interface.
 VNIC_TYPES = ('normal', 'direct', 'macvtap')
 
-#: Types of reboot.
-REBOOTS = ('SOFT', 'HARD')
-
-
 #: Statuses of a server that has failed.
 FAILED = ('ERROR', 'SHUTOFF', 'DELETED')
 

@@ -98,6 +98,7 @@ SCALING_ACTIONS = ('CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT')
 OPERATION_FILTERS = ('name', 'profile_id', 'role', 'status')
 
 RECOVERY_OPERATIONS = ('REBOOT', 'REBUILD', 'RECREATE')
+REBOOT_TYPES = ('SOFT', 'HARD')
 
 CLUSTER_SORT_KEYS = ('name', 'status', 'init_at', 'created_at', 'updated_at')
 NODE_SORT_KEYS = (

@@ -362,6 +362,13 @@ class Request(Object):
     _required: ClassVar[tuple[str, ...]] = ()
     _required_held: ClassVar[frozenset[str]] = frozenset()
 
+    def get(self, field: str, default: Any = None) -> Any:
+        """Return the value of a field, or ``default`` if it is not set.
+
+        :raises AttributeError: the type does not have this field
+        """
+        return getattr(self, field) if self.obj_attr_is_set(field) else default
+
     def check_complete(self) -> None:
         """Check that every required field is set.
 

@@ -71,6 +71,13 @@ class ClusterUpdateRequest(objects.Request):
         'config': added('1.2', fields.JsonField(nullable=True)),
     }
 
+    def profile_of_nodes(self) -> str | None:
+        """Return the new profile of existing nodes; None: unchanged."""
+        if self.get('profile_only'):
+            return None
+        profile_id: str | None = self.get('profile_id')
+        return profile_id
+
 
 @objects.register
 class ClusterDeleteRequest(objects.Request):

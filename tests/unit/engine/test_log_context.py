@@ -16,7 +16,7 @@ from oslo_context import context as oslo_context
 from oslo_log import formatters
 from oslo_log import log as oslo_log
 
-from engine.actions import log_context
+from engine import log_context
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import actions, clusters
