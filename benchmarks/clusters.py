@@ -11,7 +11,7 @@ The simulated cloud has no latency, so the figures show only the time of the
 service. With ``--pages N``, the script creates N nodes and requests all pages
 in sequence. The ratio is the time of the last pages to that of the first.
 With ``--peer``, Senlin 16 creates the same clusters in alternating rounds
-(:mod:`peer`); its cloud has no latency, either.
+(:mod:`senlin_process`); its cloud has no latency, either.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-import peer
-import running
+import senlin_process
+import service_process
 
 #: Nodes per page, and number of pages in the median of a figure.
 PAGE = 100
@@ -36,14 +36,17 @@ LARGEST = 1000
 
 def main() -> int:
     """Run the benchmark and print the results."""
-    parser = running.options(__doc__)
+    parser = service_process.options(__doc__)
     parser.add_argument('--sizes', type=int, nargs='*', default=[10, 100])
     parser.add_argument('--pages', type=int, default=0, help='of how many')
     parser.add_argument('--rounds', type=int, default=3)
     chosen = parser.parse_args()
-    with running.service(chosen) as ours, peer.service(chosen) as theirs:
+    with (
+        service_process.service(chosen) as ours,
+        senlin_process.service(chosen) as theirs,
+    ):
         made = [
-            (one, one.ask('POST', '/v1/profiles', running.PROFILE))
+            (one, one.ask('POST', '/v1/profiles', service_process.PROFILE))
             for one in (ours, theirs)
             if one
         ]
@@ -56,7 +59,9 @@ def main() -> int:
             ]
             _tell(chosen, size, rounds)
         if chosen.pages:
-            for name, one in zip(('ours', peer.NAME), services, strict=False):
+            for name, one in zip(
+                ('ours', senlin_process.NAME), services, strict=False
+            ):
                 print(f'{name}:')
                 _pages(*one, chosen.pages)
     return 0
@@ -70,7 +75,7 @@ def _begin(chosen: argparse.Namespace) -> None:
         f' {os.getloadavg()[0]:.1f} before'
     )
     if chosen.rst:
-        theirs = f', {peer.NAME}: s, Faster' if chosen.peer else ''
+        theirs = f', {senlin_process.NAME}: s, Faster' if chosen.peer else ''
         print(
             f'.. csv-table:: {conditions}\n   :header: Nodes, ACTIVE after s'
             f'{theirs}\n'
@@ -96,12 +101,12 @@ def _tell(
     if chosen.rst:
         print(f'   {", ".join([str(size), *figures])}', flush=True)
     else:
-        units = ('s', f's of {peer.NAME}', '')
+        units = ('s', f's of {senlin_process.NAME}', '')
         text = ', '.join(map(' '.join, zip(figures, units, strict=False)))
         print(f'cluster of {size:6}: ACTIVE after {text}', flush=True)
 
 
-def _round(service: running.Service, profile: str, size: int) -> float:
+def _round(service: service_process.Service, profile: str, size: int) -> float:
     """Create and delete a cluster; return the creation time in seconds."""
     took, cluster = _made(service, profile, size)
     service.ask('DELETE', f'/v1/clusters/{cluster}')
@@ -114,7 +119,7 @@ def _round(service: running.Service, profile: str, size: int) -> float:
 
 
 def _made(
-    service: running.Service, profile: str, size: int
+    service: service_process.Service, profile: str, size: int
 ) -> tuple[float, str]:
     """Create a cluster; return the creation time in seconds and the ID."""
     began = time.perf_counter()
@@ -126,7 +131,7 @@ def _made(
         }
     }
     cluster = service.ask('POST', '/v1/clusters', body)['cluster']['id']
-    until = began + running.PATIENCE * max(1, size / 100)
+    until = began + service_process.TIMEOUT * max(1, size / 100)
     while time.perf_counter() < until:
         found = service.ask('GET', f'/v1/clusters/{cluster}')['cluster']
         if found['status'] == 'ACTIVE':
@@ -137,7 +142,7 @@ def _made(
     raise RuntimeError(f'{found["status"]}: {found["status_reason"]}')
 
 
-def _pages(service: running.Service, profile: str, size: int) -> None:
+def _pages(service: service_process.Service, profile: str, size: int) -> None:
     for number in range(0, size, LARGEST):
         count = min(LARGEST, size - number)
         took, _cluster = _made(service, profile, count)

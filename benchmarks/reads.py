@@ -27,7 +27,7 @@ from typing import Any
 # The tests have helpers that create databases.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import running
+import service_process
 from sqlalchemy import orm
 
 from api import renderers
@@ -230,7 +230,7 @@ def _least(work: Callable[[], Any], rounds: int) -> float:
 
 
 def _options() -> argparse.Namespace:
-    parser = running.parser(__doc__)
+    parser = service_process.parser(__doc__)
     parser.add_argument('--rows', type=int, default=100)
     parser.add_argument('--rounds', type=int, default=30)
     parser.add_argument('--version', default='1.14')

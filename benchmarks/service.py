@@ -9,10 +9,10 @@
 
 Each figure is the median of all rounds. The column ``GET /`` compares the rate
 with a request that reaches no engine. With ``--peer``, the script sends the
-same requests to Senlin 16 (:mod:`peer`). Rounds of both services alternate, so
-that other load affects both, and a ratio is the median of the ratios of all
-rounds. Without ``--peer``, the rates are compared with earlier results of
-Senlin (:data:`SENLIN`).
+same requests to Senlin 16 (:mod:`senlin_process`). Rounds of both services
+alternate, so that other load affects both, and a ratio is the median of the
+ratios of all rounds. Without ``--peer``, the rates are compared with earlier
+results of Senlin (:data:`SENLIN`).
 
 The CPU time is that of one request in milliseconds: of the API, of the engine
 (and Senlin's conductor), and of the message broker and the database, which
@@ -31,9 +31,9 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import load
-import peer
-import running
+import load_generator
+import senlin_process
+import service_process
 
 #: Earlier results of Senlin 16: requests per second by concurrency.
 SENLIN = {
@@ -78,21 +78,21 @@ class Case:
     """
 
     name: str
-    make: load.Make
+    make: load_generator.Make
     good: int
-    service: running.Service
+    service: service_process.Service
 
     def sample(self, concurrency: int, seconds: float) -> Sample:
         """Send requests for some seconds and return the results."""
         before = self.service.cpu()
-        outcome = load.run(
+        outcome = load_generator.run(
             self.service.address, self.make, {self.good}, concurrency, seconds
         )
         self.service.settle()
         after = self.service.cpu()
         cpu = {
             part: seconds * 1000 / len(outcome.times)
-            for part, seconds in running.spent(before, after).items()
+            for part, seconds in service_process.spent(before, after).items()
         }
         return Sample(
             outcome.rate,
@@ -105,7 +105,10 @@ class Case:
 def main() -> int:
     """Run the benchmark and print the results."""
     chosen = _options()
-    with running.service(chosen) as ours, peer.service(chosen) as theirs:
+    with (
+        service_process.service(chosen) as ours,
+        senlin_process.service(chosen) as theirs,
+    ):
         services = [one for one in (ours, theirs) if one]
         cases = list(zip(*map(_prepare, services), strict=True))
         table = Rst(chosen) if chosen.rst else Text(chosen)
@@ -119,9 +122,9 @@ def main() -> int:
     return 0
 
 
-def _prepare(service: running.Service) -> list[Case]:
+def _prepare(service: service_process.Service) -> list[Case]:
     """Create test data in a service and return the test cases."""
-    made = service.ask('POST', '/v1/profiles', running.PROFILE)
+    made = service.ask('POST', '/v1/profiles', service_process.PROFILE)
     profile = made['profile']['id']
 
     def cluster(name: str) -> dict[str, object]:
@@ -140,7 +143,7 @@ def _prepare(service: running.Service) -> list[Case]:
     root = service.request('GET', '/')
     one = service.request('GET', '/v1/clusters/listed-50')
     many = service.request('GET', '/v1/clusters?limit=100')
-    new = service.request('POST', '/v1/profiles', running.PROFILE)
+    new = service.request('POST', '/v1/profiles', service_process.PROFILE)
     return [
         Case('GET /', lambda _: root, 300, service),
         Case('GET one cluster', lambda _: one, 200, service),
@@ -190,8 +193,8 @@ class Text:
         for one in theirs:
             faster, leaner = _ratios(rounds)
             print(
-                f'  {peer.NAME:15}     {_line(one)}   {faster:.1f}x the'
-                f' requests, 1/{leaner:.1f} of the CPU',
+                f'  {senlin_process.NAME:15}     {_line(one)}  '
+                f' {faster:.1f}x the requests, 1/{leaner:.1f} of the CPU',
                 flush=True,
             )
 
@@ -203,7 +206,7 @@ class Rst:
         header = ['Request', 'At once', 'req/s', 'ms', 'CPU ms']
         if chosen.peer:
             header += [
-                f'{peer.NAME}: req/s',
+                f'{senlin_process.NAME}: req/s',
                 'ms',
                 'CPU ms',
                 'Faster',
@@ -256,7 +259,7 @@ def _ratios(rounds: Sequence[Sequence[Sample]]) -> tuple[float, float]:
 
 
 def _options() -> argparse.Namespace:
-    parser = running.options(__doc__)
+    parser = service_process.options(__doc__)
     parser.add_argument('--seconds', type=float, default=5.0)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument(

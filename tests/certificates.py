@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 GOOD = datetime.timedelta(days=1)
 
 
-class Authority:
+class CertificateAuthority:
     """Signs certificates.
 
     :param directory: where files are put

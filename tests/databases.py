@@ -45,7 +45,7 @@ def server_url(backend: str) -> sqlalchemy.URL:
 
 
 @functools.cache
-def why_missing(backend: str) -> str | None:
+def unavailable_reason(backend: str) -> str | None:
     """Return why a server cannot be used; None when it can."""
     try:
         with _administration(backend):
@@ -57,7 +57,7 @@ def why_missing(backend: str) -> str | None:
 
 def require(backend: str) -> None:
     """Skip the test if the server is missing; fail it where CI is set."""
-    reason = None if backend == 'sqlite' else why_missing(backend)
+    reason = None if backend == 'sqlite' else unavailable_reason(backend)
     if reason is None:
         return
     if os.environ.get('CI'):

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tests import cached
+from tests import downloads
 
 #: Seconds that the download may take on a slow line.
 DOWNLOAD = 300
@@ -53,7 +53,7 @@ def specs() -> dict[str, dict[str, Any]]:
 
     Skips the test without a download, or fails it in CI.
     """
-    folder = cached.require('senlin-examples', DOWNLOAD)
+    folder = downloads.require('senlin-examples', DOWNLOAD)
     found = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()

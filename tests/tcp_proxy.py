@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TCP proxy between a client and a server, which a test can cut."""
+"""TCP proxy that a test can interrupt."""
 
 from __future__ import annotations
 
@@ -7,70 +7,72 @@ import contextlib
 import selectors
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 _CHUNK = 65536
 
 
-class Proxy:
+class TcpProxy:
     """Forward connections to a server until a test interrupts them.
 
-    ``cut`` ends all connections and refuses new ones, like a server that was
-    stopped. ``freeze`` keeps connections open and forwards nothing, like a
-    host that vanished. ``restore`` ends both.
+    :meth:`cut` closes all connections and refuses new ones, like a server that
+    was stopped. :meth:`freeze` keeps connections open and forwards nothing,
+    like a host that vanished. :meth:`restore` ends both.
 
-    :ivar port: where the proxy listens, on 127.0.0.1
+    :ivar port: where the proxy listens on 127.0.0.1
     """
 
     def __init__(self, host: str, port: int) -> None:
         self._server = (host, port)
-        self._listener = socket.create_server(('127.0.0.1', 0))
+        self._listener = socket.create_server(('127.0.0.1', 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
-        self._wake, self._woken = socket.socketpair()
+        self._wake_sender, self._wake_receiver = socket.socketpair()
         self._selector = selectors.DefaultSelector()
-        self._selector.register(self._listener, selectors.EVENT_READ)
-        self._selector.register(self._woken, selectors.EVENT_READ)
+        for readable in (self._listener, self._wake_receiver):
+            self._selector.register(readable, selectors.EVENT_READ)
         self._peers: dict[socket.socket, socket.socket] = {}
         self._state = 'open'
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def cut(self) -> None:
-        """End all connections and accept none that lasts."""
-        self._set('cut')
+        """Close all connections, and new ones at once."""
+        self._set_state('cut')
 
     def freeze(self) -> None:
-        """Forward nothing, but keep all connections."""
-        self._set('frozen')
+        """Keep connections open, but forward nothing."""
+        self._set_state('frozen')
 
     def restore(self) -> None:
-        """Forward again."""
-        self._set('open')
+        """Accept connections and forward data again."""
+        self._set_state('open')
 
     def close(self) -> None:
-        """End everything."""
-        self._set('closed')
+        """Stop the proxy."""
+        self._set_state('closed')
         self._thread.join()
 
-    def _set(self, state: str) -> None:
+    def _set_state(self, state: str) -> None:
         self._state = state
-        self._wake.send(b'x')
+        self._wake_sender.send(b'x')
 
     def _run(self) -> None:
         while self._state != 'closed':
-            for key, _ in self._selector.select(
-                0.05 if self._state == 'frozen' else None
-            ):
-                self._handle(key.fileobj)  # type: ignore[arg-type]
+            for key, _ in self._selector.select():
+                assert isinstance(key.fileobj, socket.socket)
+                self._handle(key.fileobj)
             if self._state == 'cut':
                 self._drop_all()
+            elif self._state == 'frozen':
+                time.sleep(0.05)  # sockets with unread data stay ready
         self._drop_all()
-        for each in (self._listener, self._wake, self._woken):
-            each.close()
+        for sock in (self._listener, self._wake_sender, self._wake_receiver):
+            sock.close()
         self._selector.close()
 
     def _handle(self, ready: socket.socket) -> None:
-        if ready is self._woken:
+        if ready is self._wake_receiver:
             ready.recv(_CHUNK)
         elif ready is self._listener:
             self._accept()
@@ -87,26 +89,26 @@ class Proxy:
         except OSError:
             client.close()
             return
-        for one, other in ((client, server), (server, client)):
-            one.settimeout(5)
-            self._peers[one] = other
-            self._selector.register(one, selectors.EVENT_READ)
+        for source, target in ((client, server), (server, client)):
+            source.settimeout(5)
+            self._peers[source] = target
+            self._selector.register(source, selectors.EVENT_READ)
 
-    def _forward(self, ready: socket.socket) -> None:
+    def _forward(self, source: socket.socket) -> None:
         try:
-            data = ready.recv(_CHUNK)
-            self._peers[ready].sendall(data)
+            data = source.recv(_CHUNK)
+            self._peers[source].sendall(data)
         except OSError:
             data = b''
         if not data:
-            self._drop(ready)
+            self._drop(source)
 
-    def _drop(self, one: socket.socket) -> None:
-        other = self._peers.pop(one)
-        del self._peers[other]
-        for each in (one, other):
-            self._selector.unregister(each)
-            each.close()
+    def _drop(self, source: socket.socket) -> None:
+        target = self._peers.pop(source)
+        del self._peers[target]
+        for sock in (source, target):
+            self._selector.unregister(sock)
+            sock.close()
 
     def _drop_all(self) -> None:
         while self._peers:
@@ -114,10 +116,10 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def proxy(host: str, port: int) -> Iterator[Proxy]:
+def running(host: str, port: int) -> Iterator[TcpProxy]:
     """Run a proxy to a server."""
-    running = Proxy(host, port)
+    proxy = TcpProxy(host, port)
     try:
-        yield running
+        yield proxy
     finally:
-        running.close()
+        proxy.close()

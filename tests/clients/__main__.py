@@ -22,11 +22,11 @@ import threading
 import time
 from collections.abc import Iterator
 
-from tests.clients import deployment, results, suites
+from tests.clients import results, suites, testbed
 from tests.clients.results import Result, Verdict
 from tests.clients.suites import Suite
-from tests.functional import harness, keystone
-from tests.functional.processes import tied
+from tests.functional import deployments, keystone
+from tests.functional.processes import kill_with_parent
 
 #: Seconds between lines about the progress.
 PROGRESS = 30
@@ -144,7 +144,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix='vobjects-clients-') as name:
         directory = pathlib.Path(name)
         try:
-            with deployment.surroundings(directory) as surroundings:
+            with testbed.surroundings(directory) as surroundings:
                 say(f'running against {surroundings.service.url}')
                 _run_all(runs, environments, surroundings, directory, options)
             status = 0 if all(run.is_good for run in runs) else 1
@@ -153,7 +153,7 @@ def main() -> int:
             status = 130
         except AssertionError as error:
             say(f'the service: {error}')
-            for title, text in harness.logs(lambda _: False):
+            for title, text in deployments.logs(lambda _: False):
                 say(f'\n{title}\n{text}')
             status = 1
         _report(runs)
@@ -208,7 +208,7 @@ def _install(runs: list[Run]) -> dict[str, pathlib.Path]:
 def _run_all(
     runs: list[Run],
     environments: dict[str, pathlib.Path],
-    surroundings: deployment.Surroundings,
+    surroundings: testbed.Surroundings,
     directory: pathlib.Path,
     options: argparse.Namespace,
 ) -> None:
@@ -307,7 +307,7 @@ def _run(
     bin_ = pathlib.Path(command[0]).parent
     with (home / 'stderr').open('wb') as errors:
         process = subprocess.Popen(
-            tied(command),
+            kill_with_parent(command),
             cwd=home,
             env={
                 **inherited,

@@ -133,11 +133,11 @@ class Cloud:
             Fault(method, path, status, message, times, headers or {})
         )
 
-    def asked(self, start: str) -> list[str]:
+    def requests_to(self, start: str) -> list[str]:
         """Return the requests that begin so, such as ``POST /compute``."""
         return [line for line in self.requests if line.startswith(start)]
 
-    def sent(self, start: str) -> list[Any]:
+    def bodies_to(self, start: str) -> list[Any]:
         """Return the bodies of the requests that begin so."""
         return [body for line, body in self.bodies if line.startswith(start)]
 
@@ -176,7 +176,7 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
-def refuse(status: int, message: str) -> None:
+def abort(status: int, message: str) -> None:
     """End the request with an error.
 
     :raises werkzeug.exceptions.HTTPException: always
@@ -188,20 +188,20 @@ def refuse(status: int, message: str) -> None:
     flask.abort(response)
 
 
-def existing(found: dict[str, Any], id_: str, what: str) -> Any:
+def get_or_404(found: dict[str, Any], id_: str, what: str) -> Any:
     """Return one of a kind, or end the request with 404."""
     if id_ not in found:
-        refuse(404, f'{what} {id_} could not be found.')
+        abort(404, f'{what} {id_} could not be found.')
     return found[id_]
 
 
 def application(cloud: Cloud) -> flask.Flask:
     """Return the cloud's APIs."""
     from tests.cloud import (
-        balancing,
         compute,
         identity,
         images,
+        load_balancing,
         network,
         orchestration,
     )
@@ -233,7 +233,7 @@ def application(cloud: Cloud) -> flask.Flask:
             return None
         project = cloud.project_of(request.headers.get('X-Auth-Token', ''))
         if project is None:
-            refuse(401, 'The request you have made requires authentication.')
+            abort(401, 'The request you have made requires authentication.')
         else:
             flask.g.project = project
             cloud.scopes.append((line, project))
@@ -245,7 +245,7 @@ def application(cloud: Cloud) -> flask.Flask:
         compute,
         network,
         orchestration,
-        balancing,
+        load_balancing,
     ):
         module.serve(app, cloud)
     return app

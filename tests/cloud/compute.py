@@ -61,7 +61,7 @@ def microversion() -> int:
     asked = flask.request.headers.get('OpenStack-API-Version', 'compute 2.1')
     minor = int(asked.removeprefix('compute 2.'))
     if minor > MAXIMUM:
-        fake.refuse(406, f'Version 2.{minor} is not supported by the API.')
+        fake.abort(406, f'Version 2.{minor} is not supported by the API.')
     return minor
 
 
@@ -86,11 +86,11 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         minor = microversion()
         for field in wanted:
             if FIELDS.get(field, 1000) > minor:
-                fake.refuse(400, f"Additional property '{field}'")
+                fake.abort(400, f"Additional property '{field}'")
         if 'networks' not in wanted and minor >= 37:
-            fake.refuse(400, "'networks' is a required property")
+            fake.abort(400, "'networks' is a required property")
         if wanted['flavorRef'] not in cloud.flavors:
-            fake.refuse(400, 'Flavor could not be found.')
+            fake.abort(400, 'Flavor could not be found.')
         with cloud.lock:
             id_ = fake.new_id()
             server = _server(id_, wanted)
@@ -139,14 +139,14 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         found = own(cloud, id_)
         for key, value in flask.request.get_json()['metadata'].items():
             if not isinstance(value, str):
-                fake.refuse(400, f'{key}: {value!r} is not of type string')
+                fake.abort(400, f'{key}: {value!r} is not of type string')
             found['metadata'][key] = value
         return {'metadata': found['metadata']}
 
     @app.delete('/compute/v2.1/servers/<id_>/metadata/<key>')
     def delete_metadata(id_: str, key: str) -> Any:
         found = own(cloud, id_)
-        fake.existing(found['metadata'], key, 'Metadata item')
+        fake.get_or_404(found['metadata'], key, 'Metadata item')
         del found['metadata'][key]
         return '', 204
 
@@ -154,7 +154,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def act(id_: str) -> Any:
         ((name, content),) = flask.request.get_json().items()
         if name not in ACTIONS:
-            fake.refuse(400, f'There is no such action: {name}')
+            fake.abort(400, f'There is no such action: {name}')
         with cloud.lock:
             found = own(cloud, id_)
             return _act(cloud, found, name, content)
@@ -178,9 +178,9 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.delete('/compute/v2.1/servers/<id_>/os-interface/<port_id>')
     def detach(id_: str, port_id: str) -> Any:
-        port = fake.existing(cloud.ports, port_id, 'Port')
+        port = fake.get_or_404(cloud.ports, port_id, 'Port')
         if port['device_id'] != id_:
-            fake.refuse(404, f'Port {port_id} is not attached.')
+            fake.abort(404, f'Port {port_id} is not attached.')
         port['device_id'] = ''
         return '', 202
 
@@ -190,7 +190,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.get('/compute/v2.1/flavors/<id_>')
     def flavor(id_: str) -> Any:
-        fake.existing(cloud.flavors, id_, 'Flavor')
+        fake.get_or_404(cloud.flavors, id_, 'Flavor')
         return {'flavor': {'id': id_, 'name': cloud.flavors[id_]}}
 
     @app.get('/compute/v2.1/flavors/detail')
@@ -221,7 +221,7 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete('/compute/v2.1/os-keypairs/<name>')
     def delete_keypair(name: str) -> Any:
         if (flask.g.project, name) not in cloud.keypairs:
-            fake.refuse(404, f'Keypair {name} could not be found.')
+            fake.abort(404, f'Keypair {name} could not be found.')
         cloud.keypairs.discard((flask.g.project, name))
         return '', 202
 
@@ -231,21 +231,21 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/compute/v2.1/os-server-groups/<id_>')
     def group(id_: str) -> Any:
-        found = fake.existing(cloud.server_groups, id_, 'Server group')
+        found = fake.get_or_404(cloud.server_groups, id_, 'Server group')
         return {'server_group': found}
 
     @app.post('/compute/v2.1/os-server-groups')
     def create_group() -> Any:
         sent = flask.request.get_json()['server_group']
         if 'policy' not in sent or microversion() < 64:
-            fake.refuse(400, "'policy' needs microversion 2.64")
+            fake.abort(400, "'policy' needs microversion 2.64")
         made = {'id': fake.new_id(), 'members': [], **sent}
         cloud.server_groups[made['id']] = made
         return {'server_group': made}
 
     @app.delete('/compute/v2.1/os-server-groups/<id_>')
     def delete_group(id_: str) -> Any:
-        fake.existing(cloud.server_groups, id_, 'Server group')
+        fake.get_or_404(cloud.server_groups, id_, 'Server group')
         del cloud.server_groups[id_]
         return '', 204
 
@@ -277,9 +277,9 @@ def is_seen(server: fake.Json) -> bool:
 
 def own(cloud: fake.Cloud, id_: str) -> fake.Json:
     """Return a server that who asks may see, or end the request."""
-    server: fake.Json = fake.existing(cloud.servers, id_, 'Instance')
+    server: fake.Json = fake.get_or_404(cloud.servers, id_, 'Instance')
     if not is_seen(server):
-        fake.refuse(404, f'Instance {id_} could not be found.')
+        fake.abort(404, f'Instance {id_} could not be found.')
     return server
 
 
@@ -374,9 +374,9 @@ def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
         networks = [{'uuid': cloud.id_of('networks', 'private')}]
     for one in networks:
         if 'port' in one:
-            port = fake.existing(cloud.ports, one['port'], 'Port')
+            port = fake.get_or_404(cloud.ports, one['port'], 'Port')
             if port['device_id']:
-                fake.refuse(409, f'Port {port["id"]} is still in use.')
+                fake.abort(409, f'Port {port["id"]} is still in use.')
         else:
             port = network.new_port(cloud, {'network_id': one['uuid']})
             port['by_nova'] = True
@@ -396,7 +396,7 @@ def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
     allowed, leads_to = ACTIONS[name]
     busy = server['OS-EXT-STS:task_state'] is not None
     if allowed and (busy or server['status'] not in allowed):
-        fake.refuse(
+        fake.abort(
             409,
             f"Cannot '{name}' instance {server['id']} while it is in"
             f' vm_state {server["status"].lower()}',

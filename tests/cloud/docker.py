@@ -56,7 +56,7 @@ def application(daemon: Daemon) -> flask.Flask:
     @app.get(f'{root}/images/<path:name>/json')
     def image(name: str) -> Any:
         if name not in daemon.images:
-            return refuse(404, f'No such image: {name}')
+            return abort(404, f'No such image: {name}')
         return {'Id': name}
 
     @app.post(f'{root}/images/create')
@@ -66,7 +66,7 @@ def application(daemon: Daemon) -> flask.Flask:
         if asked.get('tag', 'latest') != 'latest':
             name = f'{name}:{asked["tag"]}'
         if name not in daemon.registry:
-            return refuse(404, f'pull access denied for {name}')
+            return abort(404, f'pull access denied for {name}')
         daemon.images.add(name)
         return '{"status": "Pull complete"}'
 
@@ -87,9 +87,9 @@ def application(daemon: Daemon) -> flask.Flask:
         sent = flask.request.get_json()
         name = f'/{flask.request.args["name"]}'
         if sent['Image'] not in daemon.images:
-            return refuse(404, f'No such image: {sent["Image"]}')
+            return abort(404, f'No such image: {sent["Image"]}')
         if name in [one['Name'] for one in daemon.containers.values()]:
-            return refuse(409, f'Conflict. The name {name} is in use')
+            return abort(409, f'Conflict. The name {name} is in use')
         id_ = uuid.uuid4().hex * 2
         daemon.containers[id_] = {
             'Id': id_,
@@ -107,25 +107,25 @@ def application(daemon: Daemon) -> flask.Flask:
     @app.get(f'{root}/containers/<id_>/json')
     def inspect(id_: str) -> Any:
         if id_ not in daemon.containers:
-            return refuse(404, f'No such container: {id_}')
+            return abort(404, f'No such container: {id_}')
         return daemon.containers[id_]
 
     @app.delete(f'{root}/containers/<id_>')
     def remove(id_: str) -> Any:
         if daemon.containers.pop(id_, None) is None:
-            return refuse(404, f'No such container: {id_}')
+            return abort(404, f'No such container: {id_}')
         return '', 204
 
     @app.post(f'{root}/containers/<id_>/<action>')
     def act(id_: str, action: str) -> Any:
         found = daemon.containers.get(id_)
         if found is None:
-            return refuse(404, f'No such container: {id_}')
+            return abort(404, f'No such container: {id_}')
         status = found['State']['Status']
         if action == 'rename':
             found['Name'] = f'/{flask.request.args["name"]}'
         elif action == 'pause' and status != 'running':
-            return refuse(409, f'Container {id_} is not running')
+            return abort(409, f'Container {id_} is not running')
         else:
             daemon.waits.append(flask.request.args.get('t'))
             found['State']['Status'] = {
@@ -140,6 +140,6 @@ def application(daemon: Daemon) -> flask.Flask:
     return app
 
 
-def refuse(status: int, message: str) -> Any:
+def abort(status: int, message: str) -> Any:
     """Return an error as Docker tells it."""
     return {'message': message}, status

@@ -45,11 +45,11 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         sent = flask.request.get_json()['auth']
         user = sent['identity']['password']['user']
         if (user['name'], user['password']) != (fake.USER, fake.PASSWORD):
-            fake.refuse(401, 'The request requires authentication.')
+            fake.abort(401, 'The request requires authentication.')
         subject, user_id, project = cloud.token, 'u', fake.OWN_PROJECT
         trust = (sent.get('scope') or {}).get('OS-TRUST:trust')
         if trust is not None:
-            found = fake.existing(cloud.trusts, trust['id'], 'Trust')
+            found = fake.get_or_404(cloud.trusts, trust['id'], 'Trust')
             user_id, project = found['trustor_user_id'], found['project_id']
             subject = f'{cloud.token}.{project}'
         token = {
@@ -85,13 +85,13 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         trust = flask.request.get_json()['trust']
         asker = flask.request.headers['X-Auth-Token']
         if asker != f'token of {trust["trustor_user_id"]}':
-            fake.refuse(403, 'You are not authorized.')
+            fake.abort(403, 'You are not authorized.')
         made = {'id': fake.new_id().replace('-', ''), **trust}
         cloud.trusts[made['id']] = made
         return {'trust': made}, 201
 
     @app.delete('/identity/v3/OS-TRUST/trusts/<id_>')
     def delete_trust(id_: str) -> Any:
-        fake.existing(cloud.trusts, id_, 'Trust')
+        fake.get_or_404(cloud.trusts, id_, 'Trust')
         del cloud.trusts[id_]
         return '', 204

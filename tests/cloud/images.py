@@ -24,7 +24,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/image/v2/images/<id_>')
     def image(id_: str) -> Any:
-        fake.existing(cloud.images, id_, 'Image')
+        fake.get_or_404(cloud.images, id_, 'Image')
         return shown(id_)
 
     @app.get('/image/v2/images')

@@ -39,7 +39,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     )
     def one_named(kind: str, id_: str) -> Any:
         key = NAMED[kind]
-        name = fake.existing(getattr(cloud, key), id_, key)
+        name = fake.get_or_404(getattr(cloud, key), id_, key)
         return {key[:-1]: shown(cloud, key, id_, name)}
 
     @app.post('/network/v2.0/<any(networks,subnets):kind>')
@@ -54,7 +54,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.delete('/network/v2.0/<any(networks,subnets):kind>/<id_>')
     def delete_named(kind: str, id_: str) -> Any:
-        fake.existing(getattr(cloud, kind), id_, kind)
+        fake.get_or_404(getattr(cloud, kind), id_, kind)
         del getattr(cloud, kind)[id_]
         return '', 204
 
@@ -70,17 +70,17 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/network/v2.0/ports/<id_>')
     def port(id_: str) -> Any:
-        return {'port': fake.existing(cloud.ports, id_, 'Port')}
+        return {'port': fake.get_or_404(cloud.ports, id_, 'Port')}
 
     @app.put('/network/v2.0/ports/<id_>')
     def update_port(id_: str) -> Any:
-        found = fake.existing(cloud.ports, id_, 'Port')
+        found = fake.get_or_404(cloud.ports, id_, 'Port')
         found.update(flask.request.get_json()['port'])
         return {'port': found}
 
     @app.delete('/network/v2.0/ports/<id_>')
     def delete_port(id_: str) -> Any:
-        fake.existing(cloud.ports, id_, 'Port')
+        fake.get_or_404(cloud.ports, id_, 'Port')
         del cloud.ports[id_]
         for address in cloud.floating_ips.values():
             if address['port_id'] == id_:
@@ -108,13 +108,13 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.put('/network/v2.0/floatingips/<id_>')
     def update_address(id_: str) -> Any:
-        found = fake.existing(cloud.floating_ips, id_, 'Floating IP')
+        found = fake.get_or_404(cloud.floating_ips, id_, 'Floating IP')
         found.update(flask.request.get_json()['floatingip'])
         return {'floatingip': found}
 
     @app.delete('/network/v2.0/floatingips/<id_>')
     def delete_address(id_: str) -> Any:
-        fake.existing(cloud.floating_ips, id_, 'Floating IP')
+        fake.get_or_404(cloud.floating_ips, id_, 'Floating IP')
         del cloud.floating_ips[id_]
         return '', 204
 
@@ -146,7 +146,7 @@ def chosen(rows: Iterable[fake.Json]) -> list[fake.Json]:
 
 def new_port(cloud: fake.Cloud, sent: fake.Json) -> fake.Json:
     """Add a port."""
-    fake.existing(cloud.networks, sent['network_id'], 'Network')
+    fake.get_or_404(cloud.networks, sent['network_id'], 'Network')
     number = next(cloud.numbers)
     subnet = next(iter(cloud.subnets))
     (wanted,) = sent.get('fixed_ips') or [{}]

@@ -44,7 +44,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         with cloud.lock:
             names = [one['stack_name'] for one in cloud.stacks.values()]
             if sent['stack_name'] in names:
-                fake.refuse(409, 'The Stack already exists.')
+                fake.abort(409, 'The Stack already exists.')
             stack = {
                 'id': fake.new_id(),
                 'stack_name': sent['stack_name'],
@@ -57,25 +57,25 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/heat/v1/stacks/<id_>')
     def find_stack(id_: str) -> Any:
-        found = fake.existing(cloud.stacks, id_, 'The Stack')
+        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
         path = f'/heat/v1/stacks/{found["stack_name"]}/{id_}'
         return '', 302, {'Location': cloud.url + path}
 
     @app.get('/heat/v1/stacks/<name>/<id_>')
     def stack(name: str, id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(cloud.stacks, id_, 'The Stack')
+            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
             step(cloud, found)
-            fake.existing(cloud.stacks, id_, 'The Stack')
+            fake.get_or_404(cloud.stacks, id_, 'The Stack')
             return {'stack': shown(found)}
 
     @app.put('/heat/v1/stacks/<name>/<id_>')
     def update_stack(name: str, id_: str) -> Any:
         sent = flask.request.get_json()
         with cloud.lock:
-            found = fake.existing(cloud.stacks, id_, 'The Stack')
+            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
             if found['left']:
-                fake.refuse(409, f'Stack {name} already has an action.')
+                fake.abort(409, f'Stack {name} already has an action.')
             found.update({key: sent.get(key) for key in KEPT})
             begin(cloud, found, 'UPDATE')
         return '', 202
@@ -83,22 +83,22 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete('/heat/v1/stacks/<name>/<id_>')
     def delete_stack(name: str, id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(cloud.stacks, id_, 'The Stack')
+            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
             begin(cloud, found, 'DELETE')
         return '', 204
 
     @app.post('/heat/v1/stacks/<name>/<id_>/actions')
     def check_stack(name: str, id_: str) -> Any:
         if 'check' not in flask.request.get_json():
-            fake.refuse(400, 'no such action')
+            fake.abort(400, 'no such action')
         with cloud.lock:
-            found = fake.existing(cloud.stacks, id_, 'The Stack')
+            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
             begin(cloud, found, 'CHECK')
         return '', 201
 
     @app.delete('/heat/v1/stacks/<name>/<id_>/abandon')
     def abandon(name: str, id_: str) -> Any:
-        found = fake.existing(cloud.stacks, id_, 'The Stack')
+        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
         del cloud.stacks[id_]
         return shown(found)
 
@@ -106,7 +106,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         '/heat/v1/stacks/<name>/<id_>/<any(template,environment,files):part>'
     )
     def part(name: str, id_: str, part: str) -> Any:
-        found = fake.existing(cloud.stacks, id_, 'The Stack')
+        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
         return found[part] or {}
 
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.functional.processes import (
-    PATIENCE,
-    Group,
+    TIMEOUT,
     Process,
+    ProcessGroup,
     free_port,
     wait_for,
 )
@@ -58,7 +58,7 @@ class Node:
     def __init__(
         self,
         number: int,
-        group: Group,
+        group: ProcessGroup,
         directory: pathlib.Path,
         epmd: int,
         first: str = '',
@@ -99,16 +99,16 @@ class Node:
             '/usr/bin/env',
             *(f'{key}={value}' for key, value in self._environment.items()),
             str(PROGRAMS / 'rabbitmq-server'),
-            ends=9,
+            stop_order=9,
         )
-        self.control('wait', '--timeout', str(PATIENCE), self._home / 'pid')
-        self.control('await_startup', '--timeout', str(PATIENCE))
+        self.control('wait', '--timeout', str(TIMEOUT), self._home / 'pid')
+        self.control('await_startup', '--timeout', str(TIMEOUT))
 
     def kill(self) -> None:
         """Kill it, as `kill -9` does."""
         assert self._process is not None
         self._process.kill()
-        self._group.forget(self._process)
+        self._group.remove(self._process)
         self._process = None
         (self._home / 'pid').unlink()
 
@@ -124,7 +124,7 @@ class Node:
             env=self._environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0, f'{words}: {done.stdout} {done.stderr}'
@@ -138,7 +138,7 @@ class Cluster:
     """
 
     def __init__(self, directory: pathlib.Path) -> None:
-        self.group = Group(directory, str(directory))
+        self.group = ProcessGroup(directory, str(directory))
         epmd = free_port()
         cookie = directory / '.erlang.cookie'
         cookie.write_text('vobjects-test')
@@ -147,7 +147,7 @@ class Cluster:
             'epmd',
             shutil.which('epmd') or '',
             *('-port', str(epmd), '-address', '127.0.0.1'),
-            ends=10,
+            stop_order=10,
         )
         self.nodes: list[Node] = []
         for number in range(SIZE):

@@ -27,7 +27,7 @@ VARIABLE = 'VOBJECTS_TEST_RABBITMQ'
 LOCAL = 'rabbit://guest:guest@127.0.0.1:5672/'
 
 #: Seconds for one run of rabbitmqctl.
-PATIENCE = 240
+TIMEOUT = 240
 
 
 def broker_url() -> str:
@@ -36,7 +36,7 @@ def broker_url() -> str:
 
 
 @functools.cache
-def why_missing() -> str | None:
+def unavailable_reason() -> str | None:
     """Return why RabbitMQ cannot be used; None when it can."""
     parts = urllib.parse.urlsplit(broker_url())
     address = (parts.hostname or '127.0.0.1', parts.port or 5672)
@@ -57,7 +57,7 @@ def why_missing() -> str | None:
 
 def require() -> None:
     """Skip the test if the broker is missing; fail it where CI is set."""
-    reason = why_missing()
+    reason = unavailable_reason()
     if reason is None:
         return
     if os.environ.get('CI'):
@@ -89,7 +89,7 @@ def temporary(transport: str) -> Iterator[str]:
         _control('delete_vhost', name)
 
 
-def cut_connections(url: str) -> None:
+def close_connections(url: str) -> None:
     """End all connections to a virtual host, as a broker that goes away does.
 
     :param url: of :func:`temporary`
@@ -128,5 +128,5 @@ def _control(*words: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     ).stdout

@@ -17,7 +17,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.processes import TIMEOUT, wait_for
 
 #: Keys pressed at most on the way to an element.
 MOST_TABS = 60
@@ -97,14 +97,14 @@ class Browser:
             return ''
 
     def wait_for(
-        self, text: str, selector: str = 'body', within: float = PATIENCE
+        self, text: str, selector: str = 'body', within: float = TIMEOUT
     ) -> None:
         """Wait until an element shows a text."""
         wait_for(
             f'{selector} shows {text!r}',
             lambda: text in self.text(selector),
-            within=within,
-            every=0.2,
+            timeout=within,
+            interval=0.2,
         )
 
     def wait_until_gone(self, text: str, selector: str = 'body') -> None:
@@ -112,7 +112,7 @@ class Browser:
         wait_for(
             f'{selector} shows {text!r} no more',
             lambda: text not in self.text(selector),
-            every=0.2,
+            interval=0.2,
         )
 
     def run(self, script: str, *arguments: object) -> Any:
@@ -135,7 +135,7 @@ class Browser:
         """Return the text of what has the focus."""
         return str(self.run('return document.activeElement.textContent'))
 
-    def complaints(self) -> list[str]:
+    def logged_errors(self) -> list[str]:
         """Return the errors that the page has logged since the last time."""
         return [
             entry['message']

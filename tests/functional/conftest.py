@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""See :mod:`tests.functional.plugin`."""
+"""See :mod:`tests.functional.fixtures`."""
 
 from __future__ import annotations
 
-from tests.functional.plugin import (
+from tests.functional.fixtures import (
     profile,
     profiles,
     pytest_runtest_makereport,

@@ -23,21 +23,21 @@ BY_NAME = {
 }
 
 #: Of nothing that exists.
-NOBODY = str(uuid.UUID(int=0))
+MISSING_ID = str(uuid.UUID(int=0))
 
 #: Value of a field that a complete request needs.
 VALUES: dict[str, Any] = {
     'name': 'name',
-    'profile_id': NOBODY,
-    'policy_id': NOBODY,
-    'identity': NOBODY,
+    'profile_id': MISSING_ID,
+    'policy_id': MISSING_ID,
+    'identity': MISSING_ID,
     'path': 'name',
     'status': 'CANCELLED',
-    'lifecycle_action_token': NOBODY,
+    'lifecycle_action_token': MISSING_ID,
 }
 
 #: Those that depend on the resource.
-OF_RESOURCE: dict[tuple[str, str], Any] = {
+VALUES_BY_RESOURCE: dict[tuple[str, str], Any] = {
     ('profiles', 'spec'): SPEC,
     ('policies', 'spec'): {
         'type': 'senlin.policy.deletion',
@@ -52,7 +52,7 @@ OF_RESOURCE: dict[tuple[str, str], Any] = {
 OPERATION = 'reboot'
 
 
-def path_of(route: Route, identity: str = NOBODY, field: str = '') -> str:
+def path_of(route: Route, identity: str = MISSING_ID, field: str = '') -> str:
     """Return a path of a route, with a query if it cannot do without.
 
     :param identity: of what is asked for
@@ -133,9 +133,9 @@ def covering(path: str) -> set[str]:
 def _value(route: Route, name: str, field: Any) -> Any:
     if name == 'nodes':
         one = isinstance(field, fields.IdentityListField)
-        return [NOBODY] if one else {NOBODY: NOBODY}
+        return [MISSING_ID] if one else {MISSING_ID: MISSING_ID}
     resource = route.path.split('/')[2]
-    return OF_RESOURCE.get((resource, name)) or VALUES[name]
+    return VALUES_BY_RESOURCE.get((resource, name)) or VALUES[name]
 
 
 def _covers(one: str, other: str) -> bool:

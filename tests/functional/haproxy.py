@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.functional.harness import Deployment
-from tests.functional.processes import PATIENCE, free_port, wait_for
+from tests.functional.deployments import Deployment
+from tests.functional.processes import TIMEOUT, free_port, wait_for
 
 RECIPE = pathlib.Path(__file__).parents[2] / 'etc/haproxy/vobjects.cfg'
 CERTIFICATE = '/etc/haproxy/vobjects.pem'
@@ -70,7 +70,7 @@ class Proxy:
     def close(self) -> None:
         """End it."""
         self._process.kill()
-        self._group.forget(self._process)
+        self._group.remove(self._process)
 
     def wait_for(self, api: str, state: str) -> None:
         """Wait until the proxy takes an API to be ``UP`` or ``DOWN``."""
@@ -81,7 +81,7 @@ class Proxy:
 
     def _states(self) -> dict[str, str]:
         try:
-            asked = socket.create_connection(self._control, PATIENCE)
+            asked = socket.create_connection(self._control, TIMEOUT)
         except ConnectionError:
             return {}
         with asked, asked.makefile() as answer:
@@ -102,7 +102,7 @@ def _certificate(directory: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
         ),
         check=True,
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     both.write_text(path.read_text() + key.read_text())
     return both

@@ -25,12 +25,12 @@ import requests
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
 
-from tests import cached
+from tests import downloads
 from tests.functional.processes import (
-    PATIENCE,
-    Group,
-    excerpt,
+    TIMEOUT,
+    ProcessGroup,
     free_port,
+    log_excerpt,
     wait_for,
 )
 
@@ -66,12 +66,12 @@ _SERVER = pathlib.Path(__file__).with_name('keystone_server.py')
 
 def programs() -> pathlib.Path | str:
     """Return the folder of Keystone's programs, or why there is none."""
-    return cached.path_of('keystone', INSTALLATION)
+    return downloads.download('keystone', INSTALLATION)
 
 
 def require() -> pathlib.Path:
     """Return the programs; without, skip the test, or fail it in CI."""
-    return cached.require('keystone', INSTALLATION)
+    return downloads.require('keystone', INSTALLATION)
 
 
 class Keystone:
@@ -119,7 +119,7 @@ class Keystone:
         self._sessions.append(made)
         return made
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def request(self, method: str, path: str, body: Any = None) -> Any:
         """Ask as admin; return what is in the answer's one key."""
         answer = self._admin.request(
             self.url + path, method, json=body, raise_exc=True
@@ -133,24 +133,24 @@ class Keystone:
         """
         found = self._ids.get((kind, name))
         if found is None:
-            (one,) = self.ask('GET', f'/{kind}?name={name}')
+            (one,) = self.request('GET', f'/{kind}?name={name}')
             found = self._ids[kind, name] = str(one['id'])
         return found
 
     def add_project(self, name: str) -> None:
         """Add a project."""
-        self.ask('POST', '/projects', {'project': {'name': name}})
+        self.request('POST', '/projects', {'project': {'name': name}})
 
     def add_user(self, name: str, project: str, *roles: str) -> None:
         """Add a user with roles in a project."""
         user = {'name': name, 'password': name, 'domain_id': 'default'}
-        self.ask('POST', '/users', {'user': user})
+        self.request('POST', '/users', {'user': user})
         for role in roles:
             self.assign('PUT', name, project, role)
 
     def assign(self, method: str, user: str, project: str, role: str) -> None:
         """Give a role (``PUT``), or take it (``DELETE``)."""
-        self.ask(
+        self.request(
             method,
             f'/projects/{self.id_of("projects", project)}/users/'
             f'{self.id_of("users", user)}/roles/{self.id_of("roles", role)}',
@@ -171,10 +171,10 @@ class Keystone:
         self, url: str, name: str = 'senlin', type_: str = 'clustering'
     ) -> None:
         """Put a service into the catalogue."""
-        service = self.ask(
+        service = self.request(
             'POST', '/services', {'service': {'name': name, 'type': type_}}
         )
-        self.ask(
+        self.request(
             'POST',
             '/endpoints',
             {
@@ -190,7 +190,9 @@ class Keystone:
     def trusts_of(self, user: str) -> Any:
         """Return the trusts that a user has made."""
         trustor = self.id_of('users', user)
-        return self.ask('GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}')
+        return self.request(
+            'GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}'
+        )
 
     def settings(self) -> dict[str, dict[str, object]]:
         """Return what the service under test is configured with."""
@@ -237,7 +239,7 @@ def running(
     config.write_text(_CONFIGURATION.format(home=home, expiration=expiration))
     port = free_port()
     url = f'http://127.0.0.1:{port}/v3'
-    group = Group(home, str(config))
+    group = ProcessGroup(home, str(config))
 
     def manage(*words: str) -> None:
         done = subprocess.run(
@@ -246,7 +248,7 @@ def running(
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0, f'{words}: {done.stderr[-4000:]}'
@@ -279,16 +281,16 @@ def running(
     )
 
     def answers() -> bool:
-        group.check_alive()
+        group.assert_alive()
         try:
-            return requests.get(url, timeout=PATIENCE).status_code == 200
+            return requests.get(url, timeout=TIMEOUT).status_code == 200
         except requests.ConnectionError:
             return False
 
     try:
         wait_for('Keystone answers', answers)
     except AssertionError as error:
-        log = excerpt(home / 'keystone.log')
+        log = log_excerpt(home / 'keystone.log')
         raise AssertionError(f'{error}\n{log}') from None
     made = Keystone(url)
     try:
@@ -299,5 +301,5 @@ def running(
         made.close()
         # It has no orderly end, and nothing to lose.
         process.kill()
-        group.forget(process)
+        group.remove(process)
         assert group.close() == []

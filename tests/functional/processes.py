@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real processes under test: start, watch, end, and leave none behind.
+"""Processes under test: start, watch and stop them, and find orphans.
 
-Every process a :class:`Group` starts, and whatever those start in turn, has
-the group's mark in its environment. By it they are found, whoever their
-parent is by then; and by their command lines, because some write over their
-environment to change their title. If the tests themselves are killed, the
-kernel kills what they have started.
+Each process that a :class:`ProcessGroup` starts, and its descendants, have an
+environment variable that identifies the group. :meth:`ProcessGroup.members`
+finds them by this variable even when their parent is gone. Processes that
+overwrite their environment to change their title are found by their command
+line. If the test process is killed, the kernel kills the processes.
 """
 
 from __future__ import annotations
@@ -26,61 +26,64 @@ from typing import TypeVar
 
 import psutil
 
-MARK = 'VOBJECTS_TEST_GROUP'
+GROUP_VARIABLE = 'VOBJECTS_TEST_GROUP'
 
-#: Seconds after which something that should happen counts as failed to. It
-#: is long: the machine may be slow and busy, and success does not wait.
-PATIENCE = 240
+#: Default timeout in seconds. It is long because the machine may be slow and
+#: busy; tests that pass do not wait for it.
+TIMEOUT = 240
 
-#: Lines that a failed test shows of each log: of warnings and errors, and
-#: of its end.
-COMPLAINTS = 8
-TAIL = 12
+#: Log lines that a failed test shows: warnings and errors, and the last ones.
+ERROR_LINES = 8
+LAST_LINES = 12
 
-#: Characters of such a line.
-WIDTH = 240
+#: Maximum length of such a line.
+LINE_LENGTH = 240
 
-#: Bytes at the end of a log that are looked at.
-LOOKED_AT = 500_000
+#: Bytes to read from the end of a log.
+LOG_BYTES = 500_000
 
-#: Below those that Linux gives to connections unless it is told otherwise.
+#: Ports below the default range of ephemeral ports of Linux.
 PORTS = range(20_000, 32_000)
 
-_CLAIMS: list[socket.socket] = []
+#: Sockets that reserve ports; see :func:`free_port`.
+_RESERVATIONS: list[socket.socket] = []
 
-_COMPLAINT = re.compile(r' (WARNING|ERROR|CRITICAL) |^\w+(\.\w+)*Error\b')
+_ERROR_LINE = re.compile(r' (WARNING|ERROR|CRITICAL) |^\w+(\.\w+)*Error\b')
 
-#: Becomes what is to be started, tied to the life of the tests.
-_TIED = pathlib.Path(__file__).with_name('tied.py')
+#: Script that prepares a process and executes a command.
+EXEC_SCRIPT = pathlib.Path(__file__).with_name('exec_command.py')
 
 T = TypeVar('T')
 
 
 def wait_for(
-    what: str,
-    look: Callable[[], T],
+    description: str,
+    condition: Callable[[], T],
     *,
-    within: float = PATIENCE,
-    every: float = 0.05,
+    timeout: float = TIMEOUT,
+    interval: float = 0.05,
 ) -> T:
-    """Return what ``look`` returns once that is true.
+    """Poll a condition until it is true, and return its value.
 
-    :param what: is waited for, in the message
-    :param within: seconds; the last look is after them
-    :raises AssertionError: it did not become true
+    :param description: the expected state, for the error message
+    :param timeout: in seconds; the condition is polled once more after it
+    :param interval: seconds between two polls
+    :raises AssertionError: the condition did not become true
     """
-    until = time.monotonic() + within
+    deadline = time.monotonic() + timeout
     while True:
-        late = time.monotonic() > until
-        found = look()
-        if found:
-            return found
-        assert not late, f'{what}: not within {within:g} s, last {found!r}'
-        time.sleep(every)
+        is_late = time.monotonic() > deadline
+        value = condition()
+        if value:
+            return value
+        assert not is_late, (
+            f'{description}: not within {timeout:g} s, last {value!r}'
+        )
+        time.sleep(interval)
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process runs: a zombie does not."""
+    """Return whether a process is running; a zombie is not."""
     try:
         status = psutil.Process(pid).status()
     except psutil.NoSuchProcess:
@@ -88,38 +91,38 @@ def is_alive(pid: int) -> bool:
     return status not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
-def tied(command: Sequence[str]) -> list[str]:
-    """Return a command that the kernel kills when the tests are killed."""
-    starter = [sys.executable, '-I', '-S', str(_TIED), str(os.getpid())]
-    return [*starter, *command]
+def kill_with_parent(command: Sequence[str]) -> list[str]:
+    """Return a command that the kernel kills when this process ends."""
+    script = [sys.executable, '-I', '-S', str(EXEC_SCRIPT)]
+    return [*script, f'--parent={os.getpid()}', *command]
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that is ours until this process ends.
+    """Reserve a port of 127.0.0.1 until this process ends.
 
-    It is none that the kernel gives to connections, or somebody's next one
-    might have it before the process under test does; and other tests on this
-    host are kept off it by a name that only one of them can bind.
+    The port is outside the ephemeral range, so that no connection can take it
+    before the process under test listens. A socket with an abstract name
+    reserves it among all tests on this host.
     """
     for port in random.sample(PORTS, len(PORTS)):
-        claim = socket.socket(socket.AF_UNIX)
+        reservation = socket.socket(socket.AF_UNIX)
         try:
-            claim.bind(f'\0vobjects-test-port-{port}')
+            reservation.bind(f'\0vobjects-test-port-{port}')
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(('127.0.0.1', port))
         except OSError:
-            claim.close()
+            reservation.close()
             continue
-        _CLAIMS.append(claim)
+        _RESERVATIONS.append(reservation)
         return port
-    raise AssertionError('no port is free')
+    raise AssertionError(f'no free port from {PORTS[0]} to {PORTS[-1]}')
 
 
 class Process:
     """A process whose output goes to a file.
 
-    :ivar ends: processes with a lower number end earlier
+    :ivar stop_order: processes with a lower number are stopped earlier
     """
 
     def __init__(
@@ -128,14 +131,14 @@ class Process:
         command: Sequence[str],
         log: pathlib.Path,
         environment: dict[str, str],
-        ends: int = 0,
+        stop_order: int = 0,
     ) -> None:
         self.name = name
         self.log = log
-        self.ends = ends
+        self.stop_order = stop_order
         with log.open('ab') as output:
             self._popen = subprocess.Popen(
-                tied(command),
+                kill_with_parent(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -151,99 +154,103 @@ class Process:
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process itself."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process, not to its children."""
         self._popen.send_signal(number)
 
-    def wait(self, within: float = PATIENCE) -> int:
-        """Return the exit code.
+    def wait(self, timeout: float = TIMEOUT) -> int:
+        """Wait for the end of the process and return its exit code.
 
-        :raises AssertionError: it has not ended after ``within`` seconds
+        :raises AssertionError: it is still running after the timeout
         """
         try:
-            return self._popen.wait(within)
+            return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:
             raise AssertionError(
-                f'{self.name} has not ended within {within:g} s'
+                f'{self.name} has not ended within {timeout:g} s'
             ) from None
 
-    def stop(self, within: float = PATIENCE) -> int:
-        """Ask the process to end; return the exit code."""
-        self.send(signal.SIGTERM)
-        return self.wait(within)
+    def stop(self, timeout: float = TIMEOUT) -> int:
+        """Send SIGTERM, wait, and return the exit code."""
+        self.send_signal(signal.SIGTERM)
+        return self.wait(timeout)
 
     def kill(self) -> None:
-        """Kill the process, as `kill -9` does."""
-        self.send(signal.SIGKILL)
+        """Send SIGKILL and wait."""
+        self.send_signal(signal.SIGKILL)
         self.wait()
 
 
-class Group:
-    """Processes that end together.
+class ProcessGroup:
+    """Processes that are stopped together.
 
     :param directory: for their logs
-    :param sign: a part of a command line that only they have
+    :param command_marker: text that only their command lines contain
     """
 
-    def __init__(self, directory: pathlib.Path, sign: str) -> None:
+    def __init__(self, directory: pathlib.Path, command_marker: str) -> None:
         self.directory = directory
-        self.sign = sign
-        self.mark = uuid.uuid4().hex
+        self.command_marker = command_marker
+        self.id = uuid.uuid4().hex
         self.processes: list[Process] = []
 
-    def start(self, name: str, *command: str, ends: int = 0) -> Process:
+    def start(self, name: str, *command: str, stop_order: int = 0) -> Process:
         """Start a process; its log is ``NAME.log``.
 
-        :param ends: see :class:`Process`
+        :param stop_order: see :class:`Process`
         """
         process = Process(
             name,
             command,
             self.directory / f'{name}.log',
             self.environment(),
-            ends,
+            stop_order,
         )
         self.processes.append(process)
         return process
 
     def environment(self) -> dict[str, str]:
-        """Return the environment that marks a process as ours."""
+        """Return the environment that identifies a process of this group."""
         clean = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(('OS_', 'XDG_'))
         }
-        return {**clean, MARK: self.mark, 'PYTHONUNBUFFERED': '1'}
+        return {**clean, GROUP_VARIABLE: self.id, 'PYTHONUNBUFFERED': '1'}
 
-    def check_alive(self) -> None:
-        """Assert that no process has ended by itself."""
+    def assert_alive(self) -> None:
+        """Assert that all processes are running."""
         for process in self.processes:
             code = process._popen.poll()
             assert code is None, (
                 f'{process.name} has ended with exit code {code}'
             )
 
-    def forget(self, process: Process) -> None:
-        """Leave a process that has ended out of what is to be closed."""
+    def remove(self, process: Process) -> None:
+        """Remove a process that has ended as expected."""
         self.processes.remove(process)
 
-    def close(self, within: float = PATIENCE) -> list[str]:
-        """End all in order, by force where necessary.
+    def close(self, timeout: float = TIMEOUT) -> list[str]:
+        """Stop all processes by stop order; kill those that do not end.
 
-        :returns: what did not end as it should
+        :returns: descriptions of unexpected exits and of orphans
         """
         problems = []
-        for stage in sorted({process.ends for process in self.processes}):
-            processes = [p for p in self.processes if p.ends == stage]
+        for stage in sorted(
+            {process.stop_order for process in self.processes}
+        ):
+            processes = [p for p in self.processes if p.stop_order == stage]
             alive = [p for p in processes if p.is_alive]
             problems += [
-                f'{p.name} had ended with {p.wait()} by itself'
+                f'{p.name} ended unexpectedly with exit code {p.wait()}'
                 for p in processes
                 if p not in alive
             ]
             for process in alive:
-                process.send(signal.SIGTERM)
-            problems += filter(None, [_end(p, within) for p in alive])
+                process.send_signal(signal.SIGTERM)
+            problems += filter(
+                None, [_wait_or_kill(p, timeout) for p in alive]
+            )
         self.processes.clear()
         for orphan in self.members():
             with contextlib.suppress(psutil.Error):
@@ -253,7 +260,7 @@ class Group:
         return problems
 
     def members(self) -> list[psutil.Process]:
-        """Return every live process that is ours."""
+        """Return all running processes of this group."""
         return [p for p in psutil.process_iter() if self._owns(p)]
 
     def _owns(self, process: psutil.Process) -> bool:
@@ -261,33 +268,32 @@ class Group:
             if process.status() == psutil.STATUS_ZOMBIE:
                 return False
             return process.environ().get(
-                MARK
-            ) == self.mark or self.sign in ' '.join(process.cmdline())
+                GROUP_VARIABLE
+            ) == self.id or self.command_marker in ' '.join(process.cmdline())
         except psutil.Error:
             return False
 
     def logs(self) -> Iterator[tuple[str, pathlib.Path]]:
-        """Yield the name and path of every log, the groups' own included."""
+        """Yield the name and path of each log."""
         for path in sorted(self.directory.rglob('*.log')):
             yield path.stem, path
 
 
-def excerpt(path: pathlib.Path) -> str:
-    """Return of a log what is likely to matter: few lines.
+def log_excerpt(path: pathlib.Path) -> str:
+    """Return the last warnings and errors of a log, and its last lines."""
+    text = path.read_bytes()[-LOG_BYTES:].decode(errors='replace')
+    lines = [line[:LINE_LENGTH] for line in text.splitlines()]
+    earlier = [
+        line for line in lines[:-LAST_LINES] if _ERROR_LINE.search(line)
+    ]
+    shown = [*earlier[-ERROR_LINES:], '...'] if earlier else []
+    return '\n'.join(shown + lines[-LAST_LINES:])
 
-    The last warnings and errors, and what was said last of all.
-    """
-    text = path.read_bytes()[-LOOKED_AT:].decode(errors='replace')
-    lines = [line[:WIDTH] for line in text.splitlines()]
-    earlier = [line for line in lines[:-TAIL] if _COMPLAINT.search(line)]
-    shown = [*earlier[-COMPLAINTS:], '...'] if earlier else []
-    return '\n'.join(shown + lines[-TAIL:])
 
-
-def _end(process: Process, within: float) -> str:
-    """Wait for a process; return what was wrong with it, if anything."""
+def _wait_or_kill(process: Process, timeout: float) -> str:
+    """Wait for a process; return the problem, or an empty text."""
     try:
-        code = process.wait(within)
+        code = process.wait(timeout)
     except AssertionError as error:
         process.kill()
         return str(error)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that trusts nothing: each answer is held against the guidelines.
+"""A REST client that checks every response.
 
-Whatever the status, an answer must carry the version headers and a request
-id, and an error must have a body as the API-SIG asks. A server error other
-than 503 fails the test at once.
+Every response must have the version headers and a request ID and match the
+contract of the API. An error must have a body that matches the API-SIG schema.
+A server error other than 503 fails the test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Self
 import requests
 
 from api.contract import contract
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.processes import TIMEOUT, wait_for
 from vobjects.clustering import consts
 from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
@@ -44,27 +44,27 @@ def unique(prefix: str) -> str:
     return f'{prefix}-{uuid.uuid4().hex[:10]}'
 
 
-def check(response: requests.Response) -> None:
-    """Assert what holds for every answer.
+def check_response(response: requests.Response) -> None:
+    """Check a response.
 
-    :raises AssertionError: naming the request and what is wrong
+    :raises AssertionError: with the request and the problem
     """
-    about = f'{response.request.method} {response.request.url}'
-    said = f'{about}: {response.status_code} {response.text[:1000]}'
-    assert response.status_code < 500 or response.status_code == 503, said
+    request = f'{response.request.method} {response.request.url}'
+    summary = f'{request}: {response.status_code} {response.text[:1000]}'
+    assert response.status_code < 500 or response.status_code == 503, summary
     version = response.headers.get(HEADER, '')
-    assert version.startswith('clustering '), f'{said}: version {version!r}'
+    assert version.startswith('clustering '), f'{summary}: version {version!r}'
     vary = [part.strip() for part in response.headers['Vary'].split(',')]
-    assert HEADER in vary, f'{said}: Vary {vary}'
+    assert HEADER in vary, f'{summary}: Vary {vary}'
     request_id = response.headers.get('X-OpenStack-Request-ID', '')
-    assert REQUEST_ID.fullmatch(request_id), f'{said}: id {request_id!r}'
+    assert REQUEST_ID.fullmatch(request_id), f'{summary}: id {request_id!r}'
     if response.status_code >= 400 and response.request.method != 'HEAD':
         try:
             api_sig.assert_error_document(
                 response.json(), response.status_code, response.headers
             )
         except (AssertionError, ValueError) as error:
-            raise AssertionError(f'{said}: {error}') from None
+            raise AssertionError(f'{summary}: {error}') from None
     PROMISES.check(
         response.request.method or '',
         urllib.parse.unquote(
@@ -76,24 +76,24 @@ def check(response: requests.Response) -> None:
     )
 
 
-def message(response: requests.Response) -> str:
-    """Return what an error says."""
+def error_message(response: requests.Response) -> str:
+    """Return the detail of an error response."""
     return str(response.json()['errors'][0]['detail'])
 
 
-class Rest:
-    """Asks the API.
+class RestClient:
+    """Client of the clustering API.
 
-    :param url: its root
-    :param version: microversion of requests that name none; None: no header
-    :param timeout: seconds an answer may take
+    :param url: root URL
+    :param version: microversion of all requests; None: no header
+    :param timeout: of each request in seconds
     """
 
     def __init__(
         self,
         url: str,
         version: str | None = NEWEST,
-        timeout: float = PATIENCE,
+        timeout: float = TIMEOUT,
     ) -> None:
         self.url = url
         self.version = version
@@ -106,19 +106,19 @@ class Rest:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self._session.close()
 
-    def at(self, version: str | None) -> Rest:
-        """Return one that asks at another microversion."""
-        other = Rest(self.url, version, self.timeout)
-        other._session = self._session
-        return other
+    def at(self, version: str | None) -> RestClient:
+        """Return a client for another microversion, with the same session."""
+        client = RestClient(self.url, version, self.timeout)
+        client._session = self._session
+        return client
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -127,66 +127,66 @@ class Rest:
         headers: dict[str, str] | None = None,
         data: bytes | None = None,
     ) -> requests.Response:
-        """Return the answer, whatever its status.
+        """Return the checked response, whatever its status.
 
-        :param body: sent as JSON, unless ``data`` is given
+        :param body: sent as JSON, unless there is ``data``
         """
-        sent = dict(headers or {})
+        all_headers = dict(headers or {})
         if self.version is not None:
-            sent.setdefault(HEADER, f'clustering {self.version}')
+            all_headers.setdefault(HEADER, f'clustering {self.version}')
         if data is not None:
-            sent.setdefault('Content-Type', 'application/json')
+            all_headers.setdefault('Content-Type', 'application/json')
         response = self._session.request(
             method,
             self.url + path,
             json=body,
             data=data,
-            headers=sent,
+            headers=all_headers,
             timeout=self.timeout,
             allow_redirects=False,
         )
-        check(response)
+        check_response(response)
         return response
 
     def expect(
         self, status: int, method: str, path: str, body: Any = None
     ) -> requests.Response:
-        """Return the answer, which must have a status."""
-        response = self.ask(method, path, body)
+        """Return the response, which must have this status."""
+        response = self.request(method, path, body)
         assert response.status_code == status, (
             f'{method} {path}: {response.status_code} {response.text[:1000]}'
         )
         return response
 
     def get(self, path: str) -> Any:
-        """Return what is below the one key of the answer."""
+        """Return the value of the only key of the response."""
         ((_key, content),) = self.expect(200, 'GET', path).json().items()
         return content
 
-    def refused(
+    def expect_error(
         self, status: int, method: str, path: str, body: Any = None
     ) -> str:
-        """Return why a request is refused with a status."""
-        return message(self.expect(status, method, path, body))
+        """Return the detail of an error, which must have this status."""
+        return error_message(self.expect(status, method, path, body))
 
     # The clustering service
 
     def maximum(self) -> str:
-        """Return the highest microversion that discovery promises."""
-        document = self.ask('GET', '/v1').json()
+        """Return the highest microversion, from discovery."""
+        document = self.request('GET', '/v1').json()
         api_sig.assert_version_document(document)
         return str(document['version']['max_version'])
 
     def create_profile(self) -> str:
-        """Return the id of a new profile."""
+        """Return the ID of a new profile."""
         body = {'profile': {'name': unique('profile'), 'spec': SPEC}}
         response = self.expect(201, 'POST', '/v1/profiles', body)
         return str(response.json()['profile']['id'])
 
-    def begin_cluster(
+    def start_cluster(
         self, profile: str, size: int, **values: Any
     ) -> tuple[str, str]:
-        """Have a cluster created; return its id and the action's."""
+        """Create a cluster; return the IDs of the cluster and the action."""
         content = {
             'name': unique('cluster'),
             'profile_id': profile,
@@ -196,51 +196,57 @@ class Rest:
         response = self.expect(
             202, 'POST', '/v1/clusters', {'cluster': content}
         )
-        return str(response.json()['cluster']['id']), started(response)
+        return str(response.json()['cluster']['id']), action_id_of(response)
 
     def create_cluster(self, profile: str, size: int, **values: Any) -> str:
-        """Return the id of a cluster that is ACTIVE."""
-        cluster, action = self.begin_cluster(profile, size, **values)
-        self.succeeded(action)
-        found = self.get(f'/v1/clusters/{cluster}')
-        assert found['status'] == 'ACTIVE', found
-        assert len(found['nodes']) == size, found
+        """Return the ID of a new cluster, which is ACTIVE."""
+        cluster, action = self.start_cluster(profile, size, **values)
+        self.wait_for_success(action)
+        resource = self.get(f'/v1/clusters/{cluster}')
+        assert resource['status'] == 'ACTIVE', resource
+        assert len(resource['nodes']) == size, resource
         return cluster
 
-    def act(self, cluster: str, name: str, **values: Any) -> str:
-        """Have an action done on a cluster; return the action's id."""
+    def start_action(self, cluster: str, name: str, **values: Any) -> str:
+        """Start an action on a cluster; return its ID."""
         response = self.expect(
             202, 'POST', f'/v1/clusters/{cluster}/actions', {name: values}
         )
-        assert response.json() == {'action': started(response)}
-        return started(response)
+        assert response.json() == {'action': action_id_of(response)}
+        return action_id_of(response)
 
     def delete(self, path: str, body: Any = None) -> str:
-        """Have something deleted; return the action's id."""
-        return started(self.expect(202, 'DELETE', path, body))
+        """Delete a resource; return the ID of the action."""
+        return action_id_of(self.expect(202, 'DELETE', path, body))
 
-    def ended(self, action: str, within: float = PATIENCE) -> dict[str, Any]:
-        """Return an action when it has ended, however."""
-
-        def look() -> dict[str, Any] | None:
-            found: dict[str, Any] = self.get(f'/v1/actions/{action}')
-            return found if found['status'] in consts.ACTION_ENDS else None
-
-        return wait_for(f'action {action} ended', look, within=within) or {}
-
-    def succeeded(
-        self, action: str, within: float = PATIENCE
+    def wait_for_end(
+        self, action: str, timeout: float = TIMEOUT
     ) -> dict[str, Any]:
-        """Return an action when it has ended, which must be well."""
-        found = self.ended(action, within)
-        assert found['status'] == 'SUCCEEDED', found
-        return found
+        """Return an action after its end, whatever its status."""
 
-    def gone(self, path: str) -> None:
-        """Assert that there is nothing at a path any more."""
+        def ended_action() -> dict[str, Any] | None:
+            resource: dict[str, Any] = self.get(f'/v1/actions/{action}')
+            has_ended = resource['status'] in consts.ACTION_ENDS
+            return resource if has_ended else None
+
+        return (
+            wait_for(f'action {action} ended', ended_action, timeout=timeout)
+            or {}
+        )
+
+    def wait_for_success(
+        self, action: str, timeout: float = TIMEOUT
+    ) -> dict[str, Any]:
+        """Return an action after its end; it must have succeeded."""
+        resource = self.wait_for_end(action, timeout)
+        assert resource['status'] == 'SUCCEEDED', resource
+        return resource
+
+    def assert_missing(self, path: str) -> None:
+        """Assert that a path returns 404."""
         self.expect(404, 'GET', path)
 
 
-def started(response: requests.Response) -> str:
-    """Return the id of the action that an answer's Location names."""
+def action_id_of(response: requests.Response) -> str:
+    """Return the ID of the action in the Location header."""
     return response.headers['Location'].rpartition('/v1/actions/')[2]

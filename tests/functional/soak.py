@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Customers who ask again later, and what they must find at the end.
+"""Helpers of soak tests: a workload that tolerates outages, and final checks.
 
-Where engines are killed and the broker goes away, a request may be answered
-503, or late. It was done or it was not; the customer cannot know, and begins
-something new. What was accepted must be done, and once.
+While engines are killed or the broker is away, a request may fail with 503 or
+504 although it takes effect. The client then starts a new round. Every
+accepted action must succeed exactly once.
 """
 
 from __future__ import annotations
@@ -16,106 +16,107 @@ from typing import Any
 import psutil
 import requests
 
-from tests.functional.harness import Deployment
+from tests.functional.deployments import Deployment
 from tests.functional.processes import Process, wait_for
-from tests.functional.rest import Rest
-from tests.upgrade.customers import Customers
+from tests.functional.rest import RestClient
+from tests.upgrade.workload import Workload
 from vobjects.clustering import consts
 
-#: "Not now": nobody answered, or not in time.
-NOT_NOW = frozenset({503, 504})
+#: Statuses of temporary outages.
+UNAVAILABLE = frozenset({503, 504})
 
-#: Seconds until a customer asks again.
-LATER = 0.5
+#: Seconds until a client retries.
+RETRY_DELAY = 0.5
 
-#: Seconds for all that was accepted to be done, once nothing is in the way.
-REST = 600
-
-
-class GivenUpError(Exception):
-    """Whether it was done is not known."""
+#: Seconds for all accepted actions to end after the last fault.
+SETTLE_TIMEOUT = 600
 
 
-class PatientCustomers(Customers):
-    """Customers who ask again, and begin anew where that could be twice.
+class RoundAborted(Exception):
+    """A change failed with 503 or 504 and may have taken effect."""
 
-    :ivar given_up: how often they did
+
+class RetryingWorkload(Workload):
+    """Workload that repeats reads, and aborts the round of a failed change.
+
+    :ivar aborted: number of aborted rounds
     """
 
-    given_up = 0
+    aborted = 0
 
     def summary(self) -> str:
-        """Return what they did, for people."""
+        """Return a summary for people."""
         return (
-            f'{sum(self.rounds)} rounds, {self.given_up} given up,'
+            f'{sum(self.rounds)} rounds, {self.aborted} aborted,'
             f' {dict(self.statuses)}'
         )
 
-    def _round(self, rest: Rest, profile: str) -> None:
+    def _round(self, rest: RestClient, profile: str) -> None:
         try:
             super()._round(rest, profile)
-        except GivenUpError:
-            self.given_up += 1
+        except RoundAborted:
+            self.aborted += 1
 
     def _send(
-        self, rest: Rest, method: str, path: str, body: Any
+        self, rest: RestClient, method: str, path: str, body: Any
     ) -> requests.Response:
         while True:
-            answer = super()._send(rest, method, path, body)
-            if answer.status_code not in NOT_NOW:
-                return answer
+            response = super()._send(rest, method, path, body)
+            if response.status_code not in UNAVAILABLE:
+                return response
             if method != 'GET':
-                raise GivenUpError
-            time.sleep(LATER)
+                raise RoundAborted
+            time.sleep(RETRY_DELAY)
 
 
 def settle(deployment: Deployment) -> None:
-    """Wait until all that was accepted is done; delete what is left.
+    """Wait for all actions, delete all clusters, and check the results.
 
-    :raises AssertionError: something was lost, or done twice
+    :raises AssertionError: an action failed, was lost or was repeated
     """
     _await_ends(deployment)
     with deployment.rest() as rest:
         for (cluster,) in deployment.rows('SELECT id FROM clusters'):
-            rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+            rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
     _await_ends(deployment)
     failed = deployment.rows(
         'SELECT action, status, status_reason FROM actions'
         " WHERE status != 'SUCCEEDED'"
     )
-    assert not failed, f'accepted, and not done: {failed}'
+    assert not failed, f'accepted but not completed: {failed}'
     deployment.assert_tidy()
     assert deployment.rows('SELECT id FROM nodes') == []
     assert deployment.rows('SELECT node_id FROM simulated_servers') == []
     ends = Counter(
-        said['action_id']
+        event['action_id']
         for (text,) in deployment.rows('SELECT meta_data FROM events')
-        if (said := json.loads(text))['phase'] == 'end'
+        if (event := json.loads(text))['phase'] == 'end'
     )
-    twice = {action for action, times in ends.items() if times > 1}
-    assert not twice, f'done more than once: {twice}'
-    # Only what users asked for has events of its own.
-    asked = deployment.rows(
+    repeated = {action for action, count in ends.items() if count > 1}
+    assert not repeated, f'done more than once: {repeated}'
+    # Only actions that users requested have events.
+    requested = deployment.rows(
         'SELECT id FROM actions WHERE cause = :cause',
         cause=consts.CAUSE_REQUEST,
     )
-    silent = {id_ for (id_,) in asked} - ends.keys()
-    assert not silent, f'without an event that they have ended: {silent}'
+    without_end = {id_ for (id_,) in requested} - ends.keys()
+    assert not without_end, f'actions without an end event: {without_end}'
 
 
 def _await_ends(deployment: Deployment) -> None:
-    def none_left() -> bool:
-        deployment.group.check_alive()
-        left = deployment.rows(
+    def all_ended() -> bool:
+        deployment.group.assert_alive()
+        unfinished = deployment.rows(
             'SELECT id FROM actions'
             " WHERE status NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
         )
-        return not left
+        return not unfinished
 
-    wait_for('all that was accepted has ended', none_left, within=REST)
+    wait_for('all actions have ended', all_ended, timeout=SETTLE_TIMEOUT)
 
 
 def memory_of(process: Process) -> int:
-    """Return the bytes that a process and its children have in memory."""
-    found = psutil.Process(process.pid)
-    return sum(one.memory_info().rss for one in [found, *found.children(True)])
+    """Return the resident memory of a process tree in bytes."""
+    root = psutil.Process(process.pid)
+    tree = [root, *root.children(recursive=True)]
+    return sum(member.memory_info().rss for member in tree)

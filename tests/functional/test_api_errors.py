@@ -21,10 +21,10 @@ import requests
 import sqlalchemy
 
 from tests.api_reference import DISCOVERY, OPERATIONS, Operation
-from tests.functional import endpoints, harness
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.processes import PATIENCE
-from tests.functional.rest import SPEC, Rest, started
+from tests.functional import deployments, endpoints
+from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.processes import TIMEOUT
+from tests.functional.rest import SPEC, RestClient, action_id_of
 from vobjects.testing import api_sig
 
 #: An admin, and one who may not even look.
@@ -64,7 +64,7 @@ class Asking:
         self._admin = self.who(ADMIN)
         _make_twins(self._admin)
 
-    def who(self, name: str) -> Rest:
+    def who(self, name: str) -> RestClient:
         """Return a client of a user; empty: of nobody."""
         rest = self._deployment.rest()
         if name:
@@ -77,7 +77,7 @@ class Asking:
 
     def unknown(self, operation: Operation) -> requests.Response:
         """Name nothing that exists."""
-        return self._ask(self._admin, operation, endpoints.NOBODY)
+        return self._ask(self._admin, operation, endpoints.MISSING_ID)
 
     def twice(self, operation: Operation) -> requests.Response:
         """Name two things at once."""
@@ -85,24 +85,24 @@ class Asking:
 
     def malformed(self, operation: Operation) -> requests.Response:
         """Give what no operation knows."""
-        path, body = _filled(operation, endpoints.NOBODY)
+        path, body = _filled(operation, endpoints.MISSING_ID)
         if operation.method in ('GET', 'DELETE') or body is None:
             path = endpoints.with_query(path, 'bogus=1')
         elif 'trigger' in path:
             path = path.replace('V=2', 'V=x')
         else:
             body = {**body, 'bogus': 1}
-        return self._admin.ask(operation.method, path, body)
+        return self._admin.request(operation.method, path, body)
 
     def by(self, name: str, operation: Operation) -> requests.Response:
         """Ask as a user."""
-        return self._ask(self.who(name), operation, endpoints.NOBODY)
+        return self._ask(self.who(name), operation, endpoints.MISSING_ID)
 
     def _ask(
-        self, rest: Rest, operation: Operation, identity: str
+        self, rest: RestClient, operation: Operation, identity: str
     ) -> requests.Response:
         path, body = _filled(operation, identity)
-        return rest.ask(operation.method, path, body)
+        return rest.request(operation.method, path, body)
 
 
 @pytest.fixture(scope='module')
@@ -126,8 +126,8 @@ def asking(
         'oslo_middleware': {'http_basic_auth_user_file': users},
         'oslo_policy': {'policy_file': rules},
     }
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, directory, settings) as made:
+    platform = deployments.Platform('embedded', 'sqlite')
+    with deployments.deployed(platform, directory, settings) as made:
         made.start_engines(1)
         made.start_api()
         found = Asking(made)
@@ -135,22 +135,22 @@ def asking(
         found.close()
 
 
-def _make_twins(rest: Rest) -> None:
+def _make_twins(rest: RestClient) -> None:
     """Make two resources of one name of each kind."""
     for _ in range(2):
         ids: dict[str, str] = {}
         for kind in NAMED:
             body = {_key(kind): {'name': TWICE, **_content(kind, ids)}}
-            answer = rest.ask('POST', f'/v1/{kind}', body)
+            answer = rest.request('POST', f'/v1/{kind}', body)
             assert answer.status_code in (201, 202), answer.text
             if answer.status_code == 202:
-                rest.succeeded(started(answer))
+                rest.wait_for_success(action_id_of(answer))
             ids[kind] = answer.json()[_key(kind)]['id']
 
 
 def _content(kind: str, ids: dict[str, str]) -> dict[str, Any]:
     if kind in ('profiles', 'policies'):
-        return {'spec': endpoints.OF_RESOURCE[kind, 'spec']}
+        return {'spec': endpoints.VALUES_BY_RESOURCE[kind, 'spec']}
     if kind == 'receivers':
         return {
             'type': 'webhook',
@@ -174,7 +174,7 @@ def _filled(operation: Operation, identity: str) -> tuple[str, Any]:
     if operation.query and operation.method != 'GET':
         path += f'?{operation.query}'
     text = json.dumps(operation.body)
-    return path, json.loads(re.sub(r'\{\w+\}', endpoints.NOBODY, text))
+    return path, json.loads(re.sub(r'\{\w+\}', endpoints.MISSING_ID, text))
 
 
 def _kind(operation: Operation) -> str:
@@ -197,7 +197,7 @@ def _not_found(asking: Asking, operation: Operation) -> None:
     kind = _kind(operation)
     assert _says(response) == (
         'ResourceNotFound',
-        f"The {kind} '{endpoints.NOBODY}' could not be found.",
+        f"The {kind} '{endpoints.MISSING_ID}' could not be found.",
     )
 
 
@@ -249,9 +249,12 @@ def test_operation_is_refused_as_the_reference_lists(
 def test_text_of_an_exception_in_an_engine_reaches_no_client(
     tmp_path: pathlib.Path,
 ) -> None:
-    kind, debug = Kind('embedded', 'sqlite'), {'DEFAULT': {'debug': True}}
+    platform, debug = (
+        Platform('embedded', 'sqlite'),
+        {'DEFAULT': {'debug': True}},
+    )
     # All that the processes log of it is wanted.
-    with deployed(kind, tmp_path, debug, allowed='.') as deployment:
+    with deployed(platform, tmp_path, debug, allowed_errors='.') as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         engine = sqlalchemy.create_engine(deployment.database_url)
@@ -267,7 +270,7 @@ def test_text_of_an_exception_in_an_engine_reaches_no_client(
             ('POST', '/v1/profiles', profile),
         ):
             response = requests.request(
-                method, deployment.url + path, json=body, timeout=PATIENCE
+                method, deployment.url + path, json=body, timeout=TIMEOUT
             )
             assert response.status_code == 500
             api_sig.assert_error_document(

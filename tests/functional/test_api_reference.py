@@ -11,10 +11,9 @@ import json
 from typing import Any
 
 from tests.api_reference import CALLS, SHAPES, Operation
-from tests.functional import cloud
-from tests.functional.harness import Deployment
+from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, started, unique
+from tests.functional.rest import RestClient, action_id_of, unique
 from vobjects.clustering import consts
 from vobjects.clustering.history import HISTORY
 from vobjects.versions import Version
@@ -24,11 +23,11 @@ OLDEST = VERSIONS[0]
 
 
 def test_operations_are_as_the_reference_says(
-    service: Deployment, rest: Rest
+    service: Deployment, rest: RestClient
 ) -> None:
-    scenario = Scenario(rest, server=cloud.stray_server(service))
+    scenario = Scenario(rest, server=service.create_unmanaged_server())
     for operation in CALLS:
-        scenario.ask(operation)
+        scenario.request(operation)
     service.assert_tidy()
 
 
@@ -38,11 +37,11 @@ class Scenario:
     :ivar known: what stands in braces in the file -> what it is here
     """
 
-    def __init__(self, rest: Rest, **known: str) -> None:
+    def __init__(self, rest: RestClient, **known: str) -> None:
         self.rest = rest
         self.known = {'unique': unique('reference'), **known}
 
-    def ask(self, operation: Operation) -> None:
+    def request(self, operation: Operation) -> None:
         """Ask an operation, and hold the answer against the reference."""
         path = self._filled(operation.path)
         if operation.query:
@@ -65,7 +64,7 @@ class Scenario:
         if operation.saves:
             self.known[operation.saves] = _id(operation, document)
         if 'Location' in response.headers:
-            self._follow(operation, started(response))
+            self._follow(operation, action_id_of(response))
 
     def _check_refusal(self, operation: Operation, document: Any) -> None:
         error = document['error']
@@ -86,10 +85,10 @@ class Scenario:
                 'the node waits', lambda: self._waiting(action)
             )
             return
-        ended = self.rest.ended(action)
+        ended = self.rest.wait_for_end(action)
         assert operation.ends in ('ANY', ended['status']), (operation, ended)
         for other in ended['depended_by']:
-            self.rest.succeeded(other)
+            self.rest.wait_for_success(other)
 
     def _waiting(self, action: str) -> str | None:
         """Return the action that has to be let go before another goes on."""

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from api.routes import ROUTES
+from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.endpoints import (
     BY_NAME,
-    NOBODY,
+    MISSING_ID,
     bodies,
     body_fields,
     closed_of,
@@ -28,8 +29,7 @@ from tests.functional.endpoints import (
     required_of,
     with_query,
 )
-from tests.functional.harness import Deployment, of_the_api
-from tests.functional.rest import HEADER, Rest, message
+from tests.functional.rest import HEADER, RestClient, error_message
 from vobjects.clustering import history
 from vobjects.versions import Version
 
@@ -110,25 +110,25 @@ BAD_PAGING = {
 }
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
 def test_malformed_body_is_refused_with_the_reason(
-    rest: Rest, name: str
+    rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
     for raw, reason in MALFORMED.items():
-        response = rest.ask(route.method, path_of(route), data=raw)
+        response = rest.request(route.method, path_of(route), data=raw)
         assert response.status_code == 400, (raw[:50], response.text)
-        assert reason in message(response), raw[:50]
+        assert reason in error_message(response), raw[:50]
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize(
     # A webhook runs whatever its body is, as in Senlin.
     'name',
     [name for name in WITH_BODY if not BY_NAME[name].params.webhook],
 )
-def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
+def test_body_of_another_shape_is_refused(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     shapes: list[Any] = [[], 1, 'x', True, [{}]]
     if route.params.key:
@@ -150,15 +150,15 @@ def test_body_of_another_shape_is_refused(rest: Rest, name: str) -> None:
             {'reboot': None},
         ]
     for body in shapes:
-        response = rest.ask(
+        response = rest.request(
             route.method, path_of(route), data=json.dumps(body).encode()
         )
         assert response.status_code == 400, (body, response.text)
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', CLOSED)
-def test_unknown_field_is_refused_by_name(rest: Rest, name: str) -> None:
+def test_unknown_field_is_refused_by_name(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     known = body_fields(route)
     implied = [field for field, _value in route.params.implied]
@@ -166,31 +166,31 @@ def test_unknown_field_is_refused_by_name(rest: Rest, name: str) -> None:
     for field in (one for one in names if one not in known):
         body = content_of(route, {**closed_of(route), field: 1})
         status = 404 if route.lookup_first else 400
-        reason = rest.refused(status, route.method, path_of(route), body)
-        assert (NOBODY if status == 404 else field.strip()) in reason, body
+        reason = rest.expect_error(status, route.method, path_of(route), body)
+        assert (MISSING_ID if status == 404 else field.strip()) in reason, body
 
 
 @pytest.mark.parametrize('name', OPEN)
 def test_content_that_is_one_field_may_have_anything(
-    rest: Rest, name: str
+    rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
     for field in ('pony', 'id', 'identity', '__class__', 'Name', ' name', ''):
         body = content_of(route, {field: 1})
-        reason = rest.refused(404, route.method, path_of(route), body)
-        assert NOBODY in reason, body
+        reason = rest.expect_error(404, route.method, path_of(route), body)
+        assert MISSING_ID in reason, body
 
 
 @pytest.mark.parametrize('name', WITH_BODY)
 def test_field_of_any_wrong_value_is_no_fault_of_ours(
-    rest: Rest, name: str
+    rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
     for field in body_fields(route):
         refusals = 0
         for value in VALUES:
             for body in bodies(route, field, value):
-                response = rest.ask(route.method, path_of(route), body)
+                response = rest.request(route.method, path_of(route), body)
                 # A value that suits meets a target that is not there.
                 assert response.status_code in (200, 201, 400, 404), (
                     f'{body}: {response.status_code} {response.text}'
@@ -200,26 +200,26 @@ def test_field_of_any_wrong_value_is_no_fault_of_ours(
                     rest.expect(204, 'DELETE', f'{route.path}/{made["id"]}')
                 if response.status_code == 400:
                     refusals += 1
-                    assert len(message(response)) < 1000
+                    assert len(error_message(response)) < 1000
         assert refusals or route.params.webhook, f'{field} takes everything'
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
-def test_missing_field_is_refused_by_name(rest: Rest, name: str) -> None:
+def test_missing_field_is_refused_by_name(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     required = required_of(route)
     for field in required:
         content = {n: v for n, v in required.items() if n != field}
-        reason = rest.refused(
+        reason = rest.expect_error(
             400, route.method, path_of(route), content_of(route, content)
         )
         assert f"'{field}' is required" in reason
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', WITH_BODY)
-def test_other_media_type_is_refused(rest: Rest, name: str) -> None:
+def test_other_media_type_is_refused(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     for media_type in (
         'text/html',
@@ -228,93 +228,99 @@ def test_other_media_type_is_refused(rest: Rest, name: str) -> None:
         'application/xml',
         'pony',
     ):
-        response = rest.ask(
+        response = rest.request(
             route.method,
             path_of(route),
             data=b'{}',
             headers={'Content-Type': media_type},
         )
         assert response.status_code == 415, media_type
-        assert 'application/json' in message(response)
+        assert 'application/json' in error_message(response)
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
-def test_missing_body_is_refused(rest: Rest, name: str) -> None:
+def test_missing_body_is_refused(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
 
-    assert 'empty' in rest.refused(400, route.method, path_of(route))
+    assert 'empty' in rest.expect_error(400, route.method, path_of(route))
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', WITH_BODY)
-def test_long_body_is_refused_unread(rest: Rest, name: str) -> None:
+def test_long_body_is_refused_unread(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     body = b'{"a": "' + b'x' * (1 << 20) + b'"}'
 
-    response = rest.ask(route.method, path_of(route), data=body)
+    response = rest.request(route.method, path_of(route), data=body)
 
     assert response.status_code == 413
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', BY_NAME)
-def test_bad_query_is_refused_everywhere(rest: Rest, name: str) -> None:
+def test_bad_query_is_refused_everywhere(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     body = content_of(route, required_of(route)) if route.params.body else None
     queries = QUERIES if route.params.webhook else QUERIES | UNKNOWN
     for query, reason in queries.items():
         path = with_query(path_of(route), query)
-        assert reason in rest.refused(400, route.method, path, body), query
+        assert reason in rest.expect_error(400, route.method, path, body), (
+            query
+        )
 
 
 @pytest.mark.parametrize(
     'name', [name for name, r in BY_NAME.items() if r.params.webhook]
 )
 def test_query_of_a_webhook_says_how_the_body_is_read(
-    rest: Rest, name: str
+    rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
     path = path_of(route).partition('?')[0]
     for version in ('1.0', '1.9', '1.10', rest.version):
         at = rest.at(version)
         for query in ('', 'V=', 'V=3', 'V=x', 'v=2', 'V=1&V=2', *UNKNOWN):
-            reason = at.refused(400, route.method, f'{path}?{query}', {})
+            reason = at.expect_error(400, route.method, f'{path}?{query}', {})
             assert 'query.V' in reason, query
         for query in ('V=1', 'V=2', *(f'V=2&{one}' for one in UNKNOWN)):
-            reason = at.refused(404, route.method, f'{path}?{query}', {})
-            assert NOBODY in reason, query
+            reason = at.expect_error(404, route.method, f'{path}?{query}', {})
+            assert MISSING_ID in reason, query
     for value in VALUES[1:]:
         body = {'params': value}
         wrong = not isinstance(value, dict)
-        reason = rest.at('1.9').refused(
+        reason = rest.at('1.9').expect_error(
             400 if wrong else 404, route.method, f'{path}?V=1', body
         )
-        assert ('body.params' if wrong else NOBODY) in reason, body
+        assert ('body.params' if wrong else MISSING_ID) in reason, body
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize(
     'name', [n for n in WITH_QUERY if 'limit' in BY_NAME[n].request.fields]
 )
-def test_bad_paging_is_refused_by_name(rest: Rest, name: str) -> None:
+def test_bad_paging_is_refused_by_name(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     for field, values in BAD_PAGING.items():
         for value in values:
-            reason = rest.refused(400, 'GET', f'{route.path}?{field}={value}')
+            reason = rest.expect_error(
+                400, 'GET', f'{route.path}?{field}={value}'
+            )
             assert f'query.{field}' in reason, value
             twice = f'{field}=&{field}={value}'
-            reason = rest.refused(400, 'GET', f'{route.path}?{twice}')
+            reason = rest.expect_error(400, 'GET', f'{route.path}?{twice}')
             assert f'query.{field}' in reason, value
         rest.expect(200, 'GET', f'{route.path}?{field}={values[0]}&{field}=')
     for field in ('status', 'action'):
         if field in route.request.fields:
-            reason = rest.refused(400, 'GET', f'{route.path}?{field}=PONY')
+            reason = rest.expect_error(
+                400, 'GET', f'{route.path}?{field}=PONY'
+            )
             assert f'query.{field}' in reason
 
 
 @pytest.mark.parametrize('name', NAMED)
-def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
+def test_identity_of_nothing_is_not_found(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
     content = dict(required_of(route))
     if route.method == 'PATCH' and 'name' in body_fields(route):
@@ -323,7 +329,7 @@ def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
         content['max_size'] = 1
     body = content_of(route, content) if route.params.body else None
     identities = {
-        NOBODY: 404,
+        MISSING_ID: 404,
         'nobody': 404,
         '%F0%9F%92%A5': 404,
         'a%20b': 404,
@@ -346,17 +352,17 @@ def test_identity_of_nothing_is_not_found(rest: Rest, name: str) -> None:
             # requests would resolve the dots
             sent = '%2e%2e' if identity == '..' else identity
             path = path_of(route, sent, field)
-            response = rest.ask(route.method, path, body)
+            response = rest.request(route.method, path, body)
             assert response.status_code == status, (path, response.text)
 
 
 PATHS = sorted({route.path for route in ROUTES} | {'/', '/v1'})
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('path', PATHS)
 def test_method_that_a_path_lacks_is_not_allowed(
-    rest: Rest, path: str
+    rest: RestClient, path: str
 ) -> None:
     reached = [r for r in ROUTES if r.path in covering(path)]
     has = {r.method for r in reached} or {'GET'}
@@ -364,13 +370,13 @@ def test_method_that_a_path_lacks_is_not_allowed(
     every = {'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'}
     for method in (every | {'PONY', 'TRACE'}) - has:
         sent = path_of(reached[0]) if '{' in path else path
-        response = rest.ask(method, sent)
+        response = rest.request(method, sent)
         assert response.status_code == 405, (method, response.text)
         allowed = set(response.headers['Allow'].split(', '))
         assert allowed == has, method
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize(
     'path',
     [
@@ -391,15 +397,15 @@ def test_method_that_a_path_lacks_is_not_allowed(
         '/' + string.ascii_letters * 100,
     ],
 )
-def test_unknown_path_is_not_found(rest: Rest, path: str) -> None:
+def test_unknown_path_is_not_found(rest: RestClient, path: str) -> None:
     for method in ('GET', 'POST', 'DELETE'):
-        assert rest.ask(method, path).status_code == 404
+        assert rest.request(method, path).status_code == 404
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('name', BY_NAME)
 def test_bad_version_is_refused_before_anything_else(
-    rest: Rest, name: str
+    rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
     for header, status in (
@@ -409,7 +415,7 @@ def test_bad_version_is_refused_before_anything_else(
         ('clustering 1.' + '9' * 9000, 400),
         ('\u00e9', 200),
     ):
-        response = rest.ask(
+        response = rest.request(
             route.method,
             path_of(route),
             headers={HEADER: header.encode('utf-8')},  # type: ignore[dict-item]
@@ -420,10 +426,10 @@ def test_bad_version_is_refused_before_anything_else(
             assert response.status_code == status, header
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('version', history.HISTORY)
 def test_every_endpoint_refuses_an_unknown_field_at_every_version(
-    rest: Rest, version: str
+    rest: RestClient, version: str
 ) -> None:
     at, asked = rest.at(version), Version.parse(version)
     for name, route in BY_NAME.items():
@@ -434,22 +440,22 @@ def test_every_endpoint_refuses_an_unknown_field_at_every_version(
         else:
             body = content_of(route, {}) if name in OPEN else None
             path = with_query(path, 'pony=1')
-        response = at.ask(route.method, path, body)
+        response = at.request(route.method, path, body)
         if route.request.version_at(asked, early=True) is None:
             assert response.status_code == 404, (name, response.text)
-            assert 'needs API version' in message(response)
-            assert f'asked for {version}.' in message(response)
+            assert 'needs API version' in error_message(response)
+            assert f'asked for {version}.' in error_message(response)
         elif route.params.webhook or (name in CLOSED and route.lookup_first):
             assert response.status_code == 404, (name, response.text)
         else:
             assert response.status_code == 400, (name, response.text)
-            assert 'pony' in message(response)
+            assert 'pony' in error_message(response)
 
 
 def test_who_says_to_be_somebody_else_is_not_believed(
-    rest: Rest, profile: str
+    rest: RestClient, profile: str
 ) -> None:
-    response = rest.ask(
+    response = rest.request(
         'GET',
         f'/v1/profiles/{profile}',
         headers={
@@ -464,8 +470,8 @@ def test_who_says_to_be_somebody_else_is_not_believed(
 
 
 def test_service_is_well_after_all_that(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     rest.get(f'/v1/profiles/{profile}')
-    assert service.complaints() == []
+    assert service.logged_errors() == []
     assert service.locks() == []

@@ -13,10 +13,10 @@ import sys
 import pytest
 
 from tests.functional import broker_cluster, soak
-from tests.functional.harness import Kind, deployed
+from tests.functional.deployments import Platform, deployed
 from vobjects.clustering import topics
 
-CUSTOMERS = 4
+CLIENTS = 4
 
 SETTINGS = {
     'fleet': {'call_timeout': 20},
@@ -25,7 +25,9 @@ SETTINGS = {
 }
 
 #: What processes say when a node is away.
-SAYS = r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+ALLOWED_ERRORS = (
+    r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+)
 
 
 @pytest.mark.rabbit
@@ -44,10 +46,10 @@ def test_nodes_are_killed_and_nothing_accepted_is_lost_or_done_twice(
     with (
         broker_cluster.running(nodes) as cluster,
         deployed(
-            Kind('rabbit', 'postgresql'),
+            Platform('rabbit', 'postgresql'),
             service,
             SETTINGS,
-            allowed=SAYS,
+            allowed_errors=ALLOWED_ERRORS,
             transport_url=cluster.url,
         ) as deployment,
     ):
@@ -55,18 +57,18 @@ def test_nodes_are_killed_and_nothing_accepted_is_lost_or_done_twice(
         deployment.start_api()
         leader = cluster.leader(topics.ENGINE)
         others = [node for node in cluster.nodes if node is not leader]
-        customers = soak.PatientCustomers(deployment.url, CUSTOMERS)
-        customers.start()
+        workload = soak.RetryingWorkload(deployment.url, CLIENTS)
+        workload.start()
         try:
-            customers.go_on()
+            workload.wait_for_rounds()
             for node in (leader, *others):
                 node.kill()
-                customers.go_on()  # with two nodes
+                workload.wait_for_rounds()  # with two nodes
                 node.start()
-                customers.go_on()
+                workload.wait_for_rounds()
         finally:
-            customers.stop()
-        customers.check()
+            workload.stop()
+        workload.assert_no_failures()
         soak.settle(deployment)
         with capsys.disabled():
-            sys.stdout.write(f'\n{customers.summary()}\n')
+            sys.stdout.write(f'\n{workload.summary()}\n')

@@ -17,7 +17,7 @@ import requests
 from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 
-from tests.functional.harness import Deployment
+from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import NEWEST, SPEC, unique
 from vobjects.clustering import consts

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.functional.harness import Deployment
-from tests.functional.rest import SPEC, Rest, unique
+from tests.functional.deployments import Deployment
+from tests.functional.rest import SPEC, RestClient, unique
 
 POLICY = {
     'type': 'senlin.policy.deletion',
@@ -74,7 +74,9 @@ def started(said: str) -> str:
     return words[-1].strip('{}:,')
 
 
-def test_policy_commands(command: Command, rest: Rest, profile: str) -> None:
+def test_policy_commands(
+    command: Command, rest: RestClient, profile: str
+) -> None:
     name, cluster = unique('pol'), rest.create_cluster(profile, 2)
     file = command.file(POLICY)
     types = command.show('policy type list')
@@ -91,21 +93,21 @@ def test_policy_commands(command: Command, rest: Rest, profile: str) -> None:
     assert name in {one['name'] for one in command.show('policy list')}
 
     attach = f'policy attach --policy {name} --enabled true {cluster}'
-    rest.succeeded(started(command.run(attach)))
+    rest.wait_for_success(started(command.run(attach)))
     (bound,) = command.show(f'policy binding list {cluster}')
     assert bound['policy_name'] == name
     shown = command.show(f'policy binding show --policy {name} {cluster}')
     assert shown['is_enabled'] in (True, 'True')
     change = f'policy binding update --policy {name} --enabled false {cluster}'
-    rest.succeeded(started(command.run(change)))
+    rest.wait_for_success(started(command.run(change)))
     detach = f'policy detach --policy {name} {cluster}'
-    rest.succeeded(started(command.run(detach)))
+    rest.wait_for_success(started(command.run(detach)))
     command.run(f'policy delete --force {name}')
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
 def test_receiver_and_event_commands(
-    command: Command, rest: Rest, profile: str
+    command: Command, rest: RestClient, profile: str
 ) -> None:
     name, cluster = unique('rec'), rest.create_cluster(profile, 1)
     made = command.show(
@@ -124,11 +126,11 @@ def test_receiver_and_event_commands(
     assert {event['action'] for event in events} == {'CLUSTER_CREATE'}
     shown = command.show(f'event show {events[0]["id"]}')
     assert shown['obj_id'] == cluster
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
 def test_member_and_operation_commands(
-    command: Command, rest: Rest, profile: str
+    command: Command, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 1)
     (first,) = rest.get(f'/v1/clusters/{cluster}')['nodes']
@@ -136,11 +138,11 @@ def test_member_and_operation_commands(
     for _ in range(2):
         body = {'node': {'name': unique('n'), 'profile_id': profile}}
         answer = rest.expect(202, 'POST', '/v1/nodes', body)
-        rest.succeeded(answer.headers['Location'].rpartition('/')[2])
+        rest.wait_for_success(answer.headers['Location'].rpartition('/')[2])
         alone.append(answer.json()['node']['id'])
 
     def done(words: str) -> None:
-        rest.succeeded(started(command.run(words)))
+        rest.wait_for_success(started(command.run(words)))
 
     done(f'members add --nodes {alone[0]} {cluster}')
     done(f'members replace --nodes {first}={alone[1]} {cluster}')
@@ -153,7 +155,7 @@ def test_member_and_operation_commands(
     done(f'op --operation reboot --params type=SOFT {cluster}')
     # python-senlinclient 3.1 asks, and then fails to show the answer.
     operation = f'node op --operation reboot --params type=SOFT {first}'
-    rest.succeeded(started(command.run(operation, code=1)))
+    rest.wait_for_success(started(command.run(operation, code=1)))
     done(f'node check {first}')
     done(f'node recover --check true {first}')
     collected = command.show(f'collect --path name {cluster}')
@@ -166,4 +168,4 @@ def test_member_and_operation_commands(
     validate = f'profile validate --spec-file {command.file(SPEC)}'
     assert command.show(validate)['type'] == 'os.nova.server-1.0'
     done(f'node delete --force {first}')
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.functional.harness import Deployment
+from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, started, unique
+from tests.functional.rest import RestClient, action_id_of, unique
 
 CLIENTS = 6
 
 
 def together(
-    service: Deployment, work: Callable[[Rest, int], Any], count: int = CLIENTS
+    service: Deployment,
+    work: Callable[[RestClient, int], Any],
+    count: int = CLIENTS,
 ) -> list[Any]:
     """Return what ``work(client, number)`` returns in so many threads."""
 
@@ -28,7 +30,7 @@ def together(
         return list(pool.map(run, range(count)))
 
 
-def members(rest: Rest, cluster: str) -> list[dict[str, Any]]:
+def members(rest: RestClient, cluster: str) -> list[dict[str, Any]]:
     """Return the nodes of a cluster, which must fit together."""
     nodes: list[dict[str, Any]] = rest.get(
         f'/v1/nodes?cluster_id={cluster}&sort=index'
@@ -51,12 +53,12 @@ def assert_tidy(service: Deployment, clusters: Iterable[str]) -> None:
 def test_clients_lead_clusters_of_their_own(
     service: Deployment, profile: str
 ) -> None:
-    def work(rest: Rest, number: int) -> list[str]:
-        made = [rest.begin_cluster(profile, 2) for _ in range(2)]
+    def work(rest: RestClient, number: int) -> list[str]:
+        made = [rest.start_cluster(profile, 2) for _ in range(2)]
         for _cluster, action in made:
-            rest.succeeded(action)
+            rest.wait_for_success(action)
         resizes = [
-            rest.act(
+            rest.start_action(
                 cluster,
                 'resize',
                 adjustment_type='EXACT_CAPACITY',
@@ -65,9 +67,11 @@ def test_clients_lead_clusters_of_their_own(
             for cluster, _action in made
         ]
         for action in resizes:
-            rest.succeeded(action)
+            rest.wait_for_success(action)
         for cluster, _action in made:
-            rest.succeeded(rest.act(cluster, 'scale_in', count=1))
+            rest.wait_for_success(
+                rest.start_action(cluster, 'scale_in', count=1)
+            )
             assert len(members(rest, cluster)) == 3
             shown = rest.get(f'/v1/clusters/{cluster}')
             assert shown['status'] == 'ACTIVE', shown
@@ -76,7 +80,7 @@ def test_clients_lead_clusters_of_their_own(
             rest.delete(f'/v1/clusters/{cluster}') for cluster, _ in made
         ]
         for action in deletions:
-            rest.succeeded(action)
+            rest.wait_for_success(action)
         return [cluster for cluster, _action in made]
 
     clusters = [id_ for ids in together(service, work) for id_ in ids]
@@ -86,49 +90,49 @@ def test_clients_lead_clusters_of_their_own(
 
 
 def test_both_engines_work(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
-    service.keep_busy_until_all_work(rest, profile)
+    service.run_until_all_engines_worked(rest, profile)
 
 
 def test_clients_scale_one_cluster(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 1)
 
     path = f'/v1/clusters/{cluster}/actions'
 
-    def work(rest: Rest, number: int) -> None:
+    def work(rest: RestClient, number: int) -> None:
         """Add two nodes, each when nobody else is in the way."""
 
         def accepted() -> str:
-            response = rest.ask('POST', path, {'scale_out': {'count': 1}})
+            response = rest.request('POST', path, {'scale_out': {'count': 1}})
             if response.status_code == 202:
-                return started(response)
+                return action_id_of(response)
             assert response.status_code == 409, response.text
             return ''
 
         for _ in range(2):
-            rest.succeeded(wait_for('it is our turn', accepted))
+            rest.wait_for_success(wait_for('it is our turn', accepted))
 
     together(service, work)
 
     size = 1 + 2 * CLIENTS
     assert len(members(rest, cluster)) == size
     assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == size
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
     assert_tidy(service, [cluster])
 
 
 def test_cluster_is_deleted_once_by_many(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 2)
 
-    def work(rest: Rest, number: int) -> int:
-        response = rest.ask('DELETE', f'/v1/clusters/{cluster}')
+    def work(rest: RestClient, number: int) -> int:
+        response = rest.request('DELETE', f'/v1/clusters/{cluster}')
         if response.status_code == 202:
-            rest.succeeded(started(response))
+            rest.wait_for_success(action_id_of(response))
         return response.status_code
 
     statuses = Counter(together(service, work))
@@ -139,11 +143,11 @@ def test_cluster_is_deleted_once_by_many(
 
 
 def test_nodes_join_and_leave_a_cluster_at_once(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 0, max_size=5)
 
-    def join(rest: Rest, number: int) -> str:
+    def join(rest: RestClient, number: int) -> str:
         body = {
             'node': {
                 'name': unique('node'),
@@ -151,12 +155,12 @@ def test_nodes_join_and_leave_a_cluster_at_once(
                 'cluster_id': cluster,
             }
         }
-        response = rest.ask('POST', '/v1/nodes', body)
+        response = rest.request('POST', '/v1/nodes', body)
         if response.status_code == 400:
             assert 'max_size (5)' in response.text
             return ''
         assert response.status_code == 202, response.text
-        rest.succeeded(started(response))
+        rest.wait_for_success(action_id_of(response))
         return str(response.json()['node']['id'])
 
     joined = [node for node in together(service, join, 8) if node]
@@ -166,29 +170,31 @@ def test_nodes_join_and_leave_a_cluster_at_once(
     assert [node['index'] for node in found] == [1, 2, 3, 4, 5]
     assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == 5
 
-    def leave(rest: Rest, number: int) -> None:
+    def leave(rest: RestClient, number: int) -> None:
         response = rest.expect(202, 'DELETE', f'/v1/nodes/{joined[number]}')
-        rest.succeeded(started(response))
+        rest.wait_for_success(action_id_of(response))
 
     together(service, leave, 5)
 
     assert members(rest, cluster) == []
     assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == 0
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    rest.wait_for_success(
+        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+    )
     assert_tidy(service, [cluster])
 
 
 def test_creation_is_forced_out_of_the_way_again_and_again(
     service: Deployment, profile: str
 ) -> None:
-    def work(rest: Rest, number: int) -> list[str]:
+    def work(rest: RestClient, number: int) -> list[str]:
         ids = []
         for _ in range(3):
-            cluster, creation = rest.begin_cluster(profile, 3)
+            cluster, creation = rest.start_cluster(profile, 3)
             deletion = rest.delete(f'/v1/clusters/{cluster}', {'force': True})
-            rest.succeeded(deletion)
-            rest.gone(f'/v1/clusters/{cluster}')
-            assert rest.ended(creation)['status'] in (
+            rest.wait_for_success(deletion)
+            rest.assert_missing(f'/v1/clusters/{cluster}')
+            assert rest.wait_for_end(creation)['status'] in (
                 'SUCCEEDED',
                 'FAILED',
                 'CANCELLED',

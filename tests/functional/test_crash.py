@@ -13,9 +13,14 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from tests.functional.harness import KINDS, Deployment, Engine, deployed
-from tests.functional.processes import PATIENCE, wait_for
-from tests.functional.rest import Rest, unique
+from tests.functional.deployments import (
+    PLATFORMS,
+    Deployment,
+    Engine,
+    deployed,
+)
+from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.rest import RestClient, unique
 
 #: Seconds: [fleet] heartbeat_interval here, where tests wait for deaths.
 HEARTBEAT = 3
@@ -27,10 +32,12 @@ CALL_TIMEOUT = 20
 SLOW = {'simulated': {'latency': 60}, 'engine': {'workers': 32}}
 
 #: What processes say when others die.
-SAYS = r'The fleet is out of reach|AMQP|amqp|Connection|connection|rabbit'
+ALLOWED_ERRORS = (
+    r'The fleet is out of reach|AMQP|amqp|Connection|connection|rabbit'
+)
 
 
-@pytest.fixture(scope='module', params=KINDS)
+@pytest.fixture(scope='module', params=PLATFORMS)
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
@@ -44,12 +51,12 @@ def fleet(
         'engine': {'stop_timeout': 1, 'max_clusters_per_project': 1_000_000},
     }
     with deployed(
-        request.param, directory, settings, allowed=SAYS
+        request.param, directory, settings, allowed_errors=ALLOWED_ERRORS
     ) as deployment:
         first = deployment.start_engine('first')
         deployment.start_api()
         first.process.stop()
-        deployment.group.forget(first.process)
+        deployment.group.remove(first.process)
         yield deployment
 
 
@@ -65,17 +72,17 @@ class Engines:
     def kill(self, *engines: Engine) -> None:
         """Kill engines, all of them before one is waited for."""
         for engine in engines:
-            engine.process.send(signal.SIGKILL)
+            engine.process.send_signal(signal.SIGKILL)
         for engine in engines:
             engine.process.wait()
-            self.fleet.group.forget(engine.process)
+            self.fleet.group.remove(engine.process)
 
     def stop(self, *engines: Engine) -> None:
         for engine in engines:
-            engine.process.send(signal.SIGTERM)
+            engine.process.send_signal(signal.SIGTERM)
         for engine in engines:
             assert engine.process.wait() == 0
-            self.fleet.group.forget(engine.process)
+            self.fleet.group.remove(engine.process)
 
 
 @pytest.fixture
@@ -86,12 +93,12 @@ def engines(fleet: Deployment) -> Iterator[Engines]:
     for process in list(fleet.group.processes):
         if process not in before:
             assert process.stop() == 0
-            fleet.group.forget(process)
+            fleet.group.remove(process)
     wait_for('all engines have left', lambda: not fleet.engine_ids())
 
 
 @pytest.fixture
-def rest(fleet: Deployment) -> Iterator[Rest]:
+def rest(fleet: Deployment) -> Iterator[RestClient]:
     with fleet.rest() as client:
         yield client
 
@@ -108,7 +115,7 @@ def wait_until_noticed(fleet: Deployment, engine: Engine) -> None:
 
 
 def test_killed_engines_work_is_finished_by_another(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     # Seven clusters, and with each another action is interrupted.
     quick = engines.start()
@@ -119,24 +126,28 @@ def test_killed_engines_work_is_finished_by_another(
     }
     sick = rest.create_cluster(profile, 2)
     _make_sick(fleet, sick)
-    rest.ended(rest.act(sick, 'check'))
+    rest.wait_for_end(rest.start_action(sick, 'check'))
     slow = engines.start(SLOW)
     engines.stop(quick)
 
     actions = {
-        'scale_out': rest.act(clusters['scale_out'], 'scale_out', count=2),
-        'scale_in': rest.act(clusters['scale_in'], 'scale_in', count=1),
-        'resize': rest.act(
+        'scale_out': rest.start_action(
+            clusters['scale_out'], 'scale_out', count=2
+        ),
+        'scale_in': rest.start_action(
+            clusters['scale_in'], 'scale_in', count=1
+        ),
+        'resize': rest.start_action(
             clusters['resize'],
             'resize',
             adjustment_type='EXACT_CAPACITY',
             number=3,
         ),
-        'check': rest.act(clusters['check'], 'check'),
+        'check': rest.start_action(clusters['check'], 'check'),
         'delete': rest.delete(f'/v1/clusters/{clusters["delete"]}'),
-        'recover': rest.act(sick, 'recover'),
+        'recover': rest.start_action(sick, 'recover'),
     }
-    clusters['create'], actions['create'] = rest.begin_cluster(profile, 3)
+    clusters['create'], actions['create'] = rest.start_cluster(profile, 3)
     clusters['recover'] = sick
     sizes = {
         'scale_out': 4,
@@ -149,7 +160,7 @@ def test_killed_engines_work_is_finished_by_another(
     # Checks take no time here; all the others have begun with their nodes.
     wait_for(
         'everything is under way',
-        lambda: len(fleet.running(slow.id)) >= 2 + 1 + 1 + 2 + 2 + 3,
+        lambda: len(fleet.running_actions(slow.id)) >= 2 + 1 + 1 + 2 + 2 + 3,
     )
     engines.start()
     assert fleet.locks()
@@ -158,7 +169,7 @@ def test_killed_engines_work_is_finished_by_another(
 
     wait_until_noticed(fleet, slow)
     for action in actions.values():
-        rest.succeeded(action)
+        rest.wait_for_success(action)
     for name, size in sizes.items():
         shown = rest.get(f'/v1/clusters/{clusters[name]}')
         assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', size), name
@@ -166,13 +177,13 @@ def test_killed_engines_work_is_finished_by_another(
         nodes = rest.get(f'/v1/nodes?cluster_id={clusters[name]}')
         assert {node['status'] for node in nodes} == {'ACTIVE'}
         assert len({node['physical_id'] for node in nodes}) == size
-    rest.gone(f'/v1/clusters/{clusters["delete"]}')
+    rest.assert_missing(f'/v1/clusters/{clusters["delete"]}')
     fleet.assert_tidy()
     assert len(fleet.rows('SELECT id FROM simulated_servers')) == len(
         fleet.rows('SELECT id FROM nodes')
     )
     for name in sizes:
-        rest.succeeded(rest.delete(f'/v1/clusters/{clusters[name]}'))
+        rest.wait_for_success(rest.delete(f'/v1/clusters/{clusters[name]}'))
 
 
 def _make_sick(fleet: Deployment, cluster: str) -> None:
@@ -185,21 +196,21 @@ def _make_sick(fleet: Deployment, cluster: str) -> None:
 
 
 def test_action_that_kills_engines_is_failed_with_a_reason(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     slow = engines.start(SLOW)
     profile = rest.create_profile()
-    cluster, action = rest.begin_cluster(profile, 1)
+    cluster, action = rest.start_cluster(profile, 1)
     wait_for(
         'the node is made',
-        lambda: fleet.running(slow.id) == ['NODE_CREATE'],
+        lambda: fleet.running_actions(slow.id) == ['NODE_CREATE'],
     )
     engines.start({'engine': {'max_attempts': 1}})
 
     engines.kill(slow)
 
     wait_until_noticed(fleet, slow)
-    ended = rest.ended(action)
+    ended = rest.wait_for_end(action)
     assert ended['status'] == 'FAILED'
     assert slow.id[:8] in ended['status_reason']
     assert 'died' in ended['status_reason']
@@ -207,7 +218,9 @@ def test_action_that_kills_engines_is_failed_with_a_reason(
     assert shown['status'] in ('ERROR', 'WARNING')
     assert shown['status_reason']
     fleet.assert_tidy()
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    rest.wait_for_success(
+        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+    )
 
 
 def freeze(fleet: Deployment, engine: Engine) -> None:
@@ -217,7 +230,7 @@ def freeze(fleet: Deployment, engine: Engine) -> None:
     MariaDB end such a transaction after ten seconds, SQLite never does.
     """
     while True:
-        engine.process.send(signal.SIGSTOP)
+        engine.process.send_signal(signal.SIGSTOP)
         try:
             fleet.execute('UPDATE ledger_state SET generation = generation')
             fleet.execute(
@@ -225,24 +238,27 @@ def freeze(fleet: Deployment, engine: Engine) -> None:
                 id=engine.id,
             )
         except sqlalchemy.exc.DBAPIError:
-            engine.process.send(signal.SIGCONT)
+            engine.process.send_signal(signal.SIGCONT)
             time.sleep(0.05)
         else:
             return
 
 
 def test_frozen_engine_does_no_harm_when_it_wakes(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     frozen = engines.start(
         {
             'simulated': {'latency': 2},
-            'engine': {'stop_timeout': PATIENCE},
+            'engine': {'stop_timeout': TIMEOUT},
         }
     )
     profile = rest.create_profile()
-    cluster, action = rest.begin_cluster(profile, 3)
-    wait_for('the nodes are made', lambda: len(fleet.running(frozen.id)) == 3)
+    cluster, action = rest.start_cluster(profile, 3)
+    wait_for(
+        'the nodes are made',
+        lambda: len(fleet.running_actions(frozen.id)) == 3,
+    )
     engines.start()
 
     freeze(fleet, frozen)
@@ -253,7 +269,7 @@ def test_frozen_engine_does_no_harm_when_it_wakes(
             'another engine has done it', lambda: _succeeded(fleet, action)
         )
     finally:
-        frozen.process.send(signal.SIGCONT)
+        frozen.process.send_signal(signal.SIGCONT)
 
     wait_for('the engine is back', lambda: frozen.id in fleet.engine_ids())
     # Its workers go on where they were; it ends when they are done.
@@ -262,7 +278,7 @@ def test_frozen_engine_does_no_harm_when_it_wakes(
     servers = fleet.rows('SELECT id FROM simulated_servers')
     assert {n['physical_id'] for n in nodes} == {row.id for row in servers}
     assert len(servers) == 3
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
     fleet.assert_tidy()
 
 
@@ -272,14 +288,16 @@ def _succeeded(fleet: Deployment, action: str) -> bool:
 
 
 def test_api_answers_without_engines_and_recovers(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     two = [engines.start(SLOW), engines.start(SLOW)]
     profile = rest.create_profile()
-    cluster, action = rest.begin_cluster(profile, 2)
+    cluster, action = rest.start_cluster(profile, 2)
     wait_for(
         'the nodes are made',
-        lambda: sum(len(fleet.running(engine.id)) for engine in two) == 2,
+        lambda: (
+            sum(len(fleet.running_actions(engine.id)) for engine in two) == 2
+        ),
     )
 
     engines.kill(*two)
@@ -289,7 +307,7 @@ def test_api_answers_without_engines_and_recovers(
     until = time.monotonic() + 3 * HEARTBEAT
     while time.monotonic() < until:
         for path in ('/v1/clusters', '/', '/v1', '/v1/pony'):
-            response = rest.ask('GET', path)
+            response = rest.request('GET', path)
             if path == '/v1/clusters':
                 assert response.status_code == 503
                 assert int(response.headers['Retry-After']) > 0
@@ -302,24 +320,26 @@ def test_api_answers_without_engines_and_recovers(
 
     wait_for(
         'the API serves again',
-        lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
+        lambda: rest.request('GET', '/v1/clusters').status_code == 200,
     )
-    rest.succeeded(action)
+    rest.wait_for_success(action)
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
     fleet.assert_tidy()
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
 def test_state_survives_a_restart_of_all_engines(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     first = engines.start()
     profile = rest.create_profile()
     cluster = rest.create_cluster(profile, 2)
     slow = engines.start(SLOW)
     engines.stop(first)
-    action = rest.act(cluster, 'scale_out', count=2)
-    wait_for('the nodes are made', lambda: len(fleet.running(slow.id)) == 2)
+    action = rest.start_action(cluster, 'scale_out', count=2)
+    wait_for(
+        'the nodes are made', lambda: len(fleet.running_actions(slow.id)) == 2
+    )
 
     # In order: it gives its work back, which nobody is there to take.
     engines.stop(slow)
@@ -328,17 +348,17 @@ def test_state_survives_a_restart_of_all_engines(
 
     wait_for(
         'the API serves again',
-        lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
+        lambda: rest.request('GET', '/v1/clusters').status_code == 200,
     )
-    rest.succeeded(action)
+    rest.wait_for_success(action)
     shown = rest.get(f'/v1/clusters/{cluster}')
     assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 4)
     fleet.assert_tidy()
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
 def test_requests_around_a_death_are_answered(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     doomed = engines.start()
     engines.start()
@@ -350,7 +370,9 @@ def test_requests_around_a_death_are_answered(
         nonlocal refused
         for _ in range(times):
             content = {'name': unique('c'), 'profile_id': profile}
-            response = rest.ask('POST', '/v1/clusters', {'cluster': content})
+            response = rest.request(
+                'POST', '/v1/clusters', {'cluster': content}
+            )
             if response.status_code == 202:
                 accepted.append(response.json()['cluster']['id'])
             else:
@@ -384,7 +406,7 @@ def _clusters_of(fleet: Deployment, profile: str) -> list[Any]:
 
 
 def test_engine_that_leaves_in_order_loses_no_request(
-    fleet: Deployment, engines: Engines, rest: Rest
+    fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     leaving = engines.start()
     engines.start()
@@ -398,7 +420,7 @@ def test_engine_that_leaves_in_order_loses_no_request(
         with fleet.rest() as client:
             while not last:
                 last = left.is_set()
-                made.append(client.begin_cluster(profile, 0)[0])
+                made.append(client.start_cluster(profile, 0)[0])
         return made
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from tests.functional.processes import PATIENCE
+from tests.functional.processes import TIMEOUT
 from vobjects.contract.registry import Contract
 from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
@@ -31,7 +31,7 @@ class Client:
         self.session = requests.Session()
         self.session.trust_env = False
 
-    def ask(
+    def request(
         self, method: str, path: str, version: str = '', json: object = None
     ) -> requests.Response:
         headers = {HEADER: f'inventory {version}'} if version else {}
@@ -40,13 +40,13 @@ class Client:
             self.url + path,
             headers=headers,
             json=json,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
         assert HEADER in answer.headers['Vary'].split(', ')
         assert answer.headers[HEADER].startswith('inventory 1.')
         return answer
 
-    def refused(
+    def expect_error(
         self,
         status: int,
         method: str,
@@ -54,7 +54,7 @@ class Client:
         version: str,
         json: object = None,
     ) -> str:
-        answer = self.ask(method, path, version, json)
+        answer = self.request(method, path, version, json)
         assert answer.status_code == status
         api_sig.assert_error_document(answer.json(), status)
         return str(answer.json()['errors'][0]['detail'])
@@ -82,7 +82,7 @@ def served(name: str) -> Iterator[Client]:
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
     with served(request.param) as found:
         thing = {'name': 'chair', 'colour': 'red'}
-        made = found.ask('POST', '/v1/things', '1.2', thing)
+        made = found.request('POST', '/v1/things', '1.2', thing)
         assert (made.status_code, made.json()) == (201, thing)
         yield found
 
@@ -108,7 +108,7 @@ def test_example_is_short_enough_to_be_read(name: str) -> None:
 def test_version_is_negotiated(
     client: Client, asked: str, served: str
 ) -> None:
-    answer = client.ask('GET', '/v1/things/chair', asked)
+    answer = client.request('GET', '/v1/things/chair', asked)
 
     assert answer.status_code == 200
     assert answer.headers[HEADER] == f'inventory {served}'
@@ -117,14 +117,14 @@ def test_version_is_negotiated(
 def test_version_out_of_range_is_refused_with_the_range(
     client: Client,
 ) -> None:
-    said = client.refused(406, 'GET', '/v1/things/chair', '1.11')
+    said = client.expect_error(406, 'GET', '/v1/things/chair', '1.11')
 
     assert "'1.0'" in said
     assert "'1.10'" in said
 
 
 def test_version_that_is_none_is_refused(client: Client) -> None:
-    client.refused(400, 'GET', '/v1/things/chair', '1.07')
+    client.expect_error(400, 'GET', '/v1/things/chair', '1.07')
 
 
 def test_method_of_one_name_is_another_from_its_version_on(
@@ -132,8 +132,8 @@ def test_method_of_one_name_is_another_from_its_version_on(
 ) -> None:
     thing = {'name': 'chair', 'colour': 'red'}
 
-    old = client.ask('GET', '/v1/things/chair', '1.8')
-    new = client.ask('GET', '/v1/things/chair', '1.9')
+    old = client.request('GET', '/v1/things/chair', '1.8')
+    new = client.request('GET', '/v1/things/chair', '1.9')
 
     assert (old.json(), new.json()) == (thing, {'thing': thing})
 
@@ -143,9 +143,9 @@ def test_body_is_held_against_the_schema_of_its_version(
 ) -> None:
     path, body = '/v1/things', {'name': 'table', 'colour': 'blue'}
 
-    early = client.refused(400, 'POST', path, '1.1', body)
-    plain = client.ask('POST', path, '1.1', {'name': 'table'})
-    wrong = client.refused(400, 'POST', path, '1.2', {'name': 7})
+    early = client.expect_error(400, 'POST', path, '1.1', body)
+    plain = client.request('POST', path, '1.1', {'name': 'table'})
+    wrong = client.expect_error(400, 'POST', path, '1.2', {'name': 7})
 
     assert "'colour' needs API version 1.2 or later" in early
     assert plain.json() == {'name': 'table', 'colour': ''}
@@ -156,7 +156,7 @@ def test_body_is_held_against_the_schema_of_its_version(
 def test_error_of_a_controller_is_a_document_at_its_version(
     client: Client, version: str
 ) -> None:
-    answer = client.ask('GET', '/v1/things/none', version)
+    answer = client.request('GET', '/v1/things/none', version)
 
     assert answer.status_code == 404
     api_sig.assert_error_document(answer.json(), 404)
@@ -167,12 +167,12 @@ def test_error_of_a_controller_is_a_document_at_its_version(
 def test_path_that_is_none_is_the_frameworks_to_refuse(
     client: Client,
 ) -> None:
-    assert client.ask('GET', '/v2', '1.10').status_code == 404
+    assert client.request('GET', '/v2', '1.10').status_code == 404
 
 
 def test_discovery_tells_the_range(client: Client) -> None:
-    root = client.ask('GET', '/')
-    version = client.ask('GET', '/v1', '9.9')
+    root = client.request('GET', '/')
+    version = client.request('GET', '/v1', '9.9')
 
     api_sig.assert_versions_document(root.json())
     api_sig.assert_version_document(version.json())
@@ -182,8 +182,8 @@ def test_discovery_tells_the_range(client: Client) -> None:
 
 
 def test_retired_version_says_what_follows(client: Client) -> None:
-    old = client.ask('GET', '/v1/things/chair')
-    new = client.ask('GET', '/v1/things/chair', '1.1')
+    old = client.request('GET', '/v1/things/chair')
+    new = client.request('GET', '/v1/things/chair', '1.1')
 
     assert old.headers['Deprecation'] == '@1767225600'
     assert old.links['successor-version']['title'] == 'inventory 1.9'
@@ -197,7 +197,7 @@ def read(*arguments: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     return done.returncode, done.stdout
@@ -231,7 +231,7 @@ def test_decorated_controllers_keep_their_contract() -> None:
             ('GET', '1.8', None, 200),
             ('GET', '1.9', None, 410),
         ]:
-            answer = client.ask(method, '/v1/boxes', version, json)
+            answer = client.request(method, '/v1/boxes', version, json)
             assert answer.status_code == status
             if status != 410:
                 promises.check(

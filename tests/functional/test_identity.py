@@ -20,11 +20,11 @@ from keystoneauth1.identity import v3
 from openstack import exceptions
 
 from api.routes import CLUSTER_ACTIONS
-from tests.functional import endpoints, harness, keystone
-from tests.functional.harness import Deployment
+from tests.functional import deployments, endpoints, keystone
+from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
-from tests.functional.processes import PATIENCE, wait_for
-from tests.functional.rest import NEWEST, SPEC, Rest, unique
+from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 
 pytestmark = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
@@ -52,8 +52,10 @@ def service(
 ) -> Iterator[Deployment]:
     """The service behind it, and in its catalogue."""
     directory = tmp_path_factory.mktemp('service')
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, directory, identity.settings()) as deployment:
+    platform = deployments.Platform('embedded', 'sqlite')
+    with deployments.deployed(
+        platform, directory, identity.settings()
+    ) as deployment:
         identity.add_endpoint(deployment.url)
         deployment.start_engines(1)
         deployment.start_api()
@@ -92,9 +94,9 @@ class As:
     def __init__(self, service: Deployment, identity: Keystone) -> None:
         self._service = service
         self._identity = identity
-        self.made: list[Rest] = []
+        self.made: list[RestClient] = []
 
-    def __call__(self, user: str, project: str | None = None) -> Rest:
+    def __call__(self, user: str, project: str | None = None) -> RestClient:
         """Return a client.
 
         :param project: by default that of the user's name
@@ -102,7 +104,7 @@ class As:
         project = project or user.partition('-')[0]
         return self.with_token(self._identity.token(user, project))
 
-    def with_token(self, token: str) -> Rest:
+    def with_token(self, token: str) -> RestClient:
         """Return a client that sends a token."""
         rest = self._service.rest()
         rest._session.headers['X-Auth-Token'] = token
@@ -134,7 +136,7 @@ def test_sdk_finds_the_service_in_the_catalogue(
             name=unique('c'), profile_id=profile.id, desired_capacity=1
         )
         clustering.wait_for_status(
-            cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=PATIENCE
+            cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=TIMEOUT
         )
         with pytest.raises(exceptions.ForbiddenException, match='services'):
             list(clustering.services())
@@ -172,7 +174,7 @@ def test_openstack_command_works_with_user_and_password(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -183,15 +185,17 @@ def test_stranger_learns_versions_and_where_to_get_a_token(
     service: Deployment, identity: Keystone, as_: As
 ) -> None:
     with service.rest() as nobody:
-        assert nobody.ask('GET', '/').status_code == 300
-        assert nobody.ask('GET', '/v1').status_code == 200
-        assert nobody.ask('GET', '/v1/').status_code == 200
-        answers = [nobody.ask('GET', '/v1/clusters')]
+        assert nobody.request('GET', '/').status_code == 300
+        assert nobody.request('GET', '/v1').status_code == 200
+        assert nobody.request('GET', '/v1/').status_code == 200
+        answers = [nobody.request('GET', '/v1/clusters')]
     for token in ('no-token', 'gAAAAABk' + 'A' * 200):
-        answers.append(as_.with_token(token).ask('GET', '/v1/clusters'))
+        answers.append(as_.with_token(token).request('GET', '/v1/clusters'))
     spoofing = {'X-User-Id': 'u', 'X-Project-Id': 'p', 'X-Roles': 'admin'}
     spoofing['X-Identity-Status'] = 'Confirmed'
-    answers.append(service.rest().ask('GET', '/v1/services', headers=spoofing))
+    answers.append(
+        service.rest().request('GET', '/v1/services', headers=spoofing)
+    )
     for answer in answers:
         assert answer.status_code == 401
         told = answer.headers['WWW-Authenticate']
@@ -220,12 +224,12 @@ def test_token_is_good_until_it_expires(identity: Keystone, as_: As) -> None:
     )
     rest = as_.with_token(identity.token_of(plugin))
 
-    status = rest.ask('GET', '/v1/clusters').status_code
+    status = rest.request('GET', '/v1/clusters').status_code
     late = datetime.datetime.now(datetime.UTC) > expires
     assert status == 200 or late
     wait_for(
         'the token expires, remembered though it is',
-        lambda: rest.ask('GET', '/v1/clusters').status_code == 401,
+        lambda: rest.request('GET', '/v1/clusters').status_code == 401,
     )
     as_('web-member').expect(200, 'GET', '/v1/clusters')
 
@@ -238,13 +242,15 @@ def test_roles_are_reader_member_and_admin(as_: As) -> None:
     for path in ('/v1/profiles', '/v1/clusters', '/v1/build-info'):
         for client in (reader, member, admin):
             client.expect(200, 'GET', path)
-    said = reader.refused(403, 'POST', '/v1/profiles', body)
+    said = reader.expect_error(403, 'POST', '/v1/profiles', body)
     assert 'profiles:create' in said
     for client in (member, admin):
         client.expect(201, 'POST', '/v1/profiles', body)
     for client in (reader, member):
-        client.refused(403, 'GET', '/v1/services')
-        said = client.refused(403, 'GET', '/v1/clusters?global_project=true')
+        client.expect_error(403, 'GET', '/v1/services')
+        said = client.expect_error(
+            403, 'GET', '/v1/clusters?global_project=true'
+        )
         assert 'global_project' in said
     admin.expect(200, 'GET', '/v1/services')
     admin.expect(200, 'GET', '/v1/clusters?global_project=true')
@@ -267,7 +273,7 @@ def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
             content = endpoints.required_of(route) | COMPLETE.get(name, {})
             body = endpoints.content_of(route, content)
         path = endpoints.path_of(route, identity)
-        answer = other.ask(route.method, path, body)
+        answer = other.request(route.method, path, body)
         if answer.status_code != 404 or identity not in answer.text:
             wrong.append((name, answer.status_code, answer.text))
     assert not wrong
@@ -283,10 +289,10 @@ def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
         assert path.rpartition('/')[2] in {one['id'] for one in listed}
         # An admin of that project is none of this one.
         if resource not in ('actions', 'events', 'nodes'):
-            admin.refused(404, 'DELETE', path)
+            admin.expect_error(404, 'DELETE', path)
 
 
-def _one_of_each(rest: Rest) -> dict[str, str]:
+def _one_of_each(rest: RestClient) -> dict[str, str]:
     """Return the paths of new resources, by what they are."""
     policy = rest.expect(
         201,
@@ -295,13 +301,13 @@ def _one_of_each(rest: Rest) -> dict[str, str]:
         {
             'policy': {
                 'name': unique('p'),
-                'spec': endpoints.OF_RESOURCE['policies', 'spec'],
+                'spec': endpoints.VALUES_BY_RESOURCE['policies', 'spec'],
             }
         },
     ).json()['policy']['id']
     profile = rest.create_profile()
-    cluster, action = rest.begin_cluster(profile, 1)
-    rest.succeeded(action)
+    cluster, action = rest.start_cluster(profile, 1)
+    rest.wait_for_success(action)
     (node,) = rest.get(f'/v1/clusters/{cluster}')['nodes']
     (event, *_) = rest.get(f'/v1/events?cluster_id={cluster}')
     receiver = _receiver(rest, cluster)
@@ -316,7 +322,7 @@ def _one_of_each(rest: Rest) -> dict[str, str]:
     }
 
 
-def _receiver(rest: Rest, cluster: str) -> dict[str, Any]:
+def _receiver(rest: RestClient, cluster: str) -> dict[str, Any]:
     """Return a new receiver that makes a cluster larger."""
     body = {
         'receiver': {
@@ -344,16 +350,16 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
     url = receiver['channel']['alarm_url']
 
     # Who calls has no token, and needs none.
-    answer = requests.post(url, timeout=PATIENCE)
+    answer = requests.post(url, timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
-    action = rest.succeeded(answer.json()['action'])
+    action = rest.wait_for_success(answer.json()['action'])
     assert action['user'] == identity.id_of('users', owner)
 
     identity.assign('DELETE', owner, 'web', 'member')
-    answer = requests.post(url, timeout=PATIENCE)
+    answer = requests.post(url, timeout=TIMEOUT)
     assert answer.status_code == 403, answer.text
     identity.assign('PUT', owner, 'web', 'member')
-    assert requests.post(url, timeout=PATIENCE).status_code in (202, 409)
+    assert requests.post(url, timeout=TIMEOUT).status_code in (202, 409)
 
     # Nobody reads in database, answers or logs what it is done with.
     (kept,) = _credentials_of(service, receiver['id'])
@@ -368,7 +374,9 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
 
     _receiver(rest, cluster)
     assert len(identity.trusts_of(owner)) == 1
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    rest.wait_for_success(
+        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+    )
     wait_for(
         'the trust of a receiver that went with its cluster is gone',
         lambda: identity.trusts_of(owner) == [],

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from tests.functional.endpoints import NOBODY
-from tests.functional.harness import Deployment
-from tests.functional.rest import SPEC, Rest, unique
+from tests.functional.deployments import Deployment
+from tests.functional.endpoints import MISSING_ID
+from tests.functional.rest import SPEC, RestClient, unique
 
 
 @pytest.fixture
-def cluster(rest: Rest, profile: str) -> Iterator[str]:
+def cluster(rest: RestClient, profile: str) -> Iterator[str]:
     """The id of a cluster of 1 to 3 nodes that has 2."""
     made = rest.create_cluster(profile, 2, min_size=1, max_size=3)
     yield made
-    rest.succeeded(rest.delete(f'/v1/clusters/{made}', {'force': True}))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{made}', {'force': True}))
 
 
 #: Content of a cluster, and what is said of it.
@@ -45,10 +45,14 @@ BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_cluster_that_cannot_be_is_refused(rest: Rest, profile: str) -> None:
+def test_cluster_that_cannot_be_is_refused(
+    rest: RestClient, profile: str
+) -> None:
     for content, reason in BAD_CLUSTERS:
         body = {'cluster': {'name': 'n', 'profile_id': profile, **content}}
-        assert reason in rest.refused(400, 'POST', '/v1/clusters', body), body
+        assert reason in rest.expect_error(
+            400, 'POST', '/v1/clusters', body
+        ), body
 
 
 #: Action, its content, and what is said of it.
@@ -116,16 +120,16 @@ BAD_ACTIONS: list[tuple[str, Any, str]] = [
 
 
 def test_action_that_cannot_be_is_refused_and_leaves_no_trace(
-    rest: Rest, cluster: str
+    rest: RestClient, cluster: str
 ) -> None:
     path = f'/v1/clusters/{cluster}/actions'
     before = rest.get(f'/v1/actions?target={cluster}')
 
     for name, content, reason in BAD_ACTIONS:
-        assert reason in rest.refused(400, 'POST', path, {name: content})
+        assert reason in rest.expect_error(400, 'POST', path, {name: content})
     several = {'check': {}, 'recover': {}}
-    assert 'one action' in rest.refused(400, 'POST', path, several)
-    assert 'one action' in rest.refused(400, 'POST', path, {})
+    assert 'one action' in rest.expect_error(400, 'POST', path, several)
+    assert 'one action' in rest.expect_error(400, 'POST', path, {})
 
     assert rest.get(f'/v1/actions?target={cluster}') == before
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
@@ -155,17 +159,19 @@ BAD_SPECS: list[tuple[Any, str]] = [
 
 
 def refuse_specs(
-    rest: Rest, status: int, specs: list[tuple[Any, str]]
+    rest: RestClient, status: int, specs: list[tuple[Any, str]]
 ) -> None:
     for spec, reason in specs:
         create = {'profile': {'name': 'n', 'spec': spec}}
-        assert reason in rest.refused(status, 'POST', '/v1/profiles', create)
+        assert reason in rest.expect_error(
+            status, 'POST', '/v1/profiles', create
+        )
         validate = {'profile': {'spec': spec}}
         path = '/v1/profiles/validate'
-        assert reason in rest.refused(status, 'POST', path, validate)
+        assert reason in rest.expect_error(status, 'POST', path, validate)
 
 
-def test_spec_that_does_not_fit_its_type_is_refused(rest: Rest) -> None:
+def test_spec_that_does_not_fit_its_type_is_refused(rest: RestClient) -> None:
     refuse_specs(rest, 400, BAD_SPECS)
 
 
@@ -178,51 +184,57 @@ TYPELESS_SPECS: list[tuple[Any, str]] = [
 ]
 
 
-def test_spec_of_no_type_is_not_found(rest: Rest) -> None:
+def test_spec_of_no_type_is_not_found(rest: RestClient) -> None:
     refuse_specs(rest, 404, TYPELESS_SPECS)
 
 
-def test_marker_of_nothing_is_refused(rest: Rest) -> None:
+def test_marker_of_nothing_is_refused(rest: RestClient) -> None:
     for what in ('profiles', 'clusters', 'nodes', 'actions'):
-        path = f'/v1/{what}?marker={NOBODY}'
-        assert NOBODY in rest.refused(400, 'GET', path)
+        path = f'/v1/{what}?marker={MISSING_ID}'
+        assert MISSING_ID in rest.expect_error(400, 'GET', path)
 
 
 def test_what_is_in_use_cannot_be_deleted(
-    rest: Rest, profile: str, cluster: str
+    rest: RestClient, profile: str, cluster: str
 ) -> None:
-    assert 'referenced' in rest.refused(
+    assert 'referenced' in rest.expect_error(
         409, 'DELETE', f'/v1/profiles/{profile}'
     )
 
 
-def test_name_of_several_is_refused(rest: Rest, profile: str) -> None:
+def test_name_of_several_is_refused(rest: RestClient, profile: str) -> None:
     name = unique('twin')
     twins = [
         rest.create_cluster(profile, 0, name=name),
         rest.create_cluster(profile, 0, name=name),
     ]
 
-    reason = rest.refused(400, 'GET', f'/v1/clusters/{name}')
+    reason = rest.expect_error(400, 'GET', f'/v1/clusters/{name}')
 
     assert name in reason
     for twin in twins:
-        rest.succeeded(rest.delete(f'/v1/clusters/{twin}'))
+        rest.wait_for_success(rest.delete(f'/v1/clusters/{twin}'))
 
 
 def test_node_of_no_cluster_or_profile_is_refused(
-    rest: Rest, profile: str
+    rest: RestClient, profile: str
 ) -> None:
     node = {'name': 'n', 'profile_id': profile, 'cluster_id': 'nobody'}
-    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
+    assert 'nobody' in rest.expect_error(
+        400, 'POST', '/v1/nodes', {'node': node}
+    )
     node = {'name': 'n', 'profile_id': 'nobody'}
-    assert 'nobody' in rest.refused(400, 'POST', '/v1/nodes', {'node': node})
-    assert 'nobody' in rest.refused(400, 'GET', '/v1/nodes?cluster_id=nobody')
+    assert 'nobody' in rest.expect_error(
+        400, 'POST', '/v1/nodes', {'node': node}
+    )
+    assert 'nobody' in rest.expect_error(
+        400, 'GET', '/v1/nodes?cluster_id=nobody'
+    )
 
 
 def test_service_is_well_after_all_that(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     rest.get(f'/v1/profiles/{profile}')
-    assert service.complaints() == []
+    assert service.logged_errors() == []
     assert service.locks() == []

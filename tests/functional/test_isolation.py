@@ -18,9 +18,9 @@ import pytest
 
 from api.policy import GLOBAL_PROJECT
 from api.routes import ROUTES, Route
-from tests.functional import endpoints, harness
-from tests.functional.harness import Deployment
-from tests.functional.rest import Rest, message, unique
+from tests.functional import deployments, endpoints
+from tests.functional.deployments import Deployment
+from tests.functional.rest import RestClient, error_message, unique
 
 OWNER, OTHER = 'ada', 'eve'
 
@@ -53,7 +53,7 @@ REFERRING = [
 
 
 # SQL is where databases differ: how they compare an id with other text.
-@pytest.fixture(scope='module', params=harness.KINDS[:2])
+@pytest.fixture(scope='module', params=deployments.PLATFORMS[:2])
 def service(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
@@ -76,7 +76,9 @@ def service(
         'oslo_middleware': {'http_basic_auth_user_file': users},
         'oslo_policy': {'policy_file': rules},
     }
-    with harness.deployed(request.param, directory, settings) as deployment:
+    with deployments.deployed(
+        request.param, directory, settings
+    ) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
@@ -96,13 +98,19 @@ class Tenant:
     :ivar ids: by kind
     """
 
-    def __init__(self, rest: Rest, name: str) -> None:
+    def __init__(self, rest: RestClient, name: str) -> None:
         self.rest = rest
         self.name = name
         self.ids: dict[str, str] = {}
         for kind, content in (
-            ('profiles', {'spec': endpoints.OF_RESOURCE['profiles', 'spec']}),
-            ('policies', {'spec': endpoints.OF_RESOURCE['policies', 'spec']}),
+            (
+                'profiles',
+                {'spec': endpoints.VALUES_BY_RESOURCE['profiles', 'spec']},
+            ),
+            (
+                'policies',
+                {'spec': endpoints.VALUES_BY_RESOURCE['policies', 'spec']},
+            ),
             ('clusters', {'profile_id': name, 'desired_capacity': 0}),
             ('nodes', {'profile_id': name, 'cluster_id': name}),
             (
@@ -116,15 +124,15 @@ class Tenant:
         ):
             key = kind.removesuffix('s').replace('policie', 'policy')
             body = {key: {'name': name, **content}}
-            answer = rest.ask('POST', f'/v1/{kind}', body)
+            answer = rest.request('POST', f'/v1/{kind}', body)
             assert answer.status_code in (201, 202), answer.text
             self.ids[kind] = answer.json()[key]['id']
             if answer.status_code == 202:
                 action = answer.headers['Location'].rpartition('/')[2]
-                rest.succeeded(action)
+                rest.wait_for_success(action)
                 self.ids['actions'] = action
-        attach = rest.act(name, 'policy_attach', policy_id=name)
-        rest.succeeded(attach)
+        attach = rest.start_action(name, 'policy_attach', policy_id=name)
+        rest.wait_for_success(attach)
         self.ids['events'] = rest.get('/v1/events')[0]['id']
 
     def has(self, text: str) -> bool:
@@ -161,7 +169,7 @@ def test_short_id_leads_nobody_to_what_is_anothers(
     owner, other = tenants
     for kind, identity in owner.ids.items():
         assert owner.rest.get(f'/v1/{kind}/{identity[:12]}')['id'] == identity
-        other.rest.refused(404, 'GET', f'/v1/{kind}/{identity[:12]}')
+        other.rest.expect_error(404, 'GET', f'/v1/{kind}/{identity[:12]}')
 
 
 @pytest.mark.parametrize('route', LISTS, ids=lambda route: route.path)
@@ -169,12 +177,14 @@ def test_no_query_of_a_list_shows_what_is_anothers(
     route: Route, tenants: tuple[Tenant, Tenant]
 ) -> None:
     owner, other = tenants
-    said = other.rest.refused(403, 'GET', f'{route.path}?global_project=true')
+    said = other.rest.expect_error(
+        403, 'GET', f'{route.path}?global_project=true'
+    )
     assert GLOBAL_PROJECT in said
     tried = 0
     for field in route.client_fields():
         for value in {*owner.ids.values(), OWNER, 'web'}:
-            answer = other.rest.ask('GET', f'{route.path}?{field}={value}')
+            answer = other.rest.request('GET', f'{route.path}?{field}={value}')
             # But for the value itself, which may be said back.
             text = answer.text.replace(value, '')
             assert not owner.has(text), f'{field}={value}: {text}'
@@ -205,10 +215,10 @@ def test_no_request_refers_to_what_is_anothers(
     path = endpoints.path_of(route, other.ids.get(resource, ''))
     before = owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}')
 
-    answer = other.rest.ask(route.method, path, body)
+    answer = other.rest.request(route.method, path, body)
 
     assert answer.status_code in (400, 404), answer.text
-    assert foreign in message(answer), 'refused for another reason'
+    assert foreign in error_message(answer), 'refused for another reason'
     assert owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}') == before
 
 
@@ -226,6 +236,6 @@ def test_server_of_anothers_node_is_not_adopted(
     node = owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}')
     given = {'identity': node['physical_id'], 'type': 'os.nova.server-1.0'}
     for path in ('adopt', 'adopt-preview'):
-        said = other.rest.refused(400, 'POST', f'/v1/nodes/{path}', given)
+        said = other.rest.expect_error(400, 'POST', f'/v1/nodes/{path}', given)
         assert not owner.has(said)
     assert owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}') == node

@@ -9,17 +9,22 @@ import signal
 
 import pytest
 
-from tests import sink
-from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests import webhook_server
+from tests.functional.deployments import (
+    PLATFORMS,
+    Deployment,
+    Platform,
+    deployed,
+)
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, unique
+from tests.functional.rest import RestClient, unique
 from vobjects.clustering import consts
 
 #: Seconds for which a node stays before anybody is told of it.
 GRACE = 1
 
 
-def attach_hook(rest: Rest, cluster: str, url: str) -> None:
+def attach_hook(rest: RestClient, cluster: str, url: str) -> None:
     """Give a cluster a deletion policy that tells a webhook."""
     spec = {
         'type': 'senlin.policy.deletion',
@@ -35,12 +40,14 @@ def attach_hook(rest: Rest, cluster: str, url: str) -> None:
     }
     body = {'policy': {'name': unique('policy'), 'spec': spec}}
     made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
-    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=made['id']))
+    rest.wait_for_success(
+        rest.start_action(cluster, 'policy_attach', policy_id=made['id'])
+    )
 
 
-@pytest.mark.parametrize('kind', KINDS[:2])
+@pytest.mark.parametrize('platform', PLATFORMS[:2])
 def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
-    kind: Kind, tmp_path: pathlib.Path
+    platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
         'fleet': {'heartbeat_interval': 3},
@@ -49,9 +56,9 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
         'hooks': {'forbidden_networks': ''},
     }
     with (
-        sink.served() as hook,
+        webhook_server.running() as hook,
         deployed(
-            kind, tmp_path, settings, allowed='AMQP|amqp|onnection'
+            platform, tmp_path, settings, allowed_errors='AMQP|amqp|onnection'
         ) as deployment,
     ):
         first = deployment.start_engine('first')
@@ -60,11 +67,11 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
             cluster = rest.create_cluster(rest.create_profile(), 4)
             attach_hook(rest, cluster, hook.url)
 
-            action = rest.act(cluster, 'scale_in', count=3)
+            action = rest.start_action(cluster, 'scale_in', count=3)
 
             # More nodes wait than there are workers.
-            wait_for('all are told of', lambda: len(hook.posted) == 3)
-            tokens = [told['lifecycle_action_token'] for told in hook.posted]
+            wait_for('all are told of', lambda: len(hook.bodies) == 3)
+            tokens = [body['lifecycle_action_token'] for body in hook.bodies]
             one, two, three = tokens
             for token in tokens:
                 wait_for(
@@ -76,30 +83,30 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
                 )
             body = {'complete_lifecycle': {'lifecycle_action_token': one}}
             path = f'/v1/clusters/{cluster}/actions'
-            assert rest.at('1.8').refused(404, 'POST', path, body)
-            assert rest.act(cluster, **_completing(one)) == one
-            rest.succeeded(one)
+            assert rest.at('1.8').expect_error(404, 'POST', path, body)
+            assert rest.start_action(cluster, **_completing(one)) == one
+            rest.wait_for_success(one)
 
             second = deployment.start_engine('second')
-            first.process.send(signal.SIGKILL)
+            first.process.send_signal(signal.SIGKILL)
             first.process.wait()
-            deployment.group.forget(first.process)
+            deployment.group.remove(first.process)
             wait_for(
                 'the death is noticed',
                 lambda: deployment.engine_ids() == {second.id},
             )
 
-            assert rest.act(cluster, **_completing(two)) == two
-            rest.succeeded(two)
+            assert rest.start_action(cluster, **_completing(two)) == two
+            rest.wait_for_success(two)
             shown = rest.get(f'/v1/clusters/{cluster}')
             assert len(shown['nodes']) == 2
-            assert rest.act(cluster, **_completing(three)) == three
-            rest.succeeded(action)
+            assert rest.start_action(cluster, **_completing(three)) == three
+            rest.wait_for_success(action)
             shown = rest.get(f'/v1/clusters/{cluster}')
             assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 1)
-            told = {one['node_id'] for one in hook.posted}
-            assert len(told) == len(hook.posted) == 3
-            assert not told & set(shown['nodes'])
+            removed = {body['node_id'] for body in hook.bodies}
+            assert len(removed) == len(hook.bodies) == 3
+            assert not removed & set(shown['nodes'])
             deployment.assert_tidy()
 
 
@@ -108,7 +115,7 @@ def _completing(token: str) -> dict[str, str]:
 
 
 def test_messages_in_a_queue_start_actions(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 0)
     body = {'receiver': {'name': unique('receiver'), 'type': 'message'}}
@@ -134,7 +141,7 @@ def test_messages_in_a_queue_start_actions(
     scaling = [a for a in started if a['action'] == 'CLUSTER_SCALE_OUT']
     assert len(scaling) == 2
     for action in scaling:
-        rest.succeeded(action['id'])
+        rest.wait_for_success(action['id'])
     assert len(rest.get(f'/v1/clusters/{cluster}')['nodes']) == 4
     rest.expect(204, 'DELETE', path)
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))

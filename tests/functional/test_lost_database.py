@@ -12,29 +12,29 @@ import pytest
 import sqlalchemy
 
 from tests import tcp_proxy
-from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import wait_for
 
 #: Seconds without a database.
 OUTAGE = 6
 
 #: Seconds after which a client gives up; the service must not let it.
-PATIENCE = 60
+TIMEOUT = 60
 
 SERVERS = [
-    Kind('embedded', 'postgresql').parameter(),
-    Kind('embedded', 'mysql').parameter(),
+    Platform('embedded', 'postgresql').parameter(),
+    Platform('embedded', 'mysql').parameter(),
 ]
 
 
 @pytest.fixture(params=SERVERS)
 def service(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path
-) -> Iterator[tuple[Deployment, tcp_proxy.Proxy]]:
+) -> Iterator[tuple[Deployment, tcp_proxy.TcpProxy]]:
     """A service whose engines reach the database through a proxy."""
     with deployed(request.param, tmp_path) as deployment:
         url = sqlalchemy.make_url(deployment.database_url)
-        with tcp_proxy.proxy(str(url.host), int(url.port or 0)) as proxy:
+        with tcp_proxy.running(str(url.host), int(url.port or 0)) as proxy:
             through = url.set(port=proxy.port)
             connection = through.render_as_string(hide_password=False)
             for number in (1, 2):
@@ -60,10 +60,10 @@ def lines_of(deployment: Deployment) -> Counter[str]:
 
 
 def test_lost_database_when_it_returns_then_nothing_was_lost(
-    service: tuple[Deployment, tcp_proxy.Proxy],
+    service: tuple[Deployment, tcp_proxy.TcpProxy],
 ) -> None:
     deployment, proxy = service
-    with deployment.rest(timeout=PATIENCE) as rest:
+    with deployment.rest(timeout=TIMEOUT) as rest:
         profile = rest.create_profile()
         before = lines_of(deployment)
         proxy.cut()
@@ -71,9 +71,9 @@ def test_lost_database_when_it_returns_then_nothing_was_lost(
         until = time.monotonic() + OUTAGE
         while time.monotonic() < until:
             for response in (
-                rest.ask('GET', '/v1/clusters'),
-                rest.ask('GET', f'/v1/profiles/{profile}'),
-                rest.ask(
+                rest.request('GET', '/v1/clusters'),
+                rest.request('GET', f'/v1/profiles/{profile}'),
+                rest.request(
                     'POST',
                     '/v1/clusters',
                     {'cluster': {'name': 'c', 'profile_id': profile}},
@@ -89,11 +89,11 @@ def test_lost_database_when_it_returns_then_nothing_was_lost(
             assert count < 20, f'{name} logged {count} lines'
         wait_for(
             'clusters can be read again',
-            lambda: rest.ask('GET', '/v1/clusters').status_code == 200,
+            lambda: rest.request('GET', '/v1/clusters').status_code == 200,
         )
         assert rest.get('/v1/clusters') == []
-        cluster, action = rest.begin_cluster(profile, 2)
-        rest.succeeded(action)
+        cluster, action = rest.start_cluster(profile, 2)
+        rest.wait_for_success(action)
         assert len(rest.get(f'/v1/nodes?cluster_id={cluster}')) == 2
     for _, path in deployment.group.logs():
         text = path.read_text()

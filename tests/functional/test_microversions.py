@@ -9,14 +9,20 @@ from typing import Any
 
 import pytest
 
-from tests.functional.harness import (
+from tests.functional.deployments import (
     Deployment,
-    Kind,
+    Platform,
     deployed,
-    of_the_api,
+    embedded_sqlite_only,
 )
 from tests.functional.processes import wait_for
-from tests.functional.rest import HEADER, Rest, message, started, unique
+from tests.functional.rest import (
+    HEADER,
+    RestClient,
+    action_id_of,
+    error_message,
+    unique,
+)
 from vobjects.testing import api_sig
 
 #: None: no header at all.
@@ -35,7 +41,7 @@ def served(version: str | None) -> tuple[int, int]:
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_cluster_of_three_lives_its_life_at_any_version(
-    rest: Rest, version: str | None
+    rest: RestClient, version: str | None
 ) -> None:
     at = served(version)
     asked = rest.at(version)
@@ -56,7 +62,7 @@ def test_cluster_of_three_lives_its_life_at_any_version(
     assert response.headers[HEADER] == f'clustering {at[0]}.{at[1]}'
     cluster = response.json()['cluster']
     path = f'/v1/clusters/{cluster["id"]}'
-    action = asked.succeeded(started(response))
+    action = asked.wait_for_success(action_id_of(response))
     assert ('cluster_id' in action) == (at >= (1, 14))
 
     shown = asked.get(path)
@@ -69,18 +75,18 @@ def test_cluster_of_three_lives_its_life_at_any_version(
     for node in (*nodes, asked.get(f'/v1/nodes/{nodes[0]["id"]}')):
         assert ('tainted' in node) == (at >= (1, 13))
 
-    resized = asked.act(
+    resized = asked.start_action(
         cluster['id'], 'resize', adjustment_type='EXACT_CAPACITY', number=1
     )
-    asked.succeeded(resized)
+    asked.wait_for_success(resized)
     assert len(asked.get(path)['nodes']) == 1
     actions = asked.get(f'/v1/actions?target={cluster["id"]}&sort=created_at')
     assert [a['action'] for a in actions] == [
         'CLUSTER_CREATE',
         'CLUSTER_RESIZE',
     ]
-    asked.succeeded(asked.delete(path))
-    asked.gone(path)
+    asked.wait_for_success(asked.delete(path))
+    asked.assert_missing(path)
     asked.expect(204, 'DELETE', f'/v1/profiles/{profile}')
 
 
@@ -104,12 +110,12 @@ NEW_FIELDS: list[tuple[str, str, str, str, Any]] = [
 
 
 @pytest.fixture(scope='module')
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestClient]:
     """A service that accepts nothing before its version."""
     directory = tmp_path_factory.mktemp('strict')
     settings = {'api': {'strict_versions': True}}
-    kind = Kind('embedded', 'sqlite')
-    with deployed(kind, directory, settings) as deployment:
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, directory, settings) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         with deployment.rest() as rest:
@@ -135,8 +141,8 @@ def _before(version: str) -> str:
     ('since', 'method', 'path', 'place', 'value'), NEW_FIELDS
 )
 def test_new_field_is_refused_before_its_version_only_if_that_is_strict(
-    rest: Rest,
-    strict: Rest,
+    rest: RestClient,
+    strict: RestClient,
     since: str,
     method: str,
     path: str,
@@ -148,16 +154,16 @@ def test_new_field_is_refused_before_its_version_only_if_that_is_strict(
     if method == 'PATCH' and 'name' in body.get('cluster', {}):
         del body['cluster']['name'], body['cluster']['profile_id']
 
-    early = strict.at(_before(since)).refused(400, method, path, body)
+    early = strict.at(_before(since)).expect_error(400, method, path, body)
     assert f"'{field}'" in early or f'.{field}' in early
     assert f'API version {since}' in early
     assert _before(since) in early
 
     # Else the field is not what is wrong.
     for asked in (strict.at(since), rest.at('1.0')):
-        response = asked.ask(method, path, body)
+        response = asked.request(method, path, body)
         assert response.status_code in (400, 404)
-        assert 'API version' not in message(response)
+        assert 'API version' not in error_message(response)
 
 
 @pytest.mark.parametrize(
@@ -191,19 +197,19 @@ def test_new_field_is_refused_before_its_version_only_if_that_is_strict(
     ],
 )
 def test_method_is_not_there_before_its_version(
-    rest: Rest, since: str, method: str, path: str, body: Any
+    rest: RestClient, since: str, method: str, path: str, body: Any
 ) -> None:
-    early = rest.at(_before(since)).refused(404, method, path, body)
+    early = rest.at(_before(since)).expect_error(404, method, path, body)
     assert since in early
 
-    late = rest.at(since).ask(method, path, body)
+    late = rest.at(since).request(method, path, body)
     assert late.status_code in (200, 400, 404)
     if late.status_code != 200:
-        assert since not in message(late)
+        assert since not in error_message(late)
 
 
 def test_filter_by_cluster_filters_at_any_version(
-    rest: Rest, profile: str
+    rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 1)
     path = f'/v1/actions?cluster_id={cluster}'
@@ -218,10 +224,12 @@ def test_filter_by_cluster_filters_at_any_version(
         'CLUSTER_CREATE',
         'NODE_CREATE',
     }
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
-def test_profile_types_part_name_and_version_since_1_5(rest: Rest) -> None:
+def test_profile_types_part_name_and_version_since_1_5(
+    rest: RestClient,
+) -> None:
     *_, old = rest.at('1.4').get('/v1/profile-types')
     *_, new = rest.at('1.5').get('/v1/profile-types')
 
@@ -234,25 +242,25 @@ def test_profile_types_part_name_and_version_since_1_5(rest: Rest) -> None:
 
 
 def test_node_is_tainted_at_1_13_and_not_shown_so_at_1_12(
-    rest: Rest, profile: str
+    rest: RestClient, profile: str
 ) -> None:
     body = {'node': {'name': unique('node'), 'profile_id': profile}}
     response = rest.expect(202, 'POST', '/v1/nodes', body)
     path = f'/v1/nodes/{response.json()["node"]["id"]}'
-    rest.succeeded(started(response))
+    rest.wait_for_success(action_id_of(response))
 
     changed = rest.expect(202, 'PATCH', path, {'node': {'tainted': True}})
-    rest.succeeded(started(changed))
+    rest.wait_for_success(action_id_of(changed))
 
     assert rest.at('1.13').get(path)['tainted'] is True
     assert 'tainted' not in rest.at('1.12').get(path)
-    rest.succeeded(rest.delete(path, {'force': True}))
+    rest.wait_for_success(rest.delete(path, {'force': True}))
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('version', ['1.15', '1.99', '2.0', '9.9'])
 def test_unsupported_version_is_not_acceptable(
-    rest: Rest, version: str
+    rest: RestClient, version: str
 ) -> None:
     response = rest.at(version).expect(406, 'GET', '/v1/clusters')
 
@@ -262,7 +270,7 @@ def test_unsupported_version_is_not_acceptable(
     assert response.headers[HEADER] == f'clustering {version}'
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize(
     'header',
     [
@@ -279,15 +287,17 @@ def test_unsupported_version_is_not_acceptable(
         'clustering 1.7, clustering 1.8',
     ],
 )
-def test_malformed_version_is_a_bad_request(rest: Rest, header: str) -> None:
-    response = rest.ask('GET', '/v1/clusters', headers={HEADER: header})
+def test_malformed_version_is_a_bad_request(
+    rest: RestClient, header: str
+) -> None:
+    response = rest.request('GET', '/v1/clusters', headers={HEADER: header})
 
     assert response.status_code == 400
     assert 'microversion-malformed' in response.json()['errors'][0]['code']
     assert response.headers[HEADER] == 'clustering 1.0'
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize(
     ('header', 'version'),
     [
@@ -300,22 +310,22 @@ def test_malformed_version_is_a_bad_request(rest: Rest, header: str) -> None:
     ],
 )
 def test_version_of_this_service_counts_among_others(
-    rest: Rest, header: str, version: str
+    rest: RestClient, header: str, version: str
 ) -> None:
-    response = rest.ask('GET', '/v1/clusters', headers={HEADER: header})
+    response = rest.request('GET', '/v1/clusters', headers={HEADER: header})
 
     assert response.status_code == 200
     assert response.headers[HEADER] == f'clustering {version}'
 
 
-@of_the_api
-def test_discovery_needs_no_version_and_promises_all(rest: Rest) -> None:
+@embedded_sqlite_only
+def test_discovery_needs_no_version_and_promises_all(rest: RestClient) -> None:
     for version in (None, '1.14', '1.99', 'pony'):
-        root = rest.at(version).ask('GET', '/')
+        root = rest.at(version).request('GET', '/')
         api_sig.assert_versions_document(root.json())
         (found,) = root.json()['versions']
         assert (found['min_version'], found['max_version']) == ('1.0', '1.14')
-        major = rest.at(version).ask('GET', '/v1')
+        major = rest.at(version).request('GET', '/v1')
         assert major.status_code == 200
         api_sig.assert_version_document(major.json())
         assert major.json()['version'] == found
@@ -331,13 +341,13 @@ def test_senlin_status_for_missing_method_can_be_configured(
             'public_endpoint': 'https://cloud.example.com/clustering/',
         }
     }
-    kind = Kind('embedded', 'sqlite')
-    with deployed(kind, tmp_path, settings) as deployment:
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, tmp_path, settings) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         with deployment.rest('1.6') as rest:
             response = rest.expect(400, 'GET', '/v1/services')
-            document = rest.ask('GET', '/v1').json()
+            document = rest.request('GET', '/v1').json()
 
     assert response.json()['error']['message'] == (
         "API version '1.6' is not supported on this method."
@@ -354,12 +364,12 @@ def test_links_follow_a_proxy_that_is_believed(
         'api': {'allowed_hosts': 'cloud.example.com'},
         'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
     }
-    kind = Kind('embedded', 'sqlite')
-    with deployed(kind, tmp_path, settings) as deployment:
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, tmp_path, settings) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         with deployment.rest() as rest:
-            response = rest.ask(
+            response = rest.request(
                 'GET',
                 '/',
                 headers={
@@ -375,7 +385,7 @@ def test_links_follow_a_proxy_that_is_believed(
 
 
 def test_service_list_shows_both_engines(
-    service: Deployment, rest: Rest
+    service: Deployment, rest: RestClient
 ) -> None:
     def look() -> bool:
         services = rest.get('/v1/services')

@@ -13,10 +13,10 @@ from oslo_config import cfg
 from oslo_messaging import opts
 
 from tests import cloud as fake
-from tests.functional import brokers, harness
-from tests.functional.harness import Deployment
+from tests.functional import brokers, deployments
+from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, unique
+from tests.functional.rest import RestClient, unique
 
 pytestmark = pytest.mark.rabbit
 
@@ -98,8 +98,8 @@ def service(
         },
     }
     directory = tmp_path_factory.mktemp('service')
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, directory, settings) as deployment:
+    platform = deployments.Platform('embedded', 'sqlite')
+    with deployments.deployed(platform, directory, settings) as deployment:
         deployment.start_engines(2)
         deployment.start_api()
 
@@ -118,7 +118,7 @@ def nova(service: Deployment, bus: str) -> Iterator[Nova]:
     found.close()
 
 
-def health_policy(rest: Rest) -> str:
+def health_policy(rest: RestClient) -> str:
     spec = {
         'type': 'senlin.policy.health',
         'version': '1.2',
@@ -137,7 +137,7 @@ def health_policy(rest: Rest) -> str:
     return str(response.json()['policy']['id'])
 
 
-def servers_of(rest: Rest, cluster: str) -> dict[str, str]:
+def servers_of(rest: RestClient, cluster: str) -> dict[str, str]:
     """Return the nodes of a cluster by their servers."""
     nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
     return {node['physical_id']: node['id'] for node in nodes}
@@ -149,8 +149,10 @@ def test_node_whose_server_is_told_to_have_failed_is_recovered(
     with service.rest() as rest:
         profile = rest.create_profile()
         ours, others = (rest.create_cluster(profile, 2) for _ in range(2))
-        rest.succeeded(
-            rest.act(ours, 'policy_attach', policy_id=health_policy(rest))
+        rest.wait_for_success(
+            rest.start_action(
+                ours, 'policy_attach', policy_id=health_policy(rest)
+            )
         )
         server, well = servers_of(rest, ours)
         with cloud.lock:
@@ -206,5 +208,5 @@ def test_node_whose_server_is_told_to_have_failed_is_recovered(
             lambda: rest.get(f'/v1/nodes/{node}')['status'] == 'ERROR',
         )
         for cluster in (ours, others):
-            rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+            rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
         assert cloud.leftovers() == {}

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from api.contract import contract
-from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.rest import HEADER, SPEC
 from vobjects.contract import openapi
 from vobjects.versions import Version
@@ -51,8 +51,8 @@ def deployment(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Deployment]:
     directory = tmp_path_factory.mktemp('openapi')
-    kind = Kind('embedded', 'sqlite')
-    with deployed(kind, directory, SETTINGS) as made:
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, directory, SETTINGS) as made:
         made.start_engines(1)
         made.start_api()
         yield made

@@ -11,10 +11,10 @@ import pytest
 
 from tests import cloud as fake
 from tests.cloud import docker
-from tests.functional import harness
-from tests.functional.rest import Rest, started, unique
+from tests.functional import deployments
+from tests.functional.rest import RestClient, action_id_of, unique
 
-KIND = harness.Kind('embedded', 'sqlite')
+KIND = deployments.Platform('embedded', 'sqlite')
 
 
 @pytest.fixture(scope='module')
@@ -26,7 +26,7 @@ def cloud() -> Iterator[fake.Cloud]:
 @pytest.fixture(scope='module')
 def rest(
     cloud: fake.Cloud, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rest]:
+) -> Iterator[RestClient]:
     """A client of a service whose nodes are in the cloud."""
     settings = {
         'engine': {'provider': 'openstack'},
@@ -40,7 +40,7 @@ def rest(
         'provider_docker': {'forbidden_networks': ''},
     }
     directory = tmp_path_factory.mktemp('openstack')
-    with harness.deployed(KIND, directory, settings) as deployment:
+    with deployments.deployed(KIND, directory, settings) as deployment:
         deployment.start_engines(2)
         deployment.start_api()
         with deployment.rest() as client:
@@ -48,14 +48,14 @@ def rest(
         assert deployment.locks() == []
 
 
-def profile(rest: Rest, type_: str, **properties: Any) -> str:
+def profile(rest: RestClient, type_: str, **properties: Any) -> str:
     spec = {'type': type_, 'version': '1.0', 'properties': properties}
     body = {'profile': {'name': unique('profile'), 'spec': spec}}
     response = rest.expect(201, 'POST', '/v1/profiles', body)
     return str(response.json()['profile']['id'])
 
 
-def server_profile(rest: Rest, flavor: str) -> str:
+def server_profile(rest: RestClient, flavor: str) -> str:
     networks = [{'network': 'private', 'floating_network': 'public'}]
     return profile(
         rest,
@@ -67,7 +67,7 @@ def server_profile(rest: Rest, flavor: str) -> str:
     )
 
 
-def balancing_policy(rest: Rest) -> str:
+def balancing_policy(rest: RestClient) -> str:
     spec = {
         'type': 'senlin.policy.loadbalance',
         'version': '1.3',
@@ -83,14 +83,14 @@ def balancing_policy(rest: Rest) -> str:
     return str(response.json()['policy']['id'])
 
 
-def updated(rest: Rest, cluster: str, profile_id: str) -> None:
+def updated(rest: RestClient, cluster: str, profile_id: str) -> None:
     body = {'cluster': {'profile_id': profile_id}}
     path = f'/v1/clusters/{cluster}'
-    rest.succeeded(started(rest.expect(202, 'PATCH', path, body)))
+    rest.wait_for_success(action_id_of(rest.expect(202, 'PATCH', path, body)))
 
 
 def test_cluster_of_servers_lives_in_the_cloud(
-    rest: Rest, cloud: fake.Cloud
+    rest: RestClient, cloud: fake.Cloud
 ) -> None:
     small, big = server_profile(rest, 'm1.small'), server_profile(rest, '2')
     cluster = rest.create_cluster(small, 3)
@@ -111,26 +111,32 @@ def test_cluster_of_servers_lives_in_the_cloud(
     assert len(cloud.ports) == len(cloud.floating_ips) == 3
 
     policy = balancing_policy(rest)
-    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=policy))
-    rest.succeeded(
-        rest.act(cluster, 'resize', adjustment_type='EXACT_CAPACITY', number=4)
+    rest.wait_for_success(
+        rest.start_action(cluster, 'policy_attach', policy_id=policy)
+    )
+    rest.wait_for_success(
+        rest.start_action(
+            cluster, 'resize', adjustment_type='EXACT_CAPACITY', number=4
+        )
     )
     assert len(cloud.servers) == len(cloud.ports) == 4
     members = cloud.balancing['members'].values()
     assert {one['address'] for one in members} == {
         port['fixed_ips'][0]['ip_address'] for port in cloud.ports.values()
     }
-    rest.succeeded(rest.act(cluster, 'policy_detach', policy_id=policy))
+    rest.wait_for_success(
+        rest.start_action(cluster, 'policy_detach', policy_id=policy)
+    )
     assert not any(cloud.balancing.values())
 
     killed = nodes[1]['physical_id']
     with cloud.lock:
         del cloud.servers[killed]
-    rest.succeeded(rest.act(cluster, 'check'))
+    rest.wait_for_success(rest.start_action(cluster, 'check'))
     sick = rest.get(f'/v1/nodes/{nodes[1]["id"]}')
     assert sick['status'] == 'ERROR'
     assert f'server {killed} is gone' in sick['status_reason']
-    rest.succeeded(rest.act(cluster, 'recover'))
+    rest.wait_for_success(rest.start_action(cluster, 'recover'))
     well = rest.get(f'/v1/nodes/{nodes[1]["id"]}')
     assert well['status'] == 'ACTIVE'
     assert well['physical_id'] in cloud.servers
@@ -142,20 +148,20 @@ def test_cluster_of_servers_lives_in_the_cloud(
     assert {one['status'] for one in cloud.servers.values()} == {'ACTIVE'}
 
     cloud.fail('POST', '/compute/v2.1/servers$', 403, 'Quota exceeded')
-    action = rest.act(cluster, 'scale_out')
-    assert rest.ended(action)['status'] == 'FAILED'
+    action = rest.start_action(cluster, 'scale_out')
+    assert rest.wait_for_end(action)['status'] == 'FAILED'
     failed = rest.get(f'/v1/nodes?cluster_id={cluster}&status=ERROR')
     assert len(failed) == 1
     assert '403: Quota exceeded' in failed[0]['status_reason']
     cloud.faults.clear()
 
-    rest.succeeded(rest.delete(path))
-    rest.gone(path)
+    rest.wait_for_success(rest.delete(path))
+    rest.assert_missing(path)
     assert cloud.leftovers() == {}
 
 
 def test_cluster_of_stacks_lives_in_the_cloud(
-    rest: Rest, cloud: fake.Cloud
+    rest: RestClient, cloud: fake.Cloud
 ) -> None:
     template = {
         'heat_template_version': '2018-08-31',
@@ -179,11 +185,11 @@ def test_cluster_of_stacks_lives_in_the_cloud(
         broken = cloud.stacks[nodes[0]['physical_id']]
         broken['template'] = {'fails': ['CHECK']}
         del cloud.stacks[nodes[1]['physical_id']]
-    rest.succeeded(rest.act(cluster, 'check'))
+    rest.wait_for_success(rest.start_action(cluster, 'check'))
     first, second = (rest.get(f'/v1/nodes/{node["id"]}') for node in nodes)
     assert 'CHECK_FAILED: Resource failed' in first['status_reason']
     assert 'is gone' in second['status_reason']
-    rest.succeeded(rest.act(cluster, 'recover'))
+    rest.wait_for_success(rest.start_action(cluster, 'recover'))
     assert rest.get(path)['status'] == 'ACTIVE'
     assert len(cloud.stacks) == 2
 
@@ -200,10 +206,10 @@ def test_cluster_of_stacks_lives_in_the_cloud(
         assert [one['Status'] for one in statuses] == ['running'] * 2
         hosts = [rest.get(f'/v1/nodes/{node["id"]}') for node in nodes]
         assert [len(host['dependents']['nodes']) for host in hosts] == [1, 1]
-        rest.refused(409, 'DELETE', path)
-        rest.succeeded(rest.delete(f'/v1/clusters/{containers}'))
+        rest.expect_error(409, 'DELETE', path)
+        rest.wait_for_success(rest.delete(f'/v1/clusters/{containers}'))
         assert daemon.containers == {}
         rest.expect(204, 'DELETE', f'/v1/profiles/{boxes}')
 
-    rest.succeeded(rest.delete(path))
+    rest.wait_for_success(rest.delete(path))
     assert cloud.leftovers() == {}

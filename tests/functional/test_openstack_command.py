@@ -14,9 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.functional import cloud
-from tests.functional.harness import Deployment, of_the_api
-from tests.functional.osc import COMMANDS, Osc
+from tests.functional.deployments import Deployment, embedded_sqlite_only
+from tests.functional.openstack_command import COMMANDS, Osc
 from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC, unique
 
@@ -43,7 +42,7 @@ def osc(service: Deployment, tmp_path: pathlib.Path) -> Iterator[Osc]:
         yield made
 
 
-@of_the_api
+@embedded_sqlite_only
 def test_every_command_does_what_it_says(
     osc: Osc, service: Deployment
 ) -> None:
@@ -235,7 +234,7 @@ def _node(osc: Osc, profile: str) -> None:
 
 
 def _adoption(osc: Osc, service: Deployment) -> None:
-    server = cloud.stray_server(service)
+    server = service.create_unmanaged_server()
     given = ('--identity', server, '--type', 'os.nova.server-1.0')
     osc('node', 'adopt', *given, '--preview', says='m1.small')
     name = unique('osc')

@@ -23,11 +23,15 @@ from typing import Any
 import pytest
 import requests
 
-from tests.functional import harness
-from tests.functional.processes import PATIENCE, Process, wait_for
+from tests.functional import deployments
+from tests.functional.processes import (
+    EXEC_SCRIPT,
+    TIMEOUT,
+    Process,
+    wait_for,
+)
 
 UNITS = pathlib.Path(__file__).parents[2] / 'etc' / 'systemd'
-CONFINED = pathlib.Path(__file__).with_name('confined.py')
 
 
 @contextlib.contextmanager
@@ -40,7 +44,7 @@ def systemd() -> Iterator[socket.socket]:
 
 
 def start(
-    deployment: harness.Deployment, unit: str, listening: socket.socket
+    deployment: deployments.Deployment, unit: str, listening: socket.socket
 ) -> Process:
     """Return the process of a unit, which has said that it is ready."""
     text = (UNITS / unit).read_text()
@@ -58,13 +62,13 @@ def start(
         command,
         shutil.which('env') or '',
         f'NOTIFY_SOCKET={name}',
-        *(sys.executable, '-I', '-S', str(CONFINED)),
+        *(sys.executable, '-I', '-S', str(EXEC_SCRIPT), '--sandbox'),
         *deployment.command(command, *more),
-        ends=command == 'engine',
+        stop_order=command == 'engine',
     )
 
     def told() -> bytes:
-        deployment.group.check_alive()
+        deployment.group.assert_alive()
         with contextlib.suppress(TimeoutError):
             return listening.recv(512)
         return b''
@@ -82,7 +86,7 @@ def lines(process: Process) -> list[dict[str, Any]]:
 
 def numbers(url: str) -> dict[str, float]:
     """Return what Prometheus reads: series and value."""
-    answer = requests.get(url, timeout=PATIENCE)
+    answer = requests.get(url, timeout=TIMEOUT)
     assert answer.status_code == 200
     found = {}
     for line in answer.text.splitlines():
@@ -102,22 +106,22 @@ def metrics_of(engine: Process) -> dict[str, float]:
     return numbers(told)
 
 
-def unfinished(deployment: harness.Deployment) -> list[Any]:
+def unfinished(deployment: deployments.Deployment) -> list[Any]:
     return deployment.rows('SELECT id FROM actions WHERE end_time IS NULL')
 
 
-def healthcheck(deployment: harness.Deployment) -> tuple[int, str]:
-    answer = requests.get(f'{deployment.url}/healthcheck', timeout=PATIENCE)
+def healthcheck(deployment: deployments.Deployment) -> tuple[int, str]:
+    answer = requests.get(f'{deployment.url}/healthcheck', timeout=TIMEOUT)
     return answer.status_code, answer.text
 
 
-def limited(deployment: harness.Deployment, profile: str) -> list[str]:
+def limited(deployment: deployments.Deployment, profile: str) -> list[str]:
     """Create clusters at the same time; return why those are refused."""
     content = {'name': 'c', 'profile_id': profile}
 
     def create(_: int) -> str:
         with deployment.rest() as rest:
-            answer = rest.ask('POST', '/v1/clusters', {'cluster': content})
+            answer = rest.request('POST', '/v1/clusters', {'cluster': content})
         if answer.status_code == 202:
             return ''
         assert answer.status_code == 403, answer.text
@@ -127,10 +131,12 @@ def limited(deployment: harness.Deployment, profile: str) -> list[str]:
         return [why for why in threads.map(create, range(8)) if why]
 
 
-@pytest.fixture(params=[harness.Kind('embedded', 'postgresql').parameter()])
+@pytest.fixture(
+    params=[deployments.Platform('embedded', 'postgresql').parameter()]
+)
 def deployment(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path
-) -> Iterator[harness.Deployment]:
+) -> Iterator[deployments.Deployment]:
     """A database, and nobody yet who uses it."""
     settings = {
         'DEFAULT': {'use_json': 'true'},
@@ -142,12 +148,12 @@ def deployment(
         },
         'fleet': {'call_timeout': 30},
     }
-    with harness.deployed(request.param, tmp_path, settings) as found:
+    with deployments.deployed(request.param, tmp_path, settings) as found:
         yield found
 
 
 def test_operators_see_what_the_service_does(
-    deployment: harness.Deployment,
+    deployment: deployments.Deployment,
 ) -> None:
     assert 'up to date' in deployment.run('db', 'check')
     with systemd() as listening:
@@ -159,8 +165,8 @@ def test_operators_see_what_the_service_does(
 
     with deployment.rest() as rest:
         profile = rest.create_profile()
-        cluster, action = rest.begin_cluster(profile, 2)
-        rest.succeeded(action)
+        cluster, action = rest.start_cluster(profile, 2)
+        rest.wait_for_success(action)
         (row,) = deployment.rows(
             'SELECT request_id FROM actions WHERE id = :id', id=action
         )
@@ -219,7 +225,7 @@ def test_operators_see_what_the_service_does(
         assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
 
     assert engine.stop() == 0
-    deployment.group.forget(engine)
+    deployment.group.remove(engine)
     wait_for('ill', lambda: healthcheck(deployment)[0] == 503)
     assert not [
         line

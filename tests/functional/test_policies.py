@@ -15,16 +15,21 @@ from typing import Any
 
 import pytest
 
-from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.deployments import (
+    PLATFORMS,
+    Deployment,
+    Platform,
+    deployed,
+)
 from tests.functional.processes import wait_for
-from tests.functional.rest import SPEC, Rest, unique
+from tests.functional.rest import SPEC, RestClient, unique
 
 #: What processes say when others die.
-SAYS = r'AMQP|amqp|onnection'
+ALLOWED_ERRORS = r'AMQP|amqp|onnection'
 
 
 def attach(
-    rest: Rest,
+    rest: RestClient,
     cluster: str,
     kind: str,
     version: str = '1.0',
@@ -38,7 +43,9 @@ def attach(
     }
     body = {'policy': {'name': unique('policy'), 'spec': spec}}
     made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
-    rest.succeeded(rest.act(cluster, 'policy_attach', policy_id=made['id']))
+    rest.wait_for_success(
+        rest.start_action(cluster, 'policy_attach', policy_id=made['id'])
+    )
     return str(made['id'])
 
 
@@ -82,7 +89,7 @@ def served() -> Iterator[Site]:
 
 
 def cared_for(
-    rest: Rest, profile: str, mode: dict[str, Any], operation: str
+    rest: RestClient, profile: str, mode: dict[str, Any], operation: str
 ) -> str:
     """Return a cluster of 2 with a health policy."""
     cluster = rest.create_cluster(profile, 2)
@@ -101,19 +108,21 @@ def cared_for(
     return cluster
 
 
-def first_node(rest: Rest, cluster: str) -> Any:
+def first_node(rest: RestClient, cluster: str) -> Any:
     node = rest.get(f'/v1/clusters/{cluster}')['nodes'][0]
     return rest.get(f'/v1/nodes/{node}')
 
 
-def stop(rest: Rest, node: str) -> None:
+def stop(rest: RestClient, node: str) -> None:
     """Have a node's server stop, as if it had failed."""
     path = f'/v1/nodes/{node}/ops'
     answer = rest.expect(202, 'POST', path, {'stop': {}})
-    rest.succeeded(answer.json()['action'])
+    rest.wait_for_success(answer.json()['action'])
 
 
-def wait_until_recovered(rest: Rest, node: str, *, times: int = 1) -> None:
+def wait_until_recovered(
+    rest: RestClient, node: str, *, times: int = 1
+) -> None:
     """Wait until a node has been recovered because of its policy."""
 
     def looks() -> bool:
@@ -124,9 +133,9 @@ def wait_until_recovered(rest: Rest, node: str, *, times: int = 1) -> None:
     wait_for(f'node {node} was recovered', looks)
 
 
-@pytest.mark.parametrize('kind', KINDS[:2])
+@pytest.mark.parametrize('platform', PLATFORMS[:2])
 def test_batches_and_health_go_on_though_their_engine_is_killed(
-    kind: Kind, tmp_path: pathlib.Path
+    platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
         'fleet': {'heartbeat_interval': 3},
@@ -139,7 +148,9 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
     }
     with (
         served() as site,
-        deployed(kind, tmp_path, settings, allowed=SAYS) as deployment,
+        deployed(
+            platform, tmp_path, settings, allowed_errors=ALLOWED_ERRORS
+        ) as deployment,
         deployment.rest() as rest,
     ):
         first = deployment.start_engine('first')
@@ -181,15 +192,15 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
             ).startswith('Pauses'),
         )
         second = deployment.start_engine('second')
-        first.process.send(signal.SIGKILL)
+        first.process.send_signal(signal.SIGKILL)
         first.process.wait()
-        deployment.group.forget(first.process)
+        deployment.group.remove(first.process)
         wait_for(
             'the death is noticed',
             lambda: deployment.engine_ids() == {second.id},
         )
 
-        done = rest.succeeded(action)
+        done = rest.wait_for_success(action)
         plan = done['data']['update']['plan']
         assert [len(batch) for batch in plan] == [2, 2, 1]
         flavors = [
@@ -213,21 +224,23 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
             wait_for(
                 'the cluster can be deleted',
                 lambda cluster=cluster: (
-                    rest.ask('DELETE', f'/v1/clusters/{cluster}').status_code
+                    rest.request(
+                        'DELETE', f'/v1/clusters/{cluster}'
+                    ).status_code
                     in (202, 404)
                 ),
             )
             wait_for(
                 'the cluster is gone',
                 lambda cluster=cluster: (
-                    rest.ask('GET', f'/v1/clusters/{cluster}').status_code
+                    rest.request('GET', f'/v1/clusters/{cluster}').status_code
                     == 404
                 ),
             )
         assert deployment.rows('SELECT * FROM health_registry') == []
 
 
-def larger(rest: Rest) -> str:
+def larger(rest: RestClient) -> str:
     """Return a profile of larger servers."""
     properties = {**SPEC['properties'], 'flavor': 'm1.large'}
     spec = {**SPEC, 'properties': properties}
@@ -257,7 +270,7 @@ def members_of(service: Deployment, pool: str) -> set[str]:
 
 
 def test_nodes_are_placed_and_served(
-    service: Deployment, rest: Rest, profile: str
+    service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 0)
     attach(
@@ -283,7 +296,9 @@ def test_nodes_are_placed_and_served(
     shown = rest.get(f'/v1/clusters/{cluster}')
     assert balancing in shown['data']['loadbalancers']
 
-    scaled = rest.succeeded(rest.act(cluster, 'scale_out', count=6))
+    scaled = rest.wait_for_success(
+        rest.start_action(cluster, 'scale_out', count=6)
+    )
     assert scaled['data']['creation'] == {
         'count': 6,
         'regions': {'RegionTwo': 6},
@@ -299,15 +314,15 @@ def test_nodes_are_placed_and_served(
         assert len({row.host for row in servers}) == 1
         assert members_of(service, pool) == {row.id for row in servers}
         assert len(servers) == size
-        rest.succeeded(
-            rest.act(
+        rest.wait_for_success(
+            rest.start_action(
                 cluster,
                 'resize',
                 adjustment_type='EXACT_CAPACITY',
                 number=3,
             )
         )
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
     assert members_of(service, pool) == set()
     left = service.rows(
         'SELECT * FROM simulated_parts WHERE name LIKE :key',

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.haproxy import Proxy, require
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.processes import PATIENCE, Process, free_port, wait_for
-from tests.functional.rest import Rest, unique
-from tests.upgrade.customers import Customers
+from tests.functional.processes import TIMEOUT, Process, free_port, wait_for
+from tests.functional.rest import RestClient, unique
+from tests.upgrade.workload import Workload
 
 pytestmark = pytest.mark.haproxy
 
@@ -84,16 +84,16 @@ class Apis:
     def stop(self, name: str) -> None:
         process = self._running.pop(name)
         assert process.stop() == 0
-        self._deployment.group.forget(process)
+        self._deployment.group.remove(process)
 
     def kill(self, name: str) -> None:
         process = self._running.pop(name)
         process.kill()
-        self._deployment.group.forget(process)
+        self._deployment.group.remove(process)
 
 
 @pytest.fixture(
-    scope='module', params=[Kind('rabbit', 'postgresql').parameter()]
+    scope='module', params=[Platform('rabbit', 'postgresql').parameter()]
 )
 def apis(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -109,10 +109,10 @@ def apis(
 
 def test_links_lead_to_the_proxy_whatever_a_client_says(apis: Apis) -> None:
     proxy = apis.proxy
-    with Rest(proxy.secure_url) as rest:
+    with RestClient(proxy.secure_url) as rest:
         rest._session.verify = str(proxy.certificate)
         rest._session.headers.update(FORGED)
-        link = rest.ask('GET', '/v1').json()['version']['links'][0]
+        link = rest.request('GET', '/v1').json()['version']['links'][0]
         assert link['href'].startswith(f'{proxy.secure_url}/v1')
         made = rest.expect(
             202,
@@ -133,7 +133,7 @@ def test_metrics_are_not_for_clients(path: str, apis: Apis) -> None:
 
 def _status(port: int, path: str) -> int:
     """Return what a path is answered that nobody tidies up before."""
-    asking = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
+    asking = http.client.HTTPConnection('127.0.0.1', port, timeout=TIMEOUT)
     try:
         asking.request('GET', path)
         return asking.getresponse().status
@@ -143,7 +143,7 @@ def _status(port: int, path: str) -> int:
 
 def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
     proxy = apis.proxy
-    with Rest(proxy.url) as rest:
+    with RestClient(proxy.url) as rest:
         name = unique('slow')
         content = {'name': name, 'profile_id': rest.create_profile()}
         text = json.dumps({'cluster': content}).encode()
@@ -163,7 +163,7 @@ def test_slow_bodies_that_the_proxy_passes_on_keep_nobody_waiting(
 ) -> None:
     """Those longer than the proxy's buffer, of clients that never end."""
     proxy = apis.proxy
-    with Rest(proxy.url) as rest:
+    with RestClient(proxy.url) as rest:
         slow = [_Slow(proxy.url, b'x' * 30_000, 20_000) for _ in range(40)]
         for _ in range(4):
             rest.expect(200, 'GET', '/v1/clusters')
@@ -177,7 +177,7 @@ class _Slow:
 
     def __init__(self, url: str, text: bytes, first: int = 20) -> None:
         host, _, port = url.rpartition('/')[2].partition(':')
-        self._socket = socket.create_connection((host, int(port)), PATIENCE)
+        self._socket = socket.create_connection((host, int(port)), TIMEOUT)
         self._rest = text[first:]
         head = (
             f'POST /v1/clusters HTTP/1.1\r\nHost: {host}\r\n'
@@ -202,7 +202,7 @@ class _Slow:
 
 def test_large_body_passes(apis: Apis) -> None:
     """One that is longer than what HAProxy collects."""
-    with Rest(apis.proxy.url) as rest:
+    with RestClient(apis.proxy.url) as rest:
         profile = rest.create_profile()
         content = {'metadata': {'text': 'x' * 100_000}}
         changed = rest.expect(
@@ -212,22 +212,22 @@ def test_large_body_passes(apis: Apis) -> None:
 
 
 def test_apis_are_restarted_and_no_request_fails(apis: Apis) -> None:
-    customers = Customers(apis.proxy.url, 3)
-    customers.start()
+    workload = Workload(apis.proxy.url, 3)
+    workload.start()
     try:
-        customers.go_on()
+        workload.wait_for_rounds()
         for name in apis.ports:
             apis.mark(name).touch()
             apis.proxy.wait_for(name, 'DOWN')
             apis.stop(name)
-            customers.go_on()
+            workload.wait_for_rounds()
             apis.mark(name).unlink()
             apis.start(name)
             apis.proxy.wait_for(name, 'UP')
-        customers.go_on()
+        workload.wait_for_rounds()
     finally:
-        customers.stop()
-    customers.check()
+        workload.stop()
+    workload.assert_no_failures()
 
 
 def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
@@ -237,9 +237,9 @@ def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
 
     def read() -> None:
         try:
-            with Rest(apis.proxy.url) as rest:
+            with RestClient(apis.proxy.url) as rest:
                 while not done.is_set():
-                    found = rest.ask('GET', '/v1/clusters?limit=1')
+                    found = rest.request('GET', '/v1/clusters?limit=1')
                     statuses.append(found.status_code)
         except Exception as error:  # noqa: BLE001 - it is shown
             failures.append(repr(error))
@@ -252,7 +252,7 @@ def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
         apis.kill('api1')
         # Before the proxy notices, and after.
         apis.proxy.wait_for('api1', 'DOWN')
-        with Rest(apis.proxy.url) as rest:
+        with RestClient(apis.proxy.url) as rest:
             rest.create_profile()
         apis.start('api1')
         apis.proxy.wait_for('api1', 'UP')

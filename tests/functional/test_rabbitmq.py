@@ -13,9 +13,10 @@ from concurrent import futures
 import pytest
 import requests
 
-from tests.functional import brokers, tcp_proxy
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.processes import PATIENCE, wait_for
+from tests import tcp_proxy
+from tests.functional import brokers
+from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST
 
 pytestmark = pytest.mark.rabbit
@@ -29,7 +30,9 @@ BOUND = 6 * CALL_TIMEOUT
 MANY = 60
 
 #: What processes say while RabbitMQ is away.
-SAYS = r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|message bus|reply queue'
+ALLOWED_ERRORS = (
+    r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|message bus|reply queue'
+)
 
 HEADERS = {'OpenStack-API-Version': f'clustering {NEWEST}'}
 
@@ -41,7 +44,7 @@ def test_broker_after_every_kind_of_process_has_nothing_more_than_before(
     tmp_path: pathlib.Path,
 ) -> None:
     with deployed(
-        Kind('rabbit', 'sqlite'), tmp_path, SHORT_EXPIRY
+        Platform('rabbit', 'sqlite'), tmp_path, SHORT_EXPIRY
     ) as deployment:
         url = deployment.transport_url
         run_all(deployment, 'first')
@@ -59,13 +62,13 @@ def run_all(deployment: Deployment, name: str, *, kill: bool = False) -> None:
     """Run an engine, an API and a command, and end them."""
     engine = deployment.start_engine(f'engine-{name}')
     api = deployment.start_api(f'api-{name}')
-    deployment.fleet()
+    deployment.fleet_list()
     for process in (api, engine.process):
         if kill:
             process.kill()
         else:
             assert process.stop() == 0
-        deployment.group.forget(process)
+        deployment.group.remove(process)
 
 
 def lasting(url: str) -> set[str]:
@@ -76,24 +79,25 @@ def lasting(url: str) -> set[str]:
 
 
 @pytest.fixture
-def bus() -> Iterator[tuple[str, tcp_proxy.Proxy]]:
+def bus() -> Iterator[tuple[str, tcp_proxy.TcpProxy]]:
     """Return a transport URL, and the proxy it goes through."""
     with brokers.temporary('rabbit') as url:
         parts = urllib.parse.urlsplit(url)
-        with tcp_proxy.proxied(parts.port or 5672) as proxy:
+        host = parts.hostname or '127.0.0.1'
+        with tcp_proxy.running(host, parts.port or 5672) as proxy:
             yield url.replace(f':{parts.port}/', f':{proxy.port}/'), proxy
 
 
 @contextlib.contextmanager
 def behind(
-    bus: tuple[str, tcp_proxy.Proxy], directory: pathlib.Path
+    bus: tuple[str, tcp_proxy.TcpProxy], directory: pathlib.Path
 ) -> Iterator[Deployment]:
     """Yield a deployment whose processes reach RabbitMQ through the proxy."""
     with deployed(
-        Kind('rabbit', 'sqlite'),
+        Platform('rabbit', 'sqlite'),
         directory,
         {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
-        allowed=SAYS,
+        allowed_errors=ALLOWED_ERRORS,
         transport_url=bus[0],
     ) as deployment:
         yield deployment
@@ -112,7 +116,7 @@ def get(deployment: Deployment, path: str) -> int:
 
 @pytest.mark.parametrize('fault', ['cut', 'freeze'])
 def test_requests_end_while_the_broker_is_away_and_are_not_done_later(
-    bus: tuple[str, tcp_proxy.Proxy], tmp_path: pathlib.Path, fault: str
+    bus: tuple[str, tcp_proxy.TcpProxy], tmp_path: pathlib.Path, fault: str
 ) -> None:
     with behind(bus, tmp_path) as deployment:
         deployment.start_engine('engine')
@@ -162,7 +166,7 @@ def post_profile(deployment: Deployment, name: str) -> int:
 
 
 def test_api_that_starts_without_a_broker_answers_503_until_it_is_there(
-    bus: tuple[str, tcp_proxy.Proxy], tmp_path: pathlib.Path
+    bus: tuple[str, tcp_proxy.TcpProxy], tmp_path: pathlib.Path
 ) -> None:
     with behind(bus, tmp_path) as deployment:
         bus[1].cut()
@@ -179,7 +183,7 @@ def test_api_that_starts_without_a_broker_answers_503_until_it_is_there(
 
 def listens(deployment: Deployment) -> bool:
     try:
-        requests.get(deployment.url, timeout=PATIENCE)
+        requests.get(deployment.url, timeout=TIMEOUT)
     except requests.ConnectionError:
         return False
     return True

@@ -15,14 +15,14 @@ import urllib.parse
 
 import pytest
 
-from tests.functional.harness import Deployment, of_the_api
-from tests.functional.rest import HEADER, Rest, unique
+from tests.functional.deployments import Deployment, embedded_sqlite_only
+from tests.functional.rest import HEADER, RestClient, unique
 from vobjects.testing import api_sig
 
-pytestmark = of_the_api
+pytestmark = embedded_sqlite_only
 
 #: Seconds in which any answer must be there.
-PATIENCE = 120
+TIMEOUT = 120
 
 #: Seconds without an answer after which the server may be waiting for more.
 SILENCE = 2
@@ -31,7 +31,7 @@ SILENCE = 2
 def connect(service: Deployment) -> socket.socket:
     parts = urllib.parse.urlsplit(service.url)
     return socket.create_connection(
-        (parts.hostname or '', parts.port or 0), timeout=PATIENCE
+        (parts.hostname or '', parts.port or 0), timeout=TIMEOUT
     )
 
 
@@ -53,7 +53,7 @@ def exchange(service: Deployment, raw: bytes, *, whole: bool = False) -> bytes:
                     while part := connection.recv(65536):
                         received += part
                     return received
-                connection.settimeout(PATIENCE)
+                connection.settimeout(TIMEOUT)
                 connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(65536):
                 received += part
@@ -271,18 +271,18 @@ def test_several_version_lines_are_one_list(service: Deployment) -> None:
 
 
 def test_head_is_answered_like_get_without_a_body(
-    service: Deployment, rest: Rest
+    service: Deployment, rest: RestClient
 ) -> None:
     for path in (b'/', b'/v1', b'/v1/clusters', b'/v1/clusters/nobody'):
         status, headers, body = ask(service, b'HEAD', path)
-        like = rest.at(None).ask('GET', path.decode())
+        like = rest.at(None).request('GET', path.decode())
         assert status == like.status_code
         assert body == b''
         assert headers[HEADER.lower()] == 'clustering 1.0'
 
 
 def test_slow_clients_do_not_keep_others_waiting(
-    service: Deployment, rest: Rest
+    service: Deployment, rest: RestClient
 ) -> None:
     slow = [connect(service) for _ in range(16)]
     try:
@@ -305,7 +305,7 @@ def test_slow_clients_do_not_keep_others_waiting(
 
 
 def test_clients_that_hang_up_do_no_harm(
-    service: Deployment, rest: Rest
+    service: Deployment, rest: RestClient
 ) -> None:
     raw = b'GET /v1/clusters HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
@@ -321,7 +321,7 @@ def test_clients_that_hang_up_do_no_harm(
         thread.join()
 
     rest.get('/v1/clusters')
-    service.group.check_alive()
+    service.group.assert_alive()
 
 
 def test_requests_on_one_connection_are_answered_in_order(

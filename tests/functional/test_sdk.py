@@ -21,9 +21,8 @@ import requests
 from openstack import exceptions
 from openstack.clustering.v1 import _proxy
 
-from tests.functional import cloud
-from tests.functional.harness import Deployment, of_the_api
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.deployments import Deployment, embedded_sqlite_only
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST, SPEC, unique
 from vobjects.clustering import consts
 from vobjects.versions import Version
@@ -92,7 +91,7 @@ class Sdk:
     def active(self, resource: Any) -> Any:
         """Return a cluster or a node when it is ACTIVE."""
         return self.wait_for_status(
-            resource, 'ACTIVE', ['ERROR'], interval=0.1, wait=PATIENCE
+            resource, 'ACTIVE', ['ERROR'], interval=0.1, wait=TIMEOUT
         )
 
     def done(self, answer: Any) -> Any:
@@ -103,7 +102,7 @@ class Sdk:
         action = self.wait_for_status(
             *(action, 'SUCCEEDED', ['FAILED', 'CANCELLED']),
             interval=0.1,
-            wait=PATIENCE,
+            wait=TIMEOUT,
         )
         assert action.status in consts.ACTION_ENDS
         return action
@@ -139,7 +138,7 @@ def test_every_method_does_what_it_says(service: Deployment) -> None:
         _lead(sdk, service)
 
 
-@of_the_api
+@embedded_sqlite_only
 def test_every_method_works_or_says_what_it_needs_by_default(
     service: Deployment,
 ) -> None:
@@ -311,13 +310,13 @@ def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
     if answer:
         sdk.done(answer)
     gone = sdk.delete_node(made, ignore_missing=False)
-    sdk.wait_for_delete(made, interval=0.1, wait=PATIENCE)
+    sdk.wait_for_delete(made, interval=0.1, wait=TIMEOUT)
     sdk.done(gone)
     _adoption(sdk, service)
 
 
 def _adoption(sdk: Sdk, service: Deployment) -> None:
-    server = cloud.stray_server(service)
+    server = service.create_unmanaged_server()
     given = {'identity': server, 'type': 'os.nova.server-1.0'}
     shown = sdk.since('1.7', 'adopt_node', preview=True, **given)
     node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **given)
@@ -397,7 +396,7 @@ def _receivers(sdk: Sdk, cluster: Any) -> None:
         found = sdk.receivers(cluster_id=cluster.id, sort='name', user_id=user)
         assert [one.id for one in found] == listed
     # As an alarm service calls it: no token.
-    answer = requests.post(made.channel['alarm_url'], timeout=PATIENCE)
+    answer = requests.post(made.channel['alarm_url'], timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
     assert sdk.done(answer.json()).action == 'CLUSTER_SCALE_OUT'
     sdk.delete_receiver(made, ignore_missing=False)

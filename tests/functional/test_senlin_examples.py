@@ -8,30 +8,30 @@ from typing import Any
 import pytest
 
 from tests import senlin_examples
-from tests.functional.harness import Deployment, of_the_api
-from tests.functional.rest import Rest, unique
+from tests.functional.deployments import Deployment, embedded_sqlite_only
+from tests.functional.rest import RestClient, unique
 
-#: Kind of spec -> its collection.
+#: Platform of spec -> its collection.
 COLLECTIONS = {'profile': '/v1/profiles', 'policy': '/v1/policies'}
 
 #: How specs are sent -> what follows the collection, and what answers.
 WAYS = {'validate': ('/validate', 200), 'create': ('', 201)}
 
 
-@of_the_api
+@embedded_sqlite_only
 @pytest.mark.parametrize('way', WAYS)
 def test_examples_are_accepted_where_senlin_accepts_them(
     service: Deployment, way: str
 ) -> None:
     suffix, accepted = WAYS[way]
-    with Rest(service.url) as rest:
+    with RestClient(service.url) as rest:
         for name, spec in senlin_examples.specs().items():
             kind = senlin_examples.kind(name)
             content: dict[str, Any] = {'spec': spec}
             if way == 'create':
                 content['name'] = unique('example')
             path = COLLECTIONS[kind] + suffix
-            response = rest.ask('POST', path, {kind: content})
+            response = rest.request('POST', path, {kind: content})
             if name in senlin_examples.REJECTED:
                 assert response.status_code in (400, 404), name
             else:

@@ -10,15 +10,14 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from tests.functional.cloud import stray_server
-from tests.functional.harness import KINDS, Deployment, deployed
+from tests.functional.deployments import PLATFORMS, Deployment, deployed
 
 #: Seconds that the cloud takes, and clients that wait for it.
 LATENCY = 20
 CLIENTS = 4
 
 
-@pytest.fixture(params=KINDS[:1])
+@pytest.fixture(params=PLATFORMS[:1])
 def service(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path
 ) -> Iterator[Deployment]:
@@ -41,11 +40,11 @@ def preview(service: Deployment, server: str) -> requests.Response:
         'snapshot': True,
     }
     with service.rest() as rest:
-        return rest.ask('POST', '/v1/nodes/adopt-preview', body)
+        return rest.request('POST', '/v1/nodes/adopt-preview', body)
 
 
 def test_reads_do_not_wait_for_the_cloud(service: Deployment) -> None:
-    servers = [stray_server(service) for _ in range(CLIENTS)]
+    servers = [service.create_unmanaged_server() for _ in range(CLIENTS)]
     with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
         waiting = [pool.submit(preview, service, one) for one in servers]
         with service.rest() as rest:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many customers, while engines are killed and the broker goes away.
+"""Many workload, while engines are killed and the broker goes away.
 
 For as many seconds as ``VOBJECTS_SOAK`` says. Of ten minutes, ``pytest
 tests/functional/test_soak.py`` needs a broker that nobody else uses: it is
@@ -17,7 +17,7 @@ import time
 import pytest
 
 from tests.functional import brokers, soak
-from tests.functional.harness import Deployment, Engine, Kind, deployed
+from tests.functional.deployments import Deployment, Engine, Platform, deployed
 from tests.functional.rest import unique
 
 SECONDS = float(os.environ.get('VOBJECTS_SOAK', '20'))
@@ -25,7 +25,7 @@ SECONDS = float(os.environ.get('VOBJECTS_SOAK', '20'))
 #: From this long on, the broker is restarted, and memory is looked at.
 LONG = 300
 
-CUSTOMERS = 32 if SECONDS >= LONG else 8
+CLIENTS = 32 if SECONDS >= LONG else 8
 ENGINES = 3
 
 #: Growth, in bytes, of what does not leak: caches, and pieces of the heap.
@@ -38,7 +38,9 @@ SETTINGS = {
 }
 
 #: What processes say when others, or the broker, are away.
-SAYS = r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+ALLOWED_ERRORS = (
+    r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+)
 
 
 def restart(deployment: Deployment) -> None:
@@ -46,7 +48,7 @@ def restart(deployment: Deployment) -> None:
     if SECONDS >= LONG:
         brokers.restart()
     else:
-        brokers.cut_connections(deployment.transport_url)
+        brokers.close_connections(deployment.transport_url)
 
 
 @pytest.mark.rabbit
@@ -56,35 +58,38 @@ def test_nothing_accepted_is_lost_or_done_twice(
 ) -> None:
     chance = random.Random(SECONDS)
     with deployed(
-        Kind('rabbit', 'postgresql'), tmp_path, SETTINGS, allowed=SAYS
+        Platform('rabbit', 'postgresql'),
+        tmp_path,
+        SETTINGS,
+        allowed_errors=ALLOWED_ERRORS,
     ) as deployment:
         engines = [
             deployment.start_engine(unique('engine')) for _ in range(ENGINES)
         ]
         api = deployment.start_api()
-        customers = soak.PatientCustomers(deployment.url, CUSTOMERS)
-        customers.start()
+        workload = soak.RetryingWorkload(deployment.url, CLIENTS)
+        workload.start()
         try:
-            customers.go_on()  # before anything is in the way
+            workload.wait_for_rounds()  # before anything is in the way
             began = time.monotonic()
             used: list[int] = []
             is_cut = False
             while (past := time.monotonic() - began) < SECONDS:
-                customers.check()
+                workload.assert_no_failures()
                 if not is_cut and past > SECONDS / 2:
                     restart(deployment)
                     is_cut = True
                 replace(deployment, engines, chance)
                 used.append(soak.memory_of(api))
                 time.sleep(chance.uniform(0.5, 5))
-            customers.go_on()
+            workload.wait_for_rounds()
         finally:
-            customers.stop()
-        customers.check()
+            workload.stop()
+        workload.assert_no_failures()
         soak.settle(deployment)
         with capsys.disabled():
             sys.stdout.write(
-                f'\n{customers.summary()}, {len(used)} engines killed,'
+                f'\n{workload.summary()}, {len(used)} engines killed,'
                 f' API {used[0] >> 20} to {used[-1] >> 20} MiB\n'
             )
         if SECONDS >= LONG:
@@ -98,5 +103,5 @@ def replace(
     """Kill an engine, and start another."""
     victim = engines.pop(chance.randrange(len(engines)))
     victim.process.kill()
-    deployment.group.forget(victim.process)
+    deployment.group.remove(victim.process)
     engines.append(deployment.start_engine(unique('engine')))

@@ -14,11 +14,11 @@ import pytest
 
 from tests import cloud as fake
 from tests.cloud.identity import SERVICES
-from tests.functional import harness, keystone
-from tests.functional.harness import Deployment
+from tests.functional import deployments, keystone
+from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, started
+from tests.functional.rest import RestClient, action_id_of
 
 #: User -> project.
 USERS = {'web-member': 'web', 'shop-member': 'shop'}
@@ -64,8 +64,8 @@ def service(
         },
     }
     directory = tmp_path_factory.mktemp('service')
-    kind = harness.Kind('embedded', 'sqlite')
-    with harness.deployed(kind, directory, settings) as deployment:
+    platform = deployments.Platform('embedded', 'sqlite')
+    with deployments.deployed(platform, directory, settings) as deployment:
         deployment.start_engines(2)
         deployment.start_api()
         yield deployment
@@ -74,7 +74,7 @@ def service(
 @pytest.fixture
 def clients(
     service: Deployment, identity: Keystone
-) -> Iterator[dict[str, Rest]]:
+) -> Iterator[dict[str, RestClient]]:
     """A client of each project, with a new token."""
     found = {}
     for user, project in USERS.items():
@@ -90,14 +90,14 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
     service: Deployment,
     identity: Keystone,
     cloud: fake.Cloud,
-    clients: dict[str, Rest],
+    clients: dict[str, RestClient],
 ) -> None:
     ids = {name: identity.id_of('projects', name) for name in clients}
     made: dict[str, str] = {}
     for project, rest in clients.items():
         profile = rest.create_profile()
         made[project] = rest.create_cluster(profile, 2)
-        rest.succeeded(rest.act(made[project], 'scale_out'))
+        rest.wait_for_success(rest.start_action(made[project], 'scale_out'))
         nodes = rest.get(f'/v1/nodes?cluster_id={made[project]}')
         owners = {cloud.servers[n['physical_id']]['tenant_id'] for n in nodes}
         assert owners == {ids[project]}
@@ -115,21 +115,21 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
     (trust,) = identity.trusts_of('web-member')
     member = identity.session('web-member', 'web')
     member.delete(f'{identity.url}/OS-TRUST/trusts/{trust["id"]}')
-    action = rest.ended(rest.act(cluster, 'scale_out'))
+    action = rest.wait_for_end(rest.start_action(cluster, 'scale_out'))
     assert action['status'] == 'FAILED'
     (failed,) = rest.get(f'/v1/nodes?cluster_id={cluster}&status=ERROR')
     said = 'log in as that user and update the cluster'
     assert said in failed['status_reason']
     path = f'/v1/clusters/{cluster}'
     body = {'cluster': {'name': 'trusted'}}
-    rest.succeeded(started(rest.expect(202, 'PATCH', path, body)))
-    rest.succeeded(rest.act(cluster, 'recover'))
+    rest.wait_for_success(action_id_of(rest.expect(202, 'PATCH', path, body)))
+    rest.wait_for_success(rest.start_action(cluster, 'recover'))
     assert rest.get(path)['status'] == 'ACTIVE'
     (again,) = identity.trusts_of('web-member')
     assert again['id'] != trust['id']
 
     for project, rest in clients.items():
-        rest.succeeded(rest.delete(f'/v1/clusters/{made[project]}'))
+        rest.wait_for_success(rest.delete(f'/v1/clusters/{made[project]}'))
     assert cloud.leftovers() == {}
     assert {who for _line, who in cloud.scopes} == set(ids.values())
     service.execute("UPDATE project_trusts SET used_at = '2026-01-01'")
@@ -141,7 +141,7 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
 
 
 def _nobody_reads(
-    service: Deployment, identity: Keystone, clients: dict[str, Rest]
+    service: Deployment, identity: Keystone, clients: dict[str, RestClient]
 ) -> None:
     """Assert that no log or row has a token, or a trust as it is."""
     secret: list[Any] = [

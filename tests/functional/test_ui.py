@@ -14,9 +14,9 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.rest import Rest, unique
-from tests.upgrade import fleets
+from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.rest import RestClient, unique
+from tests.upgrade import mixed_fleet
 
 pytestmark = pytest.mark.chromium
 
@@ -30,7 +30,7 @@ EVIL = '<img src=x onerror="document.title=\'taken\'">'
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     browsers.require()
     directory = tmp_path_factory.mktemp('ui')
-    with deployed(Kind('embedded', 'sqlite'), directory) as deployment:
+    with deployed(Platform('embedded', 'sqlite'), directory) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
@@ -43,7 +43,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def client(site: Deployment) -> Iterator[Rest]:
+def client(site: Deployment) -> Iterator[RestClient]:
     with site.rest() as rest:
         yield rest
 
@@ -53,9 +53,9 @@ def page(site: Deployment, window: Browser) -> Iterator[Browser]:
     """The page, on a desktop; it must have logged no error at the end."""
     window.look_at(f'{site.url}/ui')
     window.wait_for('Up to date', '#state')
-    window.complaints()
+    window.logged_errors()
     yield window
-    assert window.complaints() == []
+    assert window.logged_errors() == []
 
 
 @pytest.fixture(scope='module')
@@ -72,18 +72,18 @@ def summary_of(cluster_id: str) -> str:
 
 
 def test_a_cluster_appears_while_somebody_looks(
-    page: Browser, client: Rest
+    page: Browser, client: RestClient
 ) -> None:
     made = client.create_cluster(client.create_profile(), 3)
     page.wait_for('ACTIVE', '#clusters')
     page.wait_for('3 of 3 nodes', '#clusters')
     page.wait_for('CLUSTER_CREATE', '#actions')
-    client.succeeded(client.act(made, 'scale_in', count=1))
+    client.wait_for_success(client.start_action(made, 'scale_in', count=1))
     page.wait_for('2 of 2 nodes', summary_of(made))
     page.wait_for('CLUSTER_SCALE_IN', '#actions')
-    client.succeeded(client.delete(f'/v1/clusters/{made}'))
+    client.wait_for_success(client.delete(f'/v1/clusters/{made}'))
     page.wait_for('CLUSTER_DELETE', '#actions')
-    client.gone(f'/v1/clusters/{made}')
+    client.assert_missing(f'/v1/clusters/{made}')
     page.wait_until_gone('2 of 2 nodes', '#clusters')
 
 
@@ -111,7 +111,7 @@ def test_it_is_used_by_keyboard_and_keeps_what_is_open(
 
 
 def test_a_name_can_be_looked_for(
-    page: Browser, client: Rest, cluster: tuple[str, str]
+    page: Browser, client: RestClient, cluster: tuple[str, str]
 ) -> None:
     other = unique('other')
     client.create_cluster(client.create_profile(), 0, name=other)
@@ -177,7 +177,7 @@ def elsewhere(tmp_path: pathlib.Path) -> Iterator[str]:
 
 
 def test_pages_of_other_sites_change_nothing(
-    site: Deployment, window: Browser, client: Rest, elsewhere: str
+    site: Deployment, window: Browser, client: RestClient, elsewhere: str
 ) -> None:
     window.look_at(elsewhere)
     window.wait_for('Elsewhere')
@@ -208,13 +208,13 @@ def test_an_old_engine_is_shown_to_hold_a_microversion(
     page: Browser, site: Deployment
 ) -> None:
     page.wait_for('Highest microversion: 1.14', '#maximum')
-    old = fleets.start(site, 'old', fleets.old_manifest(site))
+    old = mixed_fleet.start_engine(site, 'old', mixed_fleet.old_manifest(site))
     page.wait_for('Highest microversion: 1.7', '#maximum')
     page.wait_for('1.8 is not served', '#limits')
     page.wait_for('ClusterDeleteRequest', '#limits')
     page.wait_for(old.id[:8], '#members')
     page.wait_for('API version 1.7', '#serves')
-    fleets.leave(site, old)
+    mixed_fleet.stop_engine(site, old)
     page.wait_for('Highest microversion: 1.14', '#maximum')
     page.wait_until_gone(old.id[:8], '#members')
 
@@ -226,8 +226,8 @@ def test_it_says_when_the_api_is_away_and_when_it_is_back(
     window.wait_for('Up to date', '#state')
     (api,) = (one for one in site.group.processes if one.name == 'api')
     assert api.stop() == 0
-    site.group.forget(api)
+    site.group.remove(api)
     window.wait_for('cannot be reached', '#state')
     site.start_api('api-again')
     window.wait_for('Up to date', '#state')
-    window.complaints()  # of a server that was away
+    window.logged_errors()  # of a server that was away

@@ -20,7 +20,7 @@ import urllib.request
 
 import pytest
 
-from tests.functional.processes import PATIENCE, tied
+from tests.functional.processes import TIMEOUT, kill_with_parent
 
 VOBJECTS = (sys.executable, '-m', 'vobjects')
 
@@ -31,7 +31,7 @@ class Up:
     def __init__(self, directory: pathlib.Path, *options: str) -> None:
         self.directory = directory
         self.process = subprocess.Popen(
-            tied(
+            kill_with_parent(
                 [
                     *(*VOBJECTS, 'up', '--port=0'),
                     *(f'--state-dir={directory}', *options),
@@ -56,7 +56,7 @@ class Up:
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """Return the first match in what is printed, sooner or later."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while not (found := re.search(pattern, self.text)):
             assert time.monotonic() < until, self.text
             assert self.process.poll() is None, self.text
@@ -71,7 +71,7 @@ class Up:
     def get(self, path: str) -> int:
         try:
             with urllib.request.urlopen(
-                self.url + path, timeout=PATIENCE
+                self.url + path, timeout=TIMEOUT
             ) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
@@ -106,7 +106,7 @@ class Up:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(TIMEOUT)
         finally:
             self.process.kill()
             self._reader.join()
@@ -149,7 +149,7 @@ def alive(pids: list[int]) -> list[int]:
     return [pid for pid in pids if pid in everybody]
 
 
-def wait_until(condition, seconds=PATIENCE):
+def wait_until(condition, seconds=TIMEOUT):
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, 'waited too long'
@@ -254,7 +254,7 @@ def test_up_when_a_child_is_killed_then_it_is_started_again(start, name):
 def test_up_when_second_on_the_same_state_then_refused(start, directory):
     first = start('--engines=1').ready()
     second = start('--engines=1')
-    assert second.process.wait(PATIENCE) == 2
+    assert second.process.wait(TIMEOUT) == 2
     second.end()
     assert f'{directory} is in use by process {first.process.pid}' in (
         second.text
@@ -282,7 +282,7 @@ def test_up_when_database_is_out_of_reach_then_fails_and_says_why(
     start, url, code, said
 ):
     up = start(f'--database={url}')
-    assert up.process.wait(PATIENCE) == code
+    assert up.process.wait(TIMEOUT) == code
     up.end()
     first, line = up.lines
     assert first.startswith('checking the configuration')
@@ -303,7 +303,7 @@ def test_up_when_message_bus_cannot_be_used_then_says_why_in_a_line(
     start, url, code, said
 ):
     up = start(f'--transport-url={url}')
-    assert up.process.wait(PATIENCE) == code
+    assert up.process.wait(TIMEOUT) == code
     up.end()
     _, line = up.lines
     assert '[DEFAULT] transport_url = ' in line
@@ -317,7 +317,7 @@ def test_up_when_a_setting_is_bad_then_one_line_and_exit_code_2(
     extra = tmp_path / 'extra.conf'
     extra.write_text('[engine]\nworkers = many\n')
     up = start(f'--config-file={extra}')
-    assert up.process.wait(PATIENCE) == 2
+    assert up.process.wait(TIMEOUT) == 2
     up.end()
     assert up.lines[1:] == [
         f'{extra}: [engine] workers = many: must be a whole number from 1 to'

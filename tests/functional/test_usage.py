@@ -14,8 +14,8 @@ from concurrent import futures
 import pytest
 import requests
 
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import HEADER
 
 Completed = subprocess.CompletedProcess[str]
@@ -30,7 +30,9 @@ def retiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Two API processes that retire 1.0 to 1.2."""
     directory = tmp_path_factory.mktemp('retiring')
     settings = {'api': {'retire': RETIRE}}
-    with deployed(Kind('embedded', 'sqlite'), directory, settings) as service:
+    with deployed(
+        Platform('embedded', 'sqlite'), directory, settings
+    ) as service:
         service.start_all(engines=1, workers=2)
         yield service
 
@@ -42,7 +44,7 @@ def ask(
     return requests.get(
         service.url + path,
         headers={HEADER: f'clustering {version}', 'User-Agent': agent},
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
 
 
@@ -52,7 +54,7 @@ def run(service: Deployment, *command: str) -> Completed:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env=service.group.environment(),
         check=False,
     )
@@ -88,7 +90,7 @@ def test_retired_version_is_told_in_answers_and_errors(
         }
         assert {'deprecation', 'sunset'} <= old.links.keys()
         assert not {'Deprecation', 'Sunset', 'Link'} & new.headers.keys()
-    assert 'Sunset' not in requests.get(retiring.url, timeout=PATIENCE).headers
+    assert 'Sunset' not in requests.get(retiring.url, timeout=TIMEOUT).headers
 
 
 def let_both_count(service: Deployment) -> None:
@@ -115,7 +117,7 @@ def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
 
     # Whichever process answers knows of all of them.
     for _ in range(4):
-        text = requests.get(f'{retiring.url}/metrics', timeout=PATIENCE).text
+        text = requests.get(f'{retiring.url}/metrics', timeout=TIMEOUT).text
         (count,) = re.findall(
             r'^vobjects_api_uses_total\{agent="adder",method="GET",'
             r'route="/v1/clusters",version="1\.1"\} (\S+)$',
@@ -146,7 +148,7 @@ def test_metrics_are_not_passed_on_by_a_proxy(retiring: Deployment) -> None:
     answer = requests.get(
         f'{retiring.url}/metrics',
         headers={'X-Forwarded-For': '127.0.0.1'},
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
 
     assert answer.status_code == 403
@@ -157,7 +159,9 @@ def test_api_when_a_version_cannot_be_retired_does_not_start(
     tmp_path: pathlib.Path,
 ) -> None:
     settings = {'api': {'retire': '1.99 sunset=2030-01-01'}}
-    with deployed(Kind('embedded', 'sqlite'), tmp_path, settings) as service:
+    with deployed(
+        Platform('embedded', 'sqlite'), tmp_path, settings
+    ) as service:
         done = run(service, *service.command('api'))
 
     assert done.returncode == 2

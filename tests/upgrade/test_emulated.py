@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, wait_for
 from tests.releases import stopped_at
 from vobjects.clustering import history
@@ -47,7 +47,7 @@ def _stand_in(fleet: Deployment, release: str) -> Process:
     process = fleet.group.start(
         f'engine-{release}',
         *fleet.command('engine', f'--emulate={release}'),
-        ends=1,
+        stop_order=1,
     )
     wait_for(f'{release} is up', lambda: fleet.engine_ids() - before)
     return process
@@ -56,18 +56,18 @@ def _stand_in(fleet: Deployment, release: str) -> Process:
 def _leave(fleet: Deployment, process: Process) -> None:
     """Have a process leave in order."""
     assert process.stop() == 0
-    fleet.group.forget(process)
+    fleet.group.remove(process)
 
 
 @pytest.mark.usefixtures('archive')
 def test_engines_of_two_releases_leave_one_after_the_other(
     tmp_path: pathlib.Path,
 ) -> None:
-    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
         old = [_stand_in(fleet, release) for release in INVENTED]
         api = fleet.start_api()
-        listed = {m['release'] for m in fleet.fleet()['members']}
+        listed = {m['release'] for m in fleet.fleet_list()['members']}
         assert listed > INVENTED.keys()
         with fleet.rest() as rest:
             for limit in (*INVENTED.values(), Version.parse(ENDS[1])):
@@ -77,7 +77,7 @@ def test_engines_of_two_releases_leave_one_after_the_other(
                 )
                 at = rest.at(str(limit))
                 cluster = at.create_cluster(at.create_profile(), 2)
-                at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+                at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
                 if old:
                     _leave(fleet, old.pop(0))
         _leave(fleet, api)
@@ -96,11 +96,11 @@ def test_every_microversion_beside_an_engine_of_a_release(
     release: str, tmp_path: pathlib.Path
 ) -> None:
     """New engine, old engine, then an old API, at every microversion."""
-    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
         _stand_in(fleet, release)
         api = fleet.start_api()
-        listed = {m['release'] for m in fleet.fleet()['members']}
+        listed = {m['release'] for m in fleet.fleet_list()['members']}
         assert release in listed
         for name in ('new', 'old'):
             if name == 'old':
@@ -114,7 +114,7 @@ def test_every_microversion_beside_an_engine_of_a_release(
                 for text in history.HISTORY:
                     at = rest.at(text)
                     if Version.parse(text) > maximum:
-                        at.refused(406, 'GET', '/v1/clusters')
+                        at.expect_error(406, 'GET', '/v1/clusters')
                         continue
                     if name == 'old' and text not in ENDS:
                         at.get('/v1/clusters')
@@ -125,5 +125,5 @@ def test_every_microversion_beside_an_engine_of_a_release(
                     (node,) = at.get(f'/v1/nodes?cluster_id={cluster}')
                     since = Version.parse('1.13') <= Version.parse(text)
                     assert ('tainted' in node) is since
-                    at.succeeded(at.delete(path))
-                    at.gone(path)
+                    at.wait_for_success(at.delete(path))
+                    at.assert_missing(path)

@@ -18,10 +18,21 @@ from typing import Any
 import pytest
 import requests
 
-from tests.functional.harness import KINDS, Deployment, Kind, deployed
+from tests.functional.deployments import (
+    PLATFORMS,
+    Deployment,
+    Platform,
+    deployed,
+)
 from tests.functional.processes import wait_for
-from tests.functional.rest import NEWEST, Rest, message, started, unique
-from tests.upgrade import fleets
+from tests.functional.rest import (
+    NEWEST,
+    RestClient,
+    action_id_of,
+    error_message,
+    unique,
+)
+from tests.upgrade import mixed_fleet
 
 CLIENTS = 2
 
@@ -50,7 +61,7 @@ class Load:
     """
 
     def __init__(
-        self, fleet: Deployment, works: list[Callable[[Rest], Answer]]
+        self, fleet: Deployment, works: list[Callable[[RestClient], Answer]]
     ) -> None:
         self._stop = threading.Event()
         self.answers: list[list[Answer]] = [[] for _ in works]
@@ -85,7 +96,7 @@ class Load:
     def _run(
         self,
         fleet: Deployment,
-        work: Callable[[Rest], Answer],
+        work: Callable[[RestClient], Answer],
         answers: list[Answer],
     ) -> None:
         with fleet.rest('1.0') as client:
@@ -103,14 +114,14 @@ def timed(cluster: str, ask: Callable[[], requests.Response]) -> Answer:
     return Answer(cluster, began, time.monotonic(), response)
 
 
-def forcing(profile: str, version: str) -> Callable[[Rest], Answer]:
+def forcing(profile: str, version: str) -> Callable[[RestClient], Answer]:
     """Return what makes a cluster and forces it away at a version."""
 
-    def work(rest: Rest) -> Answer:
+    def work(rest: RestClient) -> Answer:
         cluster = create(rest, profile)
         return timed(
             cluster,
-            lambda: rest.at(version).ask(
+            lambda: rest.at(version).request(
                 'DELETE', f'/v1/clusters/{cluster}', {'force': True}
             ),
         )
@@ -118,10 +129,10 @@ def forcing(profile: str, version: str) -> Callable[[Rest], Answer]:
     return work
 
 
-def creating(profile: str) -> Callable[[Rest], Answer]:
+def creating(profile: str) -> Callable[[RestClient], Answer]:
     """Return what makes a cluster at 1.7, which all can do."""
 
-    def work(rest: Rest) -> Answer:
+    def work(rest: RestClient) -> Answer:
         content = {
             'name': unique('load'),
             'profile_id': profile,
@@ -129,7 +140,7 @@ def creating(profile: str) -> Callable[[Rest], Answer]:
         }
         answer = timed(
             '',
-            lambda: rest.at('1.7').ask(
+            lambda: rest.at('1.7').request(
                 'POST', '/v1/clusters', {'cluster': content}
             ),
         )
@@ -141,23 +152,23 @@ def creating(profile: str) -> Callable[[Rest], Answer]:
     return work
 
 
-def create(rest: Rest, profile: str) -> str:
+def create(rest: RestClient, profile: str) -> str:
     content = {'name': unique('load'), 'profile_id': profile}
     response = rest.expect(202, 'POST', '/v1/clusters', {'cluster': content})
     return str(response.json()['cluster']['id'])
 
 
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('platform', PLATFORMS)
 def test_request_in_flight_is_neither_lost_nor_served_wrongly(
-    kind: Kind, tmp_path: pathlib.Path
+    platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {'engine': {'max_clusters_per_project': 1_000_000}}
-    with deployed(kind, tmp_path, settings) as fleet:
-        fleets.start(fleet, 'new')
+    with deployed(platform, tmp_path, settings) as fleet:
+        mixed_fleet.start_engine(fleet, 'new')
         fleet.start_api(settings={'api': {'workers': 2}})
         with fleet.rest() as rest:
             profile = rest.create_profile()
-            manifest = fleets.old_manifest(fleet)
+            manifest = mixed_fleet.old_manifest(fleet)
             works = [
                 *(forcing(profile, '1.8') for _ in range(CLIENTS)),
                 forcing(profile, 'latest'),
@@ -165,12 +176,12 @@ def test_request_in_flight_is_neither_lost_nor_served_wrongly(
             ]
             with Load(fleet, works) as load:
                 load.go_on(6)
-                old = fleets.start(fleet, 'old', manifest)
+                old = mixed_fleet.start_engine(fleet, 'old', manifest)
                 serves = time.monotonic()
                 load.go_on(6)
                 leaves = time.monotonic()
-                fleets.leave(fleet, old)
-                fleets.wait_for_maximum(rest, NEWEST)
+                mixed_fleet.stop_engine(fleet, old)
+                mixed_fleet.wait_for_maximum(rest, NEWEST)
                 load.go_on(6)
             assert load.failures == []
             *forced, latest, created = load.answers
@@ -183,12 +194,12 @@ def test_request_in_flight_is_neither_lost_nor_served_wrongly(
             for answer in created:
                 shown = rest.get(f'/v1/clusters/{answer.cluster}')
                 assert shown['config'] == {'k': 'v'}
-                rest.succeeded(started(answer.response))
+                rest.wait_for_success(action_id_of(answer.response))
         fleet.assert_tidy()
 
 
 def _assert_right(
-    rest: Rest, answers: list[Answer], serves: float, leaves: float
+    rest: RestClient, answers: list[Answer], serves: float, leaves: float
 ) -> None:
     """Assert that each answer is right, given when the old engine served."""
     for answer in answers:
@@ -198,7 +209,7 @@ def _assert_right(
             )
             _assert_forced(rest, answer)
             continue
-        reason = message(answer.response)
+        reason = error_message(answer.response)
         if answer.status == 406:
             error: Any = answer.response.json()['errors'][0]
             assert error['max_version'] == '1.7'
@@ -211,7 +222,7 @@ def _assert_right(
         rest.get(f'/v1/clusters/{answer.cluster}')
 
 
-def _assert_forced(rest: Rest, answer: Answer) -> None:
-    action = rest.succeeded(started(answer.response))
+def _assert_forced(rest: RestClient, answer: Answer) -> None:
+    action = rest.wait_for_success(action_id_of(answer.response))
     assert action['inputs'].get('force') is True, action
-    rest.gone(f'/v1/clusters/{answer.cluster}')
+    rest.assert_missing(f'/v1/clusters/{answer.cluster}')

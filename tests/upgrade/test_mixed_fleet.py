@@ -12,32 +12,44 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from tests.functional.harness import KINDS, Deployment, Engine, Kind, deployed
-from tests.functional.processes import PATIENCE, wait_for
-from tests.functional.rest import HEADER, NEWEST, Rest, message, started
-from tests.upgrade import fleets
+from tests.functional.deployments import (
+    PLATFORMS,
+    Deployment,
+    Engine,
+    Platform,
+    deployed,
+)
+from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.rest import (
+    HEADER,
+    NEWEST,
+    RestClient,
+    action_id_of,
+    error_message,
+)
+from tests.upgrade import mixed_fleet
 
 
-@pytest.fixture(scope='module', params=KINDS)
+@pytest.fixture(scope='module', params=PLATFORMS)
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
     """A new engine and an API; tests bring the old one and take it away."""
     directory = tmp_path_factory.mktemp('fleet')
     with deployed(request.param, directory) as deployment:
-        fleets.start(deployment, 'new')
+        mixed_fleet.start_engine(deployment, 'new')
         deployment.start_api()
         yield deployment
 
 
 @pytest.fixture
-def rest(fleet: Deployment) -> Iterator[Rest]:
+def rest(fleet: Deployment) -> Iterator[RestClient]:
     with fleet.rest() as client:
         yield client
 
 
 @pytest.fixture
-def profile(rest: Rest) -> str:
+def profile(rest: RestClient) -> str:
     return rest.at('1.0').create_profile()
 
 
@@ -45,12 +57,14 @@ def profile(rest: Rest) -> str:
 def old_beside(fleet: Deployment) -> Iterator[Engine]:
     """Have an old engine beside the new one, unless a test ends it."""
     with fleet.rest() as rest:
-        fleets.wait_for_maximum(rest, NEWEST)
-        engine = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
+        mixed_fleet.wait_for_maximum(rest, NEWEST)
+        engine = mixed_fleet.start_engine(
+            fleet, 'old', mixed_fleet.old_manifest(fleet)
+        )
         yield engine
         if engine.process.is_alive:
-            fleets.leave(fleet, engine)
-        fleets.wait_for_maximum(rest, NEWEST)
+            mixed_fleet.stop_engine(fleet, engine)
+        mixed_fleet.wait_for_maximum(rest, NEWEST)
 
 
 @pytest.fixture
@@ -71,7 +85,7 @@ class TestBesideAnOldEngine:
     """What is promised, refused and done while both are there."""
 
     def test_maximum_is_lowered_by_the_time_the_old_engine_serves(
-        self, rest: Rest, beside: Engine
+        self, rest: RestClient, beside: Engine
     ) -> None:
         # No waiting here: the old engine has waited, behind the join barrier.
         assert rest.maximum() == '1.7'
@@ -80,7 +94,7 @@ class TestBesideAnOldEngine:
             assert response.headers[HEADER] == 'clustering 1.7'
 
     def test_request_above_is_refused_naming_type_version_and_engine(
-        self, rest: Rest, beside: Engine
+        self, rest: RestClient, beside: Engine
     ) -> None:
         for version in ('1.8', '1.13', '1.14'):
             response = rest.at(version).expect(
@@ -102,7 +116,11 @@ class TestBesideAnOldEngine:
 
     @pytest.mark.parametrize('version', [None, '1.0', 'latest'])
     def test_field_given_early_is_refused_and_nothing_is_dropped(
-        self, rest: Rest, beside: Engine, profile: str, version: str | None
+        self,
+        rest: RestClient,
+        beside: Engine,
+        profile: str,
+        version: str | None,
     ) -> None:
         at = rest.at(version)
         cluster = at.create_cluster(profile, 0)
@@ -118,17 +136,17 @@ class TestBesideAnOldEngine:
         )
         assert "'force' needs API version 1.8 or later" in error['detail']
         assert beside.id[:8] in error['detail']
-        at.succeeded(at.delete(path, {'force': False}))
+        at.wait_for_success(at.delete(path, {'force': False}))
 
     def test_operators_see_what_the_old_engine_costs(
-        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+        self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
     ) -> None:
         at = rest.at('1.7')
         cluster = at.create_cluster(profile, 0)
-        at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+        at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
         rest.at('1.8').expect(406, 'GET', '/v1/clusters')
 
-        seen = requests.get(f'{fleet.url}/metrics', timeout=PATIENCE).text
+        seen = requests.get(f'{fleet.url}/metrics', timeout=TIMEOUT).text
         found = dict(
             line.rsplit(' ', 1)
             for line in seen.splitlines()
@@ -143,26 +161,26 @@ class TestBesideAnOldEngine:
         assert float(found[name]) >= 1
 
     def test_requests_below_are_served_by_both_engines(
-        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+        self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
     ) -> None:
         at = rest.at('1.7')
 
         limits: set[int] = set()
 
         def both_serve() -> bool:
-            limits.add(fleets.served_by(at, profile))
+            limits.add(mixed_fleet.serving_limit(at, profile))
             return len(limits) == 2
 
         wait_for('both serve', both_serve)
-        assert limits == {fleets.LIMITS['new'], fleets.LIMITS['old']}
+        assert limits == {mixed_fleet.LIMITS['new'], mixed_fleet.LIMITS['old']}
         cluster = at.create_cluster(profile, 6)
-        at.succeeded(at.act(cluster, 'scale_in', count=2))
+        at.wait_for_success(at.start_action(cluster, 'scale_in', count=2))
         for node in at.get(f'/v1/nodes?cluster_id={cluster}'):
             assert 'tainted' not in node
-        at.succeeded(at.delete(f'/v1/clusters/{cluster}'))
+        at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
 
         assert beside.id in fleet.engine_ids()
-        fleet.keep_busy_until_all_work(at, profile)
+        fleet.run_until_all_engines_worked(at, profile)
         fleet.assert_tidy()
 
     def test_fleet_command_tells_why(
@@ -180,65 +198,69 @@ class TestBesideAnOldEngine:
             'highest microversion: 1.7, because ClusterDeleteRequest' in whole
         )
         assert 'Node' in whole, 'what else is in the way'
-        listed = fleet.fleet()
+        listed = fleet.fleet_list()
         assert listed['max_microversion'] == '1.7'
         assert {m['id'] for m in listed['members']} >= fleet.engine_ids()
 
     def test_node_update_of_another_age_loses_nothing(
-        self, fleet: Deployment, rest: Rest, beside: Engine, profile: str
+        self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
     ) -> None:
         body = {'node': {'name': 'n', 'profile_id': profile}}
         at = rest.at('1.7')
         response = at.expect(202, 'POST', '/v1/nodes', body)
         path = f'/v1/nodes/{response.json()["node"]["id"]}'
-        at.succeeded(started(response))
+        at.wait_for_success(action_id_of(response))
 
-        tainted = rest.at('1.13').ask(
+        tainted = rest.at('1.13').request(
             'PATCH', path, {'node': {'tainted': True}}
         )
         assert tainted.status_code == 406
-        assert 'maximum' in message(tainted)
+        assert 'maximum' in error_message(tainted)
 
-        at.succeeded(at.delete(path))
+        at.wait_for_success(at.delete(path))
 
 
 def test_maximum_rises_when_the_old_engine_leaves(
-    fleet: Deployment, rest: Rest, old: Engine, profile: str
+    fleet: Deployment, rest: RestClient, old: Engine, profile: str
 ) -> None:
     cluster = rest.at('1.7').create_cluster(profile, 1)
     assert rest.maximum() == '1.7'
 
-    fleets.leave(fleet, old)
+    mixed_fleet.stop_engine(fleet, old)
 
-    fleets.wait_for_maximum(rest, NEWEST)
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
-    fleet.group.check_alive()
+    mixed_fleet.wait_for_maximum(rest, NEWEST)
+    rest.wait_for_success(
+        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+    )
+    fleet.group.assert_alive()
 
 
 def test_maximum_rises_when_the_old_engine_is_killed(
-    fleet: Deployment, rest: Rest, old: Engine, profile: str
+    fleet: Deployment, rest: RestClient, old: Engine, profile: str
 ) -> None:
     assert rest.maximum() == '1.7'
 
     old.process.kill()
-    fleet.group.forget(old.process)
+    fleet.group.remove(old.process)
 
-    fleets.wait_for_maximum(rest, NEWEST)
+    mixed_fleet.wait_for_maximum(rest, NEWEST)
     cluster = rest.create_cluster(profile, 1)
-    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}', {'force': True}))
+    rest.wait_for_success(
+        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
+    )
 
 
 def test_held_maximum_stays_until_finalized(
-    fleet: Deployment, rest: Rest, old: Engine
+    fleet: Deployment, rest: RestClient, old: Engine
 ) -> None:
     assert 'held' in fleet.run('fleet', 'hold')
     try:
-        fleets.leave(fleet, old)
+        mixed_fleet.stop_engine(fleet, old)
         until = time.monotonic() + 4
         while time.monotonic() < until:
             assert rest.maximum() == '1.7'
             time.sleep(0.2)
-        reason = rest.at('1.8').refused(406, 'GET', '/v1/clusters')
+        reason = rest.at('1.8').expect_error(406, 'GET', '/v1/clusters')
         assert 'held' in reason
         assert 'held at 1.0' in fleet.run(
             'fleet', 'explain', 'ClusterDeleteRequest'
@@ -247,65 +269,74 @@ def test_held_maximum_stays_until_finalized(
         said = fleet.run('fleet', 'finalize')
     assert 'highest microversion: 1.14' in said
 
-    fleets.wait_for_maximum(rest, NEWEST)
+    mixed_fleet.wait_for_maximum(rest, NEWEST)
 
 
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('platform', PLATFORMS)
 def test_fleet_is_upgraded_engine_by_engine(
-    kind: Kind, tmp_path: pathlib.Path
+    platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     """The API first, then the engines, while a cluster lives on."""
-    with deployed(kind, tmp_path) as fleet:
-        manifest = fleets.old_manifest(fleet)
-        first = fleets.start(fleet, 'old', manifest)
+    with deployed(platform, tmp_path) as fleet:
+        manifest = mixed_fleet.old_manifest(fleet)
+        first = mixed_fleet.start_engine(fleet, 'old', manifest)
         fleet.start_api()
         with fleet.rest('1.7') as rest:
             assert rest.maximum() == '1.7'
             profile = rest.create_profile()
             cluster = rest.create_cluster(profile, 2)
 
-            second = fleets.start(fleet, 'new')
+            second = mixed_fleet.start_engine(fleet, 'new')
             assert rest.maximum() == '1.7'
-            rest.succeeded(rest.act(cluster, 'scale_out', count=1))
-            fleets.leave(fleet, first)
-            fleets.wait_for_maximum(rest, NEWEST)
+            rest.wait_for_success(
+                rest.start_action(cluster, 'scale_out', count=1)
+            )
+            mixed_fleet.stop_engine(fleet, first)
+            mixed_fleet.wait_for_maximum(rest, NEWEST)
 
             # And back again.
-            again = fleets.start(fleet, 'old-2', manifest)
+            again = mixed_fleet.start_engine(fleet, 'old-2', manifest)
             assert rest.maximum() == '1.7'
-            fleets.leave(fleet, second)
+            mixed_fleet.stop_engine(fleet, second)
             assert rest.maximum() == '1.7'
-            rest.succeeded(rest.act(cluster, 'scale_in', count=2))
-            fleets.start(fleet, 'next')
-            fleets.leave(fleet, again)
-            fleets.wait_for_maximum(rest, NEWEST)
+            rest.wait_for_success(
+                rest.start_action(cluster, 'scale_in', count=2)
+            )
+            mixed_fleet.start_engine(fleet, 'next')
+            mixed_fleet.stop_engine(fleet, again)
+            mixed_fleet.wait_for_maximum(rest, NEWEST)
             newest = rest.at(NEWEST)
             (node,) = newest.get(f'/v1/nodes?cluster_id={cluster}')
             assert node['tainted'] is False
             path = f'/v1/clusters/{cluster}'
-            newest.succeeded(newest.delete(path, {'force': True}))
+            newest.wait_for_success(newest.delete(path, {'force': True}))
             fleet.assert_tidy()
 
 
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('platform', PLATFORMS)
 def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
-    kind: Kind, tmp_path: pathlib.Path
+    platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     """A forced deletion waits until an engine is there that can read it."""
     busy = {'engine': {'workers': 1}, 'simulated': {'latency': 60}}
-    with deployed(kind, tmp_path) as fleet:
+    with deployed(platform, tmp_path) as fleet:
         new = fleet.start_engine('busy', settings=busy)
         fleet.start_api()
         with fleet.rest() as rest:
             profile = rest.create_profile()
-            cluster, _creation = rest.begin_cluster(profile, 1)
-            wait_for('its only worker is busy', lambda: fleet.running(new.id))
+            cluster, _creation = rest.start_cluster(profile, 1)
+            wait_for(
+                'its only worker is busy',
+                lambda: fleet.running_actions(new.id),
+            )
             path = f'/v1/clusters/{cluster}'
             deletion = rest.delete(path, {'force': True})
             new.process.kill()
-            fleet.group.forget(new.process)
+            fleet.group.remove(new.process)
 
-            old = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
+            old = mixed_fleet.start_engine(
+                fleet, 'old', mixed_fleet.old_manifest(fleet)
+            )
 
             at = rest.at('1.7')
             wait_for(
@@ -320,26 +351,26 @@ def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
                 lambda: at.get(path)['status'] == 'ACTIVE',
             )
             assert at.get(f'/v1/actions/{deletion}')['status'] == 'READY'
-            fleets.start(fleet, 'next')
-            found = at.succeeded(deletion)
+            mixed_fleet.start_engine(fleet, 'next')
+            found = at.wait_for_success(deletion)
             assert found['inputs'] == {'force': True}
-            at.gone(path)
+            at.assert_missing(path)
         fleet.assert_tidy()
 
 
 def test_pinned_api_promises_no_more_than_its_pin(
     tmp_path: pathlib.Path,
 ) -> None:
-    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         pin = tmp_path / 'pin.json'
-        fleets.old_manifest(fleet).dump(pin)
-        fleets.start(fleet, 'new')
+        mixed_fleet.old_manifest(fleet).dump(pin)
+        mixed_fleet.start_engine(fleet, 'new')
         fleet.start_api(settings={'upgrade_levels': {'engine': pin}})
         with fleet.rest('1.7') as rest:
             assert rest.maximum() == '1.7'
             profile = rest.create_profile()
             cluster = rest.create_cluster(profile, 1)
-            assert 'held' in rest.at('1.8').refused(
+            assert 'held' in rest.at('1.8').expect_error(
                 406, 'GET', f'/v1/clusters/{cluster}'
             )
 
@@ -348,7 +379,7 @@ def test_old_engine_joins_what_one_command_has_started(
     tmp_path: pathlib.Path,
 ) -> None:
     """As a user tries it: `vobjects up`, and an old engine beside it."""
-    with deployed(Kind('embedded', 'sqlite'), tmp_path) as fleet:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_all()
         manifest = tmp_path / 'old.json'
         manifest.write_text(
@@ -364,8 +395,8 @@ def test_old_engine_joins_what_one_command_has_started(
         wait_for('it has joined', lambda: fleet.engine_ids() - before)
         with fleet.rest() as rest:
             assert rest.maximum() == '1.7'
-            reason = rest.refused(406, 'GET', '/v1/clusters')
+            reason = rest.expect_error(406, 'GET', '/v1/clusters')
             assert 'release 0.0.9' in reason
             old.kill()
-            fleet.group.forget(old)
-            fleets.wait_for_maximum(rest, NEWEST)
+            fleet.group.remove(old)
+            mixed_fleet.wait_for_maximum(rest, NEWEST)

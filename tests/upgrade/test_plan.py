@@ -12,12 +12,17 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.functional.harness import KINDS, Kind
-from tests.upgrade import service
+from tests.functional.deployments import PLATFORMS, Platform
+from tests.upgrade import service_fleet
 
 
-@pytest.mark.parametrize('kind', KINDS[:2])
+@pytest.mark.parametrize('platform', PLATFORMS[:2])
 def test_upgrade_under_load(
-    kind: Kind, tmp_path: pathlib.Path, vobjects_upgrade: Callable[..., object]
+    platform: Platform,
+    tmp_path: pathlib.Path,
+    vobjects_upgrade: Callable[..., object],
 ) -> None:
-    vobjects_upgrade(service.terms(service.OLD), service.opens(kind, tmp_path))
+    vobjects_upgrade(
+        service_fleet.terms(service_fleet.OLD),
+        service_fleet.opener(platform, tmp_path),
+    )

@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
-from tests.functional.harness import Kind
-from tests.upgrade import service
+from tests.functional.deployments import Platform
+from tests.upgrade import service_fleet
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade import revisions
 
@@ -20,11 +20,11 @@ WITHOUT = 'engine/handlers/receivers.py'
 
 #: Both engines are replaced, one goes back for a while; then the APIs.
 STEPS = (
-    upgrade.Step('move', 'engine-1', service.NEW, number=1),
+    upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
     upgrade.Step('pause', 'engine-2', seconds=0.5, number=2),
-    upgrade.Step('move', 'api-1', service.NEW, number=3),
-    upgrade.Step('move', 'engine-2', service.NEW, number=4),
-    upgrade.Step('move', 'engine-1', service.REAL, number=5),
+    upgrade.Step('move', 'api-1', service_fleet.NEW, number=3),
+    upgrade.Step('move', 'engine-2', service_fleet.NEW, number=4),
+    upgrade.Step('move', 'engine-1', service_fleet.REAL, number=5),
 )
 
 
@@ -47,9 +47,9 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
 def test_upgrade_from_real_old_code_under_load(
     old: revisions.Environment, tmp_path: pathlib.Path
 ) -> None:
-    terms = service.terms(service.REAL)
+    terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
-    opens = service.opens(Kind('embedded', 'sqlite'), tmp_path, old)
+    opens = service_fleet.opener(Platform('embedded', 'sqlite'), tmp_path, old)
 
     report = upgrade.run(plan, opens)
 

@@ -33,7 +33,7 @@ from tests.unit.api import conftest, http
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 #: Seconds; others are answered before these are over.
 BODY_TIMEOUT = 10
@@ -97,7 +97,7 @@ class Server:
     ) -> http.Answer:
         """Send a request, byte for byte, on a connection of its own."""
         with socket.create_connection(('127.0.0.1', self.port)) as sock:
-            sock.settimeout(PATIENCE)
+            sock.settimeout(TIMEOUT)
             sock.sendall(
                 line + b'\r\nHost: h.example.org\r\nConnection: close\r\n'
             )
@@ -114,7 +114,7 @@ class Server:
             for pid in self.workers():
                 os.kill(pid, signal.SIGKILL)
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
 
 
 def parsed(received: bytes) -> http.Answer:
@@ -129,7 +129,7 @@ def parsed(received: bytes) -> http.Answer:
 
 
 def until(holds: Callable[[], Any]) -> None:
-    wait_for('what should happen', holds, within=PATIENCE)
+    wait_for('what should happen', holds, timeout=TIMEOUT)
 
 
 @pytest.fixture(scope='module')
@@ -273,7 +273,7 @@ def test_connection_when_a_late_body_is_refused_is_kept(
 ) -> None:
     body = b'x' * (200_000 if status == 413 else 8)
     with socket.create_connection(('127.0.0.1', server.port)) as sock:
-        sock.settimeout(PATIENCE)
+        sock.settimeout(TIMEOUT)
         for _ in range(3):
             sock.sendall(
                 b'POST %s HTTP/1.1\r\nHost: localhost\r\n'
@@ -306,7 +306,7 @@ def test_chunked_body_that_breaks_off_is_not_served(
     made = unique('broken')
     sent = BROKEN[name].replace(b'"p"', b'"%s"' % made.encode())
     with socket.create_connection(('127.0.0.1', server.port)) as sock:
-        sock.settimeout(PATIENCE)
+        sock.settimeout(TIMEOUT)
         sock.sendall(
             b'POST /v1/profiles HTTP/1.1\r\nHost: localhost\r\n%s\r\n'
             % CHUNKED
@@ -404,7 +404,7 @@ def test_idle_connections_leave_room_and_are_closed(server: Server) -> None:
         with pytest.raises(BlockingIOError):
             idle[0].recv(1)
         for sock in idle:
-            sock.settimeout(PATIENCE)
+            sock.settimeout(TIMEOUT)
             assert not sock.recv(1)
 
 
@@ -415,7 +415,7 @@ def slow_request(
 ) -> socket.socket:
     """Return a connection with a request whose body goes on."""
     sock = socket.create_connection(('127.0.0.1', port))
-    sock.settimeout(PATIENCE)
+    sock.settimeout(TIMEOUT)
     sock.sendall(
         b'POST /v1/profiles HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n%s'
         % (JSON, headers, part)
@@ -467,7 +467,7 @@ def test_server_when_terminated_finishes_requests_and_leaves_nothing(
     slow.start()
     time.sleep(served.SLOW / 3)
     own_server.process.send_signal(signal.SIGTERM)
-    assert own_server.process.wait(PATIENCE) == 0
+    assert own_server.process.wait(TIMEOUT) == 0
     slow.join()
     assert answers[0].status == 404
     assert not any(is_alive(pid) for pid in workers)
@@ -475,7 +475,7 @@ def test_server_when_terminated_finishes_requests_and_leaves_nothing(
 
 def test_server_when_interrupted_ends_well(own_server: Server) -> None:
     own_server.process.send_signal(signal.SIGINT)
-    assert own_server.process.wait(PATIENCE) == 0
+    assert own_server.process.wait(TIMEOUT) == 0
 
 
 def test_worker_when_killed_is_replaced(own_server: Server) -> None:
@@ -491,7 +491,7 @@ def test_worker_when_killed_is_replaced(own_server: Server) -> None:
 def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
     workers = own_server.workers()
     own_server.process.kill()
-    own_server.process.wait(PATIENCE)
+    own_server.process.wait(TIMEOUT)
     until(lambda: not any(is_alive(pid) for pid in workers))
 
 
@@ -507,7 +507,7 @@ serving._close()
 
 def test_worker_when_it_cannot_leave_is_ended() -> None:
     ended = subprocess.run(
-        [sys.executable, '-c', _ENDLESS], cwd=ROOT, timeout=PATIENCE
+        [sys.executable, '-c', _ENDLESS], cwd=ROOT, timeout=TIMEOUT
     )
     assert ended.returncode == -signal.SIGALRM
 

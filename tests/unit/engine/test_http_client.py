@@ -21,7 +21,7 @@ from oslo_config import cfg
 
 from engine import conf as engine_conf
 from engine import http_client, service
-from tests import limits, raw_server
+from tests import memory_limit, raw_server
 from tests.unit.engine import engine_harness
 
 
@@ -132,7 +132,7 @@ def test_response_that_trickles_is_ended_at_the_deadline(
 
 def test_response_that_floods_is_cut_off_in_little_memory() -> None:
     with raw_server.serving(raw_server.flood) as port:
-        printed = limits.run(
+        printed = memory_limit.run(
             f"""
 from engine import http_client as outgoing
 with outgoing.session([], 'it', limit=1000) as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from engine import jsonpath
-from tests import limits
+from tests import memory_limit
 from vobjects.clustering import errors
 
 #: The number of their matches grows exponentially with the length.
@@ -55,7 +55,7 @@ def test_bombs_are_stopped_in_little_memory() -> None:
     named: object = 1
     for _ in range(60):
         named = {'a': named}
-    limits.run(
+    memory_limit.run(
         f"""
 from engine import jsonpath
 from vobjects.clustering import errors

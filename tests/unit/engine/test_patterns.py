@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from engine import patterns
-from tests import limits
+from tests import memory_limit
 
 #: Each expression makes a backtracking engine allocate gigabytes or run for
 #: minutes.
@@ -54,7 +54,7 @@ def test_check_when_too_long_names_the_limit() -> None:
 
 
 def test_bombs_are_refused_or_matched_in_little_memory() -> None:
-    limits.run(
+    memory_limit.run(
         f"""
 from engine import patterns
 for pattern in {BOMBS!r}:
@@ -68,7 +68,7 @@ for pattern in {BOMBS!r}:
 
 
 def test_compiled_patterns_are_not_kept() -> None:
-    limits.run(
+    memory_limit.run(
         """
 import psutil
 from engine import patterns

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-from tests.functional.processes import PATIENCE
+from tests.functional.processes import TIMEOUT
 from tests.functional.vobjects.rpc import serve
 
 ROOT = pathlib.Path(__file__).parents[4]
@@ -47,7 +47,7 @@ class Processes:
         assert process.stdout.readline() == 'ready\n'
         return process
 
-    def client(self, timeout: float = PATIENCE) -> Any:
+    def client(self, timeout: float = TIMEOUT) -> Any:
         transport = serve.make_transport(self.url)
         self._transports.append(transport)
         return serve.make_client(transport, timeout)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import oslo_messaging
 import pytest
 
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.vobjects.rpc.servers import (
     Processes,
     in_background,
@@ -34,15 +34,15 @@ def test_call_when_server_is_killed_at_it_fails_at_once(
     processes: Processes,
 ) -> None:
     server = processes.server('one')
-    client = processes.client(timeout=2 * PATIENCE)
+    client = processes.client(timeout=2 * TIMEOUT)
     pool, call = in_background(
-        lambda: client.call({}, 'linger', seconds=2 * PATIENCE)
+        lambda: client.call({}, 'linger', seconds=2 * TIMEOUT)
     )
     wait_for('it lingers', lambda: client.call({}, 'lingering'))
     kill(server)
     # Long before its time is over.
     with pytest.raises(errors.AnswerLost, match='died'):
-        call.result(timeout=PATIENCE)
+        call.result(timeout=TIMEOUT)
     pool.shutdown()
 
 
@@ -128,7 +128,7 @@ def test_server_when_its_input_ends_answers_and_leaves_nothing(
     assert server.stdin is not None
     server.stdin.close()
     assert call.result() == 'one'
-    assert server.wait(timeout=PATIENCE) == 0
+    assert server.wait(timeout=TIMEOUT) == 0
     assert processes.sockets() == []
     pool.shutdown()
 
@@ -151,9 +151,9 @@ def test_calls_when_servers_are_replaced_one_by_one_are_done_once(
         processes.server(f'new-{turn}')
         assert server.stdin is not None
         server.stdin.close()
-        assert server.wait(timeout=PATIENCE) == 0
+        assert server.wait(timeout=TIMEOUT) == 0
     for caller in callers:
-        assert caller.wait(timeout=PATIENCE) == 0
+        assert caller.wait(timeout=TIMEOUT) == 0
     for reader in readers:
         reader.join()
     assert len(printed) == 2 * 4 * 400
@@ -170,13 +170,13 @@ def test_fork_when_child_outlives_the_killed_parent_hides_no_death(
         # The child called with a connection of its own, and was answered.
         assert asked == server.pid
         pool, call = in_background(
-            lambda: client.call({}, 'linger', seconds=2 * PATIENCE)
+            lambda: client.call({}, 'linger', seconds=2 * TIMEOUT)
         )
         wait_for('it lingers', lambda: client.call({}, 'lingering'))
         kill(server)
         # It holds open none of its parent's connections or sockets.
         with pytest.raises(errors.AnswerLost):
-            call.result(timeout=PATIENCE)
+            call.result(timeout=TIMEOUT)
         pool.shutdown()
         other = processes.server('two')
         # The first of the calls to the dead one may find an old connection.

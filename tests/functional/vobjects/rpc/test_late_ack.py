@@ -105,7 +105,7 @@ def test_call_when_connections_are_cut_is_done_once(
     held = Held(client, tmp_path)
     held.begun()
 
-    brokers.cut_connections(processes.url)
+    brokers.close_connections(processes.url)
 
     assert client.call({}, 'who')[0] == 'one'  # it is connected again
     assert held.end().result() == 'one'

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from tests.functional import brokers
-from tests.functional.processes import PATIENCE, wait_for
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.vobjects.rpc.servers import Processes, kill
 
 pytestmark = pytest.mark.rabbit
@@ -48,7 +48,7 @@ def serve_once(processes: Processes, name: str) -> None:
     assert processes.client().call({}, 'who')[0] == name
     assert server.stdin is not None
     server.stdin.close()
-    assert server.wait(timeout=PATIENCE) == 0
+    assert server.wait(timeout=TIMEOUT) == 0
     processes.end_clients()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests import sink
+from tests import webhook_server
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import actions, clusters, nodes, policies
@@ -18,12 +18,14 @@ WAITING = consts.WAITING_LIFECYCLE
 
 
 @pytest.fixture
-def hook() -> Iterator[sink.Sink]:
-    with sink.served() as found:
+def hook() -> Iterator[webhook_server.WebhookServer]:
+    with webhook_server.running() as found:
         yield found
 
 
-def webhook(called: sink.Sink, timeout: int = 3600) -> dict[str, Any]:
+def webhook(
+    called: webhook_server.WebhookServer, timeout: int = 3600
+) -> dict[str, Any]:
     params = {'url': called.url}
     return {'type': 'webhook', 'params': params, 'timeout': timeout}
 
@@ -85,7 +87,7 @@ def size(harness: engine_harness.Harness) -> int:
 
 
 def test_node_waits_until_it_is_let_go(
-    any_harness: engine_harness.Harness, hook: sink.Sink
+    any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -96,7 +98,7 @@ def test_node_waits_until_it_is_let_go(
     assert removal.owner is None
     node = any_harness.row(models.Node, removal.target)
     assert node.status == 'ACTIVE'
-    assert hook.posted == [
+    assert hook.bodies == [
         {
             'lifecycle_action_token': removal.id,
             'lifecycle_transition_type': 'termination',
@@ -115,7 +117,7 @@ def test_node_waits_until_it_is_let_go(
 
 
 def test_node_goes_when_its_time_is_over(
-    any_harness: engine_harness.Harness, hook: sink.Sink
+    any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
     cluster(engine, 3, hooks=webhook(hook))
@@ -124,24 +126,26 @@ def test_node_goes_when_its_time_is_over(
     time_passes(any_harness)
     engine.run_actions()
     assert size(any_harness) == 1
-    assert len(hook.posted) == 2
+    assert len(hook.bodies) == 2
     any_harness.assert_idle()
 
 
 def test_no_time_to_wait_is_no_wait(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook, timeout=0))
     scale_in(engine)
-    assert len(hook.posted) == 1
+    assert len(hook.bodies) == 1
     assert size(harness) == 1
     harness.assert_idle()
 
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_members_that_are_removed_wait_as_well(
-    harness: engine_harness.Harness, hook: sink.Sink, destroy: bool
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    destroy: bool,
 ) -> None:
     engine = harness.engine()
     cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
@@ -159,7 +163,7 @@ def test_members_that_are_removed_wait_as_well(
 
 
 def test_node_that_a_user_deletes_waits_as_well(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, grace_period=3600, hooks=webhook(hook))
@@ -167,7 +171,7 @@ def test_node_that_a_user_deletes_waits_as_well(
     token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
     engine.run_actions()
     assert harness.row(models.Action, token).status == 'READY'
-    assert hook.posted == []
+    assert hook.bodies == []
     time_passes(harness)
     engine.run_actions()
     assert harness.row(models.Action, token).status == WAITING
@@ -179,7 +183,7 @@ def test_node_that_a_user_deletes_waits_as_well(
 
 
 def test_node_that_may_not_go_is_not_told_of(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -192,7 +196,7 @@ def test_node_that_may_not_go_is_not_told_of(
     harness.database.write(need_all)
     engine.run_actions()
     assert harness.row(models.Action, token).status == 'FAILED'
-    assert hook.posted == []
+    assert hook.bodies == []
     assert request_helpers.get_node(engine, first).status == 'ACTIVE'
     harness.assert_idle()
 
@@ -212,7 +216,7 @@ def test_queue_is_told(harness: engine_harness.Harness, version: str) -> None:
 
 
 def test_hook_that_fails_is_told_again_and_then_waited_for(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -222,7 +226,7 @@ def test_hook_that_fails_is_told_again_and_then_waited_for(
         (removal,) = removals(harness)
         assert removal.status == 'READY'
         assert 'answered' in removal.status_reason
-        assert len(hook.posted) == attempt
+        assert len(hook.bodies) == attempt
         time_passes(harness)
         engine.run_actions()
     (removal,) = removals(harness)
@@ -235,19 +239,21 @@ def test_hook_that_fails_is_told_again_and_then_waited_for(
 
 
 def test_who_is_told_may_answer_before_the_call_is_over(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     other = harness.engine(name='two')
     cluster(engine, hooks=webhook(hook))
-    hook.on_call = lambda told: complete(other, told['lifecycle_action_token'])
+    hook.on_request = lambda told: complete(
+        other, told['lifecycle_action_token']
+    )
     scale_in(engine)
     assert size(harness) == 1
     harness.assert_idle()
 
 
 def test_engine_that_dies_while_it_tells_has_another_tell(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -255,7 +261,7 @@ def test_engine_that_dies_while_it_tells_has_another_tell(
     def die(told: Any) -> None:
         harness.expire_heartbeat(engine)
 
-    hook.on_call = die
+    hook.on_request = die
     request = clusters.ClusterScaleInRequest(identity='c')
     engine.call(request)
     for _ in range(2):  # the parent; then a claim that nobody works on
@@ -264,7 +270,7 @@ def test_engine_that_dies_while_it_tells_has_another_tell(
         if job.action.action == 'CLUSTER_SCALE_IN':
             job.perform()
             engine.scheduler.finish(job)
-    hook.on_call = lambda told: None
+    hook.on_request = lambda told: None
     harness.detect_death(engine)
     other = harness.engine(name='two')
     other.run_actions()
@@ -277,7 +283,7 @@ def test_engine_that_dies_while_it_tells_has_another_tell(
 
 
 def test_node_that_does_not_work_is_not_told_of(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -287,14 +293,16 @@ def test_node_that_does_not_work_is_not_told_of(
 
     harness.database.write(break_one)
     scale_in(engine)
-    assert hook.posted == []
+    assert hook.bodies == []
     assert size(harness) == 1
     harness.assert_idle()
 
 
 @pytest.mark.parametrize('waits_for', ['grace', 'hook'])
 def test_cancelled_removal_leaves_the_node_as_it_is(
-    harness: engine_harness.Harness, hook: sink.Sink, waits_for: str
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    waits_for: str,
 ) -> None:
     engine = harness.engine()
     waits: dict[str, Any] = {'grace_period': 3600}
@@ -312,7 +320,7 @@ def test_cancelled_removal_leaves_the_node_as_it_is(
 
 
 def test_forced_deletion_does_not_wait(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -325,7 +333,7 @@ def test_forced_deletion_does_not_wait(
 
 
 def test_waiting_is_not_counted_against_the_time_of_the_action(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     week = 7 * 24 * 3600
@@ -339,7 +347,7 @@ def test_waiting_is_not_counted_against_the_time_of_the_action(
 
 
 def test_only_the_clusters_own_waiting_nodes_are_let_go(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
@@ -370,7 +378,7 @@ def test_only_the_clusters_own_waiting_nodes_are_let_go(
 
 
 def test_action_that_waits_for_nobody_is_left_as_it_is(
-    harness: engine_harness.Harness, hook: sink.Sink
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))

@@ -272,11 +272,11 @@ SERVERS = (
 @pytest.fixture(params=SERVERS)
 def behind_proxy(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path
-) -> Iterator[tuple[database.Database, tcp_proxy.Proxy]]:
+) -> Iterator[tuple[database.Database, tcp_proxy.TcpProxy]]:
     """A database, and a proxy that can cut it off."""
     with databases.temporary(request.param, tmp_path) as text:
         url = sqlalchemy.make_url(text)
-        with tcp_proxy.proxy(str(url.host), int(url.port or 0)) as proxy:
+        with tcp_proxy.running(str(url.host), int(url.port or 0)) as proxy:
             url = url.set(host='127.0.0.1', port=proxy.port)
             opened = database.Database(
                 configuration(url.render_as_string(hide_password=False))
@@ -303,7 +303,7 @@ def column_one(opened: database.Database) -> int:
     'use', [read_one, column_one, lambda opened: opened.write(select_one)]
 )
 def test_lost_database_is_out_of_reach_until_it_answers_again(
-    behind_proxy: tuple[database.Database, tcp_proxy.Proxy],
+    behind_proxy: tuple[database.Database, tcp_proxy.TcpProxy],
     caplog: pytest.LogCaptureFixture,
     use: Callable[[database.Database], int],
 ) -> None:

@@ -16,7 +16,7 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import http_client
 from engine.providers import base, docker
-from tests import certificates, limits, raw_server
+from tests import certificates, memory_limit, raw_server
 from tests.cloud import docker as fake
 
 
@@ -147,7 +147,7 @@ def test_engine_without_the_library_says_what_to_install(
 class Secured:
     """A daemon that speaks TLS with those that the authority knows."""
 
-    authority: certificates.Authority
+    authority: certificates.CertificateAuthority
     client: tuple[str, str]
     port: int
 
@@ -169,7 +169,9 @@ class Secured:
 def secured(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Secured]:
-    authority = certificates.Authority(tmp_path_factory.mktemp('tls'))
+    authority = certificates.CertificateAuthority(
+        tmp_path_factory.mktemp('tls')
+    )
     context = ssl.create_default_context(
         ssl.Purpose.CLIENT_AUTH, cafile=authority.file
     )
@@ -186,7 +188,7 @@ def test_daemon_is_spoken_to_by_tls(secured: Secured) -> None:
 def test_daemon_of_another_authority_is_not_spoken_to(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
-    other = certificates.Authority(tmp_path, 'other')
+    other = certificates.CertificateAuthority(tmp_path, 'other')
     with pytest.raises(
         base.ProviderError, match=r'no TLS .*: .*certificate'
     ) as caught:
@@ -200,7 +202,7 @@ def test_daemon_of_another_authority_is_not_spoken_to(
 def test_daemon_is_not_looked_at_closely_if_nobody_wants_it(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
-    other = certificates.Authority(tmp_path, 'other')
+    other = certificates.CertificateAuthority(tmp_path, 'other')
     secured.look(tls_ca_file=str(other.file), tls_verify=False)
 
 
@@ -214,7 +216,9 @@ def test_certificate_of_another_address_is_not_taken(
 def test_daemon_that_does_not_know_us_is_an_error(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
-    certificate, key = certificates.Authority(tmp_path).sign('stranger')
+    certificate, key = certificates.CertificateAuthority(tmp_path).sign(
+        'stranger'
+    )
     with pytest.raises(base.ProviderError, match='Docker daemon of its host'):
         secured.look(tls_cert_file=certificate, tls_key_file=key)
 
@@ -260,7 +264,7 @@ def test_daemon_that_trickles_is_given_up_at_the_deadline(
 
 def test_daemon_that_floods_takes_little_memory() -> None:
     with raw_server.serving(raw_server.flood) as port:
-        printed = limits.run(
+        printed = memory_limit.run(
             f"""
 import engine.providers.base
 from tests.unit.engine.providers.test_docker import configured

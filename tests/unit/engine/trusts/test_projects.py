@@ -124,7 +124,7 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
     assert sorted(owners) == ['shop'] * 3 + ['web'] * 3
     assert {project for _line, project in cloud.scopes} == {'web', 'shop'}
     # A trust for both, however often they ask, of the roles that they have.
-    assert len(cloud.asked('POST /identity/v3/OS-TRUST/trusts')) == 2
+    assert len(cloud.requests_to('POST /identity/v3/OS-TRUST/trusts')) == 2
     for trust in cloud.trusts.values():
         assert trust['roles'] == [{'name': 'member'}]
         assert trust['impersonation'] is True

@@ -38,7 +38,7 @@ def test_cloud_of_clouds_yaml_is_used(
     monkeypatch.setenv('OS_CLIENT_CONFIG_FILE', str(path))
     provider = openstack.load(configuration(cloud='ours'))
     assert provider.servers.find('key') is None
-    assert cloud.asked('GET /compute/v2.1/servers/detail')
+    assert cloud.requests_to('GET /compute/v2.1/servers/detail')
     with pytest.raises(connection.CloudConfigError, match='theirs'):
         openstack.load(configuration(cloud='theirs'))
 
@@ -102,4 +102,4 @@ def test_threads_share_one_token(
     for thread in threads:
         thread.join()
     assert len(cloud.servers) == 4
-    assert len(cloud.asked('POST /identity')) == 1
+    assert len(cloud.requests_to('POST /identity')) == 1

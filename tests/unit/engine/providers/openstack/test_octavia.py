@@ -204,7 +204,7 @@ def test_balancer_that_fails_is_removed_and_told(
     cloud.ends_in_error = True
     with pytest.raises(base.ProviderError, match='is in ERROR'):
         balancers.create('key', SPEC, timeout=LONG)
-    assert cloud.asked('DELETE /balancing/v2.0/lbaas/loadbalancers/')
+    assert cloud.requests_to('DELETE /balancing/v2.0/lbaas/loadbalancers/')
 
 
 def test_balancer_that_is_never_ready_is_given_up(

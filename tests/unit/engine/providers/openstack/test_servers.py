@@ -67,7 +67,7 @@ def test_everything_a_profile_says_reaches_nova(
         security_groups=['web'],
         user_data='#!/bin/sh',
     )
-    (sent,) = cloud.sent('POST /compute/v2.1/servers')
+    (sent,) = cloud.bodies_to('POST /compute/v2.1/servers')
     del volume['disk_bus']
     assert sent == {
         'server': {
@@ -206,7 +206,7 @@ def test_request_is_repeated_when_the_cloud_is_busy(
 ) -> None:
     cloud.fail('GET', '/compute/v2.1/servers/detail', status, times=2)
     assert provider.servers.find('key') is None
-    assert len(cloud.asked('GET /compute/v2.1/servers/detail')) == 3
+    assert len(cloud.requests_to('GET /compute/v2.1/servers/detail')) == 3
 
 
 def test_cloud_that_stays_busy_is_an_error_in_the_end(
@@ -215,7 +215,7 @@ def test_cloud_that_stays_busy_is_an_error_in_the_end(
     cloud.fail('GET', '/compute/v2.1/servers/', 503, 'maintenance')
     with pytest.raises(base.ProviderError, match='503: maintenance'):
         provider.servers.get('x')
-    assert len(cloud.asked('GET /compute/v2.1/servers/x')) == 4
+    assert len(cloud.requests_to('GET /compute/v2.1/servers/x')) == 4
 
 
 def test_server_that_is_never_ready_is_given_up(
@@ -245,9 +245,9 @@ def test_update_changes_what_differs(
     assert updated.details['image'] == cloud.id_of('images', 'debian')
     assert updated.details['metadata'] == {'b': '3', 'c': '4', 'other': 'kept'}
 
-    before = len(cloud.asked('P'))
+    before = len(cloud.requests_to('P'))
     provider.servers.update('key', server.id, 'db', new, new)
-    assert len(cloud.asked('P')) == before, 'nothing differs'
+    assert len(cloud.requests_to('P')) == before, 'nothing differs'
 
 
 def test_update_of_networks_changes_ports(
@@ -325,7 +325,7 @@ def test_parameters_of_operations_reach_nova(
     def sent(operation: str, **parameters: Any) -> Any:
         provider.servers.operate(server.id, operation, parameters)
         path = f'POST /compute/v2.1/servers/{server.id}/action'
-        return cloud.sent(path)[-1]
+        return cloud.bodies_to(path)[-1]
 
     assert sent('change_password', admin_pass='new') == {
         'changePassword': {'adminPass': 'new'}
@@ -360,7 +360,7 @@ def test_forced_deletion_forces_nova(
     server = made(provider)
     provider.servers.delete(server.id, force=True, timeout=60)
     path = f'POST /compute/v2.1/servers/{server.id}/action'
-    assert cloud.sent(path) == [{'forceDelete': None}]
+    assert cloud.bodies_to(path) == [{'forceDelete': None}]
     assert cloud.servers == {}
 
 

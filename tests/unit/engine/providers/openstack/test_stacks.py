@@ -56,7 +56,7 @@ def test_everything_a_profile_says_reaches_heat(
         disable_rollback=False,
         context={'region_name': 'x'},
     )
-    (sent,) = cloud.sent('POST /heat/v1/stacks')
+    (sent,) = cloud.bodies_to('POST /heat/v1/stacks')
     assert sent == {
         'stack_name': 'web-key',
         'template': TEMPLATE,
@@ -126,7 +126,7 @@ def test_abandoned_stack_is_forgotten_by_heat(
     stack = made(provider)
     provider.stacks.abandon(stack.id)
     assert cloud.stacks == {}
-    assert cloud.asked('DELETE')[-1].endswith('/abandon')
+    assert cloud.requests_to('DELETE')[-1].endswith('/abandon')
 
 
 def test_stack_is_described_by_what_it_was_made_of(

@@ -22,12 +22,12 @@ import tempfile
 from collections.abc import Iterator
 
 import psutil
-import running
+import service_process
 import sqlalchemy
 
 from tests import databases
 from tests.functional import brokers
-from tests.functional.processes import Group, free_port
+from tests.functional.processes import ProcessGroup, free_port
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -62,12 +62,14 @@ _CREDENTIAL = sqlalchemy.text(
 
 
 @contextlib.contextmanager
-def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
+def service(
+    chosen: argparse.Namespace,
+) -> Iterator[service_process.Service | None]:
     """Run the peer with a temporary database and virtual host.
 
     Yields None if no peer is selected.
 
-    :param chosen: parsed :func:`running.options`
+    :param chosen: parsed :func:`service_process.options`
     """
     if not chosen.peer:
         yield None
@@ -88,7 +90,7 @@ def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
                 transport=transport, port=port, paste=paste, database=database
             )
         )
-        group = Group(state, str(config))
+        group = ProcessGroup(state, str(config))
         told = f'--config-file={config}'
         subprocess.run(
             (programs / 'senlin-manage', told, 'db_sync'),
@@ -102,7 +104,7 @@ def service(chosen: argparse.Namespace) -> Iterator[running.Service | None]:
             for one in ('senlin-engine', 'senlin-conductor', 'senlin-api')
         ]
         try:
-            found = running.Service(
+            found = service_process.Service(
                 processes, port, 'mysql', 'rabbit', _IDENTITY
             )
             found.begin()

@@ -76,7 +76,9 @@ def test_walk_through_when_followed_gives_what_it_says(
         apply(tmp_path, path, lines)
     assert 'vobjects lock update' in PAGE.read_text()
     run(tmp_path, 'vobjects', 'lock', 'update')
-    shutil.copy(ROOT / 'tests/functional/adding.py', tmp_path / CHECKS)
+    shutil.copy(
+        ROOT / 'tests/functional/new_microversion_checks.py', tmp_path / CHECKS
+    )
     passed = run(tmp_path, 'pytest', '-q', '-p', 'no:cacheprovider', CHECKS)
 
     assert re.search(r'^6 passed', passed, re.MULTILINE), passed

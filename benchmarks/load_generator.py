@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 
 #: Timeout in seconds if no response arrives.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 #: Function from the number of a request to its bytes.
 Make = Callable[[int], bytes]
@@ -47,7 +47,7 @@ class _Connection:
     """A connection with one request in flight at a time."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address, timeout=PATIENCE)
+        self.socket = socket.create_connection(address, timeout=TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.began = 0.0
         self._got = b''
@@ -123,9 +123,9 @@ def run(
             sent += 1
         waiting = concurrency
         while waiting:
-            ready = selector.select(PATIENCE)
+            ready = selector.select(TIMEOUT)
             if not ready:
-                raise RuntimeError(f'no answer within {PATIENCE} s')
+                raise RuntimeError(f'no answer within {TIMEOUT} s')
             for key, _events in ready:
                 one = key.data
                 answer = one.answer()

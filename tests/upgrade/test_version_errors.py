@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import requests
 
-from tests.functional.harness import Deployment, Kind, deployed
-from tests.functional.rest import NEWEST, Rest
-from tests.upgrade import fleets
+from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.rest import NEWEST, RestClient
+from tests.upgrade import mixed_fleet
 from vobjects.microversions import client, presets
 
 #: What asks for something newer -> the version that has it.
@@ -31,16 +31,18 @@ NEWER: list[tuple[str, str, Any, str]] = [
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     directory = tmp_path_factory.mktemp('teaching')
     settings = {'api': {'strict_versions': True}}
-    kind = Kind('embedded', 'sqlite')
-    with deployed(kind, directory, settings) as deployment:
-        fleets.start(deployment, 'new')
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, directory, settings) as deployment:
+        mixed_fleet.start_engine(deployment, 'new')
         deployment.start_api()
         yield deployment
 
 
-def learned(rest: Rest, method: str, path: str, body: Any) -> dict[str, Any]:
+def learned(
+    rest: RestClient, method: str, path: str, body: Any
+) -> dict[str, Any]:
     """Return the item of the refusal, which clients read."""
-    response = rest.ask(method, path, body)
+    response = rest.request(method, path, body)
     assert response.status_code in (400, 404), response.text
     assert client.needed(response.json()) is not None
     (item,) = response.json()['errors']
@@ -48,7 +50,7 @@ def learned(rest: Rest, method: str, path: str, body: Any) -> dict[str, Any]:
     return found
 
 
-def check_all(rest: Rest, served: str, because: str) -> None:
+def check_all(rest: RestClient, served: str, because: str) -> None:
     """Assert what each refusal at 1.1 says while a maximum is served."""
     for method, path, body, needs in NEWER:
         item = learned(rest.at('1.1'), method, path, body)
@@ -69,13 +71,15 @@ def test_refusals_name_the_version_and_the_engine_that_withholds_it(
 ) -> None:
     known = ['1.3', ('1.5', '1.9')]
     with fleet.rest() as rest, requests.Session() as session:
-        fleets.wait_for_maximum(rest, NEWEST)
+        mixed_fleet.wait_for_maximum(rest, NEWEST)
         check_all(rest, NEWEST, '')
         agreed = client.for_requests(session, fleet.url, 'clustering', known)
         assert str(agreed) == '1.9'
 
-        old = fleets.start(fleet, 'old', fleets.old_manifest(fleet))
-        fleets.wait_for_maximum(rest, '1.7')
+        old = mixed_fleet.start_engine(
+            fleet, 'old', mixed_fleet.old_manifest(fleet)
+        )
+        mixed_fleet.wait_for_maximum(rest, '1.7')
         check_all(rest, '1.7', old.id[:8])
         agreed = client.for_requests(session, fleet.url, 'clustering', known)
         assert str(agreed) == '1.7'
@@ -83,6 +87,6 @@ def test_refusals_name_the_version_and_the_engine_that_withholds_it(
         assert answer.status_code == 200
         assert client.served(answer.headers, 'clustering') == agreed
 
-        fleets.leave(fleet, old)
-        fleets.wait_for_maximum(rest, NEWEST)
+        mixed_fleet.stop_engine(fleet, old)
+        mixed_fleet.wait_for_maximum(rest, NEWEST)
         check_all(rest, NEWEST, '')

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deployment of the service under test: processes, database, transport.
+"""Deployments of the service: processes, a database and a transport.
 
 ::
 
-    with deployed(EMBEDDED_SQLITE, directory) as deployment:
+    with deployed(Platform('embedded', 'sqlite'), directory) as deployment:
         deployment.start_engines(2)
         deployment.start_api()
         deployment.rest().get('/v1/clusters')
 
-At the end every process must end as asked, leave none behind, and have
-logged no error.
+At the end, every process must stop on SIGTERM with exit code 0, leave no
+child process behind and have logged no error.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -32,34 +33,34 @@ import sqlalchemy
 from tests import databases
 from tests.functional import brokers
 from tests.functional.processes import (
-    PATIENCE,
-    Group,
+    TIMEOUT,
     Process,
-    excerpt,
+    ProcessGroup,
     free_port,
+    log_excerpt,
     wait_for,
 )
-from tests.functional.rest import NEWEST, Rest
+from tests.functional.rest import NEWEST, SPEC, RestClient
 from vobjects.clustering import topics
 from vobjects.objects.manifest import Manifest
 
-#: Seconds: [fleet] heartbeat_interval. More than the product's default: a
-#: machine with other things to do must not make processes look dead.
+#: [fleet] heartbeat_interval in seconds. Longer than the default, so that
+#: processes on a busy machine are not considered dead.
 HEARTBEAT = 5.0
 
-#: Seconds: [fleet] call_timeout.
+#: [fleet] call_timeout in seconds.
 CALL_TIMEOUT = 120
 
 Settings = Mapping[str, Mapping[str, object]]
 
 _FORMAT = '%(asctime)s.%(msecs)03d %(levelname)s %(name)s'
 
-_COMPLAINT = re.compile(r'^Traceback |\d (ERROR|CRITICAL) ')
+_ERROR_LINE = re.compile(r'^Traceback |\d (ERROR|CRITICAL) ')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
-    """What a deployment runs on.
+class Platform:
+    """Transport and database of a deployment.
 
     :ivar transport: ``embedded`` or ``rabbit``
     :ivar database: ``sqlite``, ``postgresql`` or ``mysql``
@@ -69,57 +70,60 @@ class Kind:
     database: str
 
     def parameter(self) -> Any:
-        """Return this for ``pytest.mark.parametrize``, with its marks."""
-        names = {'rabbit', 'postgresql', 'mysql'}
+        """Return a ``pytest.param`` with the marks of the required servers."""
+        servers = {'rabbit', 'postgresql', 'mysql'}
         return pytest.param(
             self,
             id=f'{self.transport}-{self.database}',
             marks=[
                 getattr(pytest.mark, name)
                 for name in (self.transport, self.database)
-                if name in names
+                if name in servers
             ],
         )
 
 
-#: Each transport and each database once at least.
-KINDS = [
-    Kind('embedded', 'sqlite').parameter(),
-    Kind('rabbit', 'postgresql').parameter(),
-    Kind('embedded', 'mysql').parameter(),
+#: Every transport and every database at least once.
+PLATFORMS = [
+    Platform('embedded', 'sqlite').parameter(),
+    Platform('rabbit', 'postgresql').parameter(),
+    Platform('embedded', 'mysql').parameter(),
 ]
 
-#: For tests of what the API decides by itself: it does so alike whatever is
-#: behind it, so that they run on one of these pairs only.
-of_the_api = pytest.mark.parametrize(
-    'service', KINDS[:1], indirect=True, scope='session'
+#: Mark of tests of behaviour that does not depend on transport or database,
+#: such as request validation in the API: they run on one platform only.
+embedded_sqlite_only = pytest.mark.parametrize(
+    'service', PLATFORMS[:1], indirect=True, scope='session'
 )
 
-#: The other pairs of the two.
-OTHER_KINDS = [
-    Kind('embedded', 'postgresql').parameter(),
-    Kind('rabbit', 'sqlite').parameter(),
-    Kind('rabbit', 'mysql').parameter(),
+#: All other combinations of transport and database.
+OTHER_PLATFORMS = [
+    Platform('embedded', 'postgresql').parameter(),
+    Platform('rabbit', 'sqlite').parameter(),
+    Platform('rabbit', 'mysql').parameter(),
 ]
 
 
-def _complaints(log: str) -> Iterator[str]:
-    """Yield each line of an error; of a traceback also what was raised."""
+def _errors_in(log: str) -> Iterator[str]:
+    """Yield error lines; for a traceback, with the exception raised."""
     lines = log.splitlines()
     for number, line in enumerate(lines):
-        if not _COMPLAINT.search(line):
+        if not _ERROR_LINE.search(line):
             continue
         if line.startswith('Traceback '):
             before = lines[number - 1] if number else ''
-            raised = (one for one in lines[number + 1 :] if one[:1] != ' ')
-            line = ' | '.join([before, line, next(raised, '')])
+            exceptions = (
+                text for text in lines[number + 1 :] if text[:1] != ' '
+            )
+            line = ' | '.join([before, line, next(exceptions, '')])
         yield line
 
 
 class Deployment:
-    """See the module's docstring.
+    """Processes of the service that share a database and a transport.
 
     :ivar group: its processes
+    :ivar url: root URL of the API
     """
 
     def __init__(
@@ -134,7 +138,7 @@ class Deployment:
         self.transport_url = transport_url
         address = f'127.0.0.1:{free_port()}'
         self.url = f'http://{address}'
-        self.group = Group(directory, address)
+        self.group = ProcessGroup(directory, address)
         self._settings = settings
         self._database = sqlalchemy.create_engine(
             database_url, poolclass=sqlalchemy.NullPool
@@ -175,17 +179,18 @@ class Deployment:
     ) -> list[str]:
         """Return a `vobjects` command with this deployment's configuration.
 
-        :param settings: more, over those of the deployment
+        :param name: of the process, for its own configuration file
+        :param settings: options that override those of the deployment
         """
-        line = [sys.executable, '-m', 'vobjects', *words]
+        command = [sys.executable, '-m', 'vobjects', *words]
         files = [self.config, self._write('common', self._settings)]
         if settings:
             files.append(self._write(f'{name}-own', settings))
-        return line + [f'--config-file={file}' for file in files]
+        return command + [f'--config-file={file}' for file in files]
 
-    def run(self, *words: str, within: float = PATIENCE) -> str:
-        """Run a `vobjects` command to its end and return what it printed."""
-        done = subprocess.run(
+    def run(self, *words: str, within: float = TIMEOUT) -> str:
+        """Run a `vobjects` command and return its standard output."""
+        completed = subprocess.run(
             self.command(*words),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -194,13 +199,13 @@ class Deployment:
             env=self.group.environment(),
             check=False,
         )
-        assert done.returncode == 0, (
-            f'vobjects {" ".join(words)}: {done.returncode}\n'
-            f'{done.stdout}\n{done.stderr}'
+        assert completed.returncode == 0, (
+            f'vobjects {" ".join(words)}: {completed.returncode}\n'
+            f'{completed.stdout}\n{completed.stderr}'
         )
-        return done.stdout
+        return completed.stdout
 
-    def begin_engine(
+    def spawn_engine(
         self,
         name: str,
         *,
@@ -209,7 +214,7 @@ class Deployment:
     ) -> Process:
         """Start an engine without waiting for it.
 
-        :param manifest: what it speaks, if it is of an older age
+        :param manifest: emulate an older engine with these object versions
         """
         words = ['engine']
         if manifest is not None:
@@ -217,7 +222,9 @@ class Deployment:
             manifest.dump(path)
             words.append(f'--manifest={path}')
         return self.group.start(
-            name, *self.command(*words, name=name, settings=settings), ends=1
+            name,
+            *self.command(*words, name=name, settings=settings),
+            stop_order=1,
         )
 
     def start_engine(
@@ -226,27 +233,27 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        within: float = PATIENCE,
+        within: float = TIMEOUT,
     ) -> Engine:
-        """Return an engine that does its work."""
+        """Start an engine and wait until it is up."""
         before = self.engine_ids()
-        process = self.begin_engine(name, manifest=manifest, settings=settings)
+        process = self.spawn_engine(name, manifest=manifest, settings=settings)
 
-        def new() -> set[str]:
-            self.group.check_alive()
+        def new_ids() -> set[str]:
+            self.group.assert_alive()
             return self.engine_ids() - before
 
-        (service_id,) = wait_for(f'{name} is up', new, within=within)
+        (service_id,) = wait_for(f'{name} is up', new_ids, timeout=within)
         return Engine(process, service_id)
 
     def start_engines(self, count: int) -> None:
-        """Start engines and wait until all do their work."""
+        """Start engines and wait until all are up."""
         before = self.engine_ids()
         for number in range(1, count + 1):
-            self.begin_engine(f'engine-{number}')
+            self.spawn_engine(f'engine-{number}')
 
         def all_up() -> bool:
-            self.group.check_alive()
+            self.group.assert_alive()
             return len(self.engine_ids() - before) == count
 
         wait_for(f'{count} engines are up', all_up)
@@ -254,7 +261,7 @@ class Deployment:
     def start_api(
         self, name: str = 'api', settings: Settings | None = None
     ) -> Process:
-        """Return an API that answers; an engine must be there."""
+        """Start an API and wait until it serves; needs a running engine."""
         process = self.group.start(
             name, *self.command('api', name=name, settings=settings)
         )
@@ -262,7 +269,7 @@ class Deployment:
         return process
 
     def start_all(self, engines: int = 2, workers: int = 1) -> Process:
-        """Return a `vobjects up` that is ready."""
+        """Run `vobjects up` and wait until it is ready."""
         process = self.group.start(
             'up',
             *self.command(
@@ -283,67 +290,67 @@ class Deployment:
         return process
 
     def wait_until_served(
-        self, within: float = PATIENCE, url: str = ''
+        self, within: float = TIMEOUT, url: str = ''
     ) -> None:
-        """Wait until discovery promises a microversion.
+        """Wait until discovery returns 200.
 
-        :param url: of the API; empty: the one that all is configured for
+        :param url: root URL of the API; empty: that of the configuration
         """
         url = url or self.url
 
         def serves() -> bool:
-            self.group.check_alive()
+            self.group.assert_alive()
             try:
-                answer = requests.get(f'{url}/v1', timeout=PATIENCE)
+                response = requests.get(f'{url}/v1', timeout=TIMEOUT)
             except requests.ConnectionError:
                 return False
-            return answer.status_code == 200
+            return response.status_code == 200
 
-        wait_for(f'{url} serves', serves, within=within)
+        wait_for(f'{url} serves', serves, timeout=within)
 
-    # What it does
+    # State
 
     def rest(
-        self, version: str | None = NEWEST, timeout: float = PATIENCE
-    ) -> Rest:
-        """Return a client; use it in a ``with`` statement."""
-        return Rest(self.url, version, timeout)
+        self, version: str | None = NEWEST, timeout: float = TIMEOUT
+    ) -> RestClient:
+        """Return a client to use in a ``with`` statement."""
+        return RestClient(self.url, version, timeout)
 
     def rows(self, statement: str, **values: object) -> list[Any]:
-        """Return what the database has."""
+        """Return the rows that a query selects from the database."""
         with self._database.connect() as connection:
             return list(connection.execute(sqlalchemy.text(statement), values))
 
     def execute(self, statement: str, **values: object) -> None:
-        """Change what the database has, behind the service's back."""
+        """Change the database without the service."""
         with self._database.begin() as connection:
             connection.execute(sqlalchemy.text(statement), values)
 
     def engine_ids(self) -> set[str]:
-        """Return the engines that the ledger has as doing their work."""
-        found = self.rows(
+        """Return the IDs of the engines that are up, from the ledger."""
+        rows = self.rows(
             "SELECT id FROM services WHERE topic = :topic AND state = 'up'",
             topic=topics.ENGINE,
         )
-        return {row.id for row in found}
+        return {row.id for row in rows}
 
     def locks(self) -> list[Any]:
-        """Return what is locked."""
+        """Return the rows of the locks table."""
         return self.rows('SELECT * FROM locks')
 
-    def running(self, engine_id: str) -> list[str]:
-        """Return the kinds of the actions that an engine is running."""
-        found = self.rows(
+    def running_actions(self, engine_id: str) -> list[str]:
+        """Return the names of the actions that an engine is running."""
+        rows = self.rows(
             "SELECT action FROM actions WHERE status = 'RUNNING'"
             ' AND owner = :owner',
             owner=engine_id,
         )
-        return [row.action for row in found]
+        return [row.action for row in rows]
 
     @contextlib.contextmanager
     def watching_owners(self) -> Iterator[set[str]]:
-        """Collect the engines that run actions: an ended one has no owner."""
-        seen: set[str] = set()
+        """Collect the IDs of engines while they run actions."""
+        owners: set[str] = set()
         stop = threading.Event()
 
         def watch() -> None:
@@ -352,146 +359,163 @@ class Deployment:
                     'SELECT DISTINCT owner FROM actions'
                     ' WHERE owner IS NOT NULL'
                 )
-                seen.update(row.owner for row in rows)
+                owners.update(row.owner for row in rows)
 
         thread = threading.Thread(target=watch)
         thread.start()
         try:
-            yield seen
+            yield owners
         finally:
             stop.set()
             thread.join()
 
-    def keep_busy_until_all_work(self, rest: Rest, profile: str) -> None:
-        """Have clusters made and deleted until each engine has run actions.
-
-        :param rest: asks at the microversion of choice
-        """
+    def run_until_all_engines_worked(
+        self, rest: RestClient, profile: str
+    ) -> None:
+        """Create and delete clusters until each engine has run actions."""
         engines = self.engine_ids()
         with self.watching_owners() as owners:
 
             def all_work() -> bool:
-                made = [rest.begin_cluster(profile, 6) for _ in range(3)]
-                for _cluster, action in made:
-                    rest.succeeded(action)
-                for cluster, _action in made:
-                    rest.succeeded(rest.delete(f'/v1/clusters/{cluster}'))
+                clusters = [rest.start_cluster(profile, 6) for _ in range(3)]
+                for _cluster, action in clusters:
+                    rest.wait_for_success(action)
+                for cluster, _action in clusters:
+                    rest.wait_for_success(
+                        rest.delete(f'/v1/clusters/{cluster}')
+                    )
                 return owners >= engines
 
-            wait_for(f'{engines} all work', all_work)
+            wait_for(f'{engines} have all run actions', all_work)
 
     def assert_tidy(self) -> None:
-        """Assert that nothing is locked, and that nodes have their servers.
+        """Assert that there are no locks and no servers without nodes.
 
-        Only while no action is under way.
+        Call it only while no action is running.
         """
         assert self.locks() == []
         nodes = {row.id for row in self.rows('SELECT id FROM nodes')}
         for table in ('servers', 'stacks', 'containers'):
             rows = self.rows(f'SELECT node_id FROM simulated_{table}')
-            alone = {row.node_id for row in rows} - nodes
-            assert not alone, f'{table} without nodes'
+            orphans = {row.node_id for row in rows} - nodes
+            assert not orphans, f'{table} without nodes'
 
-    def fleet(self) -> dict[str, Any]:
-        """Return what `vobjects fleet list --json` prints."""
-        found: dict[str, Any] = json.loads(self.run('fleet', 'list', '--json'))
-        return found
+    def create_unmanaged_server(self) -> str:
+        """Return the ID of a new server in the cloud that no node has."""
+        id_ = str(uuid.uuid4())
+        self.execute(
+            'INSERT INTO simulated_servers'
+            ' (id, node_id, name, status, properties, created_at)'
+            " VALUES (:id, :id, 'srv', 'ACTIVE', :properties, :now)",
+            id=id_,
+            properties=json.dumps(SPEC['properties']),
+            now='2026-01-02 03:04:05.000000',
+        )
+        return id_
 
-    # The end
+    def fleet_list(self) -> dict[str, Any]:
+        """Return the output of `vobjects fleet list --json`."""
+        document: dict[str, Any] = json.loads(
+            self.run('fleet', 'list', '--json')
+        )
+        return document
 
-    def complaints(self) -> list[str]:
-        """Return the errors that processes have logged."""
+    # Shutdown
+
+    def logged_errors(self) -> list[str]:
+        """Return the errors in the logs of all processes."""
         return [
-            f'{name}: {complaint}'
+            f'{name}: {error}'
             for name, path in self.group.logs()
-            for complaint in _complaints(path.read_text(errors='replace'))
+            for error in _errors_in(path.read_text(errors='replace'))
         ]
 
-    def close(self, allowed: str = '') -> None:
-        """End everything, and look whether all was well.
+    def close(self, allowed_errors: str = '') -> None:
+        """Stop all processes and check exit codes, orphans and logs.
 
-        :param allowed: a pattern of log lines that are no fault
+        :param allowed_errors: regular expression of log lines to ignore
         """
         problems = self.group.close()
         self._database.dispose()
         problems += [
             line
-            for line in self.complaints()
-            if not allowed or not re.search(allowed, line)
+            for line in self.logged_errors()
+            if not allowed_errors or not re.search(allowed_errors, line)
         ]
         assert not problems, '\n'.join(problems)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine and what the ledger calls it."""
+    """A process with the ID of the engine in the ledger."""
 
     process: Process
     id: str
 
 
-#: Deployments that are there now.
-ALIVE: list[Deployment] = []
+#: Deployments that are running now.
+_ACTIVE: list[Deployment] = []
 
-#: Title and text of the logs of deployments that a failure has ended.
-_LEFT: list[tuple[str, str]] = []
+#: Title and text of the logs of deployments that a failure has closed.
+_FAILED_LOGS: list[tuple[str, str]] = []
 
 
 @contextlib.contextmanager
 def deployed(
-    kind: Kind,
+    platform: Platform,
     directory: pathlib.Path,
     settings: Settings | None = None,
     *,
-    allowed: str = '',
+    allowed_errors: str = '',
     transport_url: str = '',
 ) -> Iterator[Deployment]:
-    """Yield a deployment with an empty database and no process yet.
+    """Yield a deployment with an empty database and no processes.
 
-    :param settings: of all its processes
-    :param allowed: a pattern of log lines that are no fault
-    :param transport_url: of a broker that nobody else uses; empty: one is
-        made
+    :param settings: options of all its processes
+    :param allowed_errors: regular expression of log lines to ignore at the
+        end
+    :param transport_url: a broker or virtual host for this deployment only;
+        empty: a temporary one
     """
     with (
-        databases.temporary(kind.database, directory) as database_url,
+        databases.temporary(platform.database, directory) as database_url,
         contextlib.nullcontext(transport_url)
         if transport_url
-        else brokers.temporary(kind.transport) as transport,
+        else brokers.temporary(platform.transport) as transport,
     ):
         deployment = Deployment(
             directory, database_url, transport, settings or {}
         )
-        ALIVE.append(deployment)
+        _ACTIVE.append(deployment)
         try:
             deployment.run('db', 'sync')
             yield deployment
         except BaseException:
-            # What went wrong first is what is to be seen.
-            _LEFT.extend(logs_of(deployment))
+            # Report the first failure, not those of the shutdown.
+            _FAILED_LOGS.extend(logs_of(deployment))
             deployment.group.close()
             deployment._database.dispose()
             raise
         else:
-            deployment.close(allowed)
+            deployment.close(allowed_errors)
         finally:
-            ALIVE.remove(deployment)
+            _ACTIVE.remove(deployment)
 
 
 def logs_of(deployment: Deployment) -> Iterator[tuple[str, str]]:
-    """Yield a title and a few lines of each log."""
+    """Yield the title and an excerpt of each log."""
     for name, path in deployment.group.logs():
-        yield f'log of {name} ({path})', excerpt(path)
+        yield f'log of {name} ({path})', log_excerpt(path)
 
 
-def logs(concerned: Callable[[Deployment], bool]) -> list[tuple[str, str]]:
-    """Return title and text of the logs that a failed test may need.
+def logs(is_used: Callable[[Deployment], bool]) -> list[tuple[str, str]]:
+    """Return titles and excerpts of the logs to show with a failed test.
 
-    :param concerned: of the deployments that are there still, which
+    :param is_used: selects among the running deployments
     """
-    found = [*_LEFT]
-    _LEFT.clear()
-    for deployment in ALIVE:
-        if concerned(deployment):
-            found += logs_of(deployment)
-    return found
+    sections = [*_FAILED_LOGS]
+    _FAILED_LOGS.clear()
+    for deployment in _ACTIVE:
+        if is_used(deployment):
+            sections += logs_of(deployment)
+    return sections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run code in a child process with a memory limit and a deadline."""
+"""Run code in a child process with a memory limit and a timeout."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import resource
 import subprocess
 import sys
 
-#: Bytes of address space that the interpreter and our imports need.
+#: Address space in bytes that the interpreter and the imports need.
 BASE = 400 * 2**20
 
-#: A hang, on however slow a machine.
-DEADLINE = 120
+#: In seconds; long enough for slow machines.
+TIMEOUT = 120
 
 
 def run(code: str, *, memory: int) -> str:
     """Run Python code and return what it prints.
 
     :param memory: bytes of address space on top of :data:`BASE`
-    :raises AssertionError: it failed, with its standard error
+    :raises AssertionError: with the standard error, if the code failed
     """
     limit = BASE + memory
     child = subprocess.run(
@@ -28,7 +28,7 @@ def run(code: str, *, memory: int) -> str:
         ),
         capture_output=True,
         text=True,
-        timeout=DEADLINE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert child.returncode == 0, child.stderr[-2000:]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that an old API sent once, and that come again.
+"""Repeated delivery of RPC messages of an old API.
 
-A broker may deliver a message twice, and one that was under way for long may
-come when its sender has left. Each must have no effect the second time, and
-the answer of the first.
+A broker may deliver a message twice, or so late that its sender has left. A
+repeated message must return the first response and have no other effect.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
-from tests.functional.harness import Deployment
-from tests.functional.processes import PATIENCE
-from tests.functional.rest import SPEC, Rest, unique
-from tests.upgrade.fleets import OLD_TYPES
+from tests.functional.deployments import Deployment
+from tests.functional.processes import TIMEOUT
+from tests.functional.rest import SPEC, RestClient, unique
+from tests.upgrade.mixed_fleet import OLD_TYPES
 from vobjects import objects
 from vobjects.clustering import topics
 from vobjects.clustering.context import RequestContext
@@ -26,7 +25,7 @@ from vobjects.clustering.requests import clusters, profiles
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import client, fleet_types, serializer, transport
 
-#: Counts what the messages make; others make no such things.
+#: Counts the resources that the messages create, which have this prefix.
 COUNTS = """
 SELECT (SELECT count(*) FROM profiles WHERE name LIKE 'again-%'),
        (SELECT count(*) FROM clusters WHERE name LIKE 'again-%'),
@@ -36,15 +35,15 @@ SELECT (SELECT count(*) FROM profiles WHERE name LIKE 'again-%'),
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
-    """A request as it was sent, and what it was answered."""
+    """Arguments of an RPC call, and its response."""
 
     request: str
     reader: dict[str, Any]
-    answer: Any = None
+    response: Any = None
 
 
-class Messages:
-    """Sends messages to the engines of a deployment, and keeps them."""
+class RecordedMessages:
+    """Messages to the engines of a deployment, sent and then repeated."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -59,20 +58,20 @@ class Messages:
         self._rpc = oslo_messaging.get_rpc_client(
             self._transport,
             oslo_messaging.Target(topic=topics.ENGINE, version='1.0'),
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             serializer=client.ContextSerializer(),
         )
-        self._speaks = Manifest({**local(), **OLD_TYPES})
+        self._manifest = Manifest({**local(), **OLD_TYPES})
         self._context = RequestContext(
             user_id='admin', project_id='admin', roles=['admin']
         )
-        self._kept: list[Message] = []
+        self._messages: list[Message] = []
         self._scaled = ''
 
-    def send(self, rest: Rest) -> None:
-        """Send each message for the first time.
+    def send(self, rest: RestClient) -> None:
+        """Send each message once.
 
-        :param rest: makes what they are about
+        :param rest: client that creates the resources they refer to
         """
         profile = rest.create_profile()
         self._scaled = rest.create_cluster(profile, 1)
@@ -88,58 +87,58 @@ class Messages:
             self._send(request, call=uuid.uuid4().hex)
         self._send(self._heartbeat())
 
-    def repeat(self, which: int) -> None:
-        """Deliver a message once more, and look what it does.
+    def repeat(self, number: int) -> None:
+        """Deliver a message again and check that it has no effect.
 
-        :param which: by it the message is picked
+        :param number: selects the message
         """
-        message = self._kept[which % len(self._kept)]
-        before = self._counted()
-        answer = self._deliver(message)
+        message = self._messages[number % len(self._messages)]
+        before = self._counts()
+        response = self._deliver(message)
         if message.reader['call']:
-            assert answer == message.answer, (answer, message.answer)
-        assert self._counted() == before, 'it was done again'
+            assert response == message.response, (response, message.response)
+        assert self._counts() == before, 'the message took effect again'
 
     def close(self) -> None:
         """Close the connection."""
         self._transport.cleanup()
 
     def _send(self, request: objects.Request, call: str = '') -> None:
-        text = serializer.to_bytes(request, self._speaks).decode()
+        text = serializer.to_bytes(request, self._manifest).decode()
         reader = {
-            'digest': self._speaks.digest,
-            'manifest': dict(self._speaks),
+            'digest': self._manifest.digest,
+            'manifest': dict(self._manifest),
             'call': call,
         }
         message = Message(text, reader)
-        answer = self._deliver(message)
-        self._kept.append(dataclasses.replace(message, answer=answer))
+        response = self._deliver(message)
+        self._messages.append(dataclasses.replace(message, response=response))
 
     def _deliver(self, message: Message) -> Any:
-        """Return what is answered, as data."""
-        answer = self._rpc.call(
+        """Return the response as plain data."""
+        response = self._rpc.call(
             self._context,
             client.METHOD,
             request=message.request,
             reader=message.reader,
         )
-        read = serializer.from_message(answer)
-        return objects.to_json(read, self._speaks)
+        decoded = serializer.from_message(response)
+        return objects.to_json(decoded, self._manifest)
 
     def _heartbeat(self) -> fleet_types.FleetReport:
-        """Return the last heartbeat of an old engine that has left."""
+        """Return a late heartbeat of an old engine that has left."""
         return fleet_types.FleetReport(
             id=str(uuid.uuid4()),
             binary='vobjects-engine',
             host='gone',
             topic=topics.ENGINE,
             release='0.0.9',
-            manifest=dict(self._speaks),
+            manifest=dict(self._manifest),
             state='up',
             seen=0,
         )
 
-    def _counted(self) -> tuple[int, ...]:
-        """Return how much there is of what the messages make."""
+    def _counts(self) -> tuple[int, ...]:
+        """Return the numbers of resources that the messages created."""
         (row,) = self._deployment.rows(COUNTS, scaled=self._scaled)
         return tuple(row)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One address before several APIs, as a load balancer is, without mercy.
+"""HTTP load balancer that never retries a request.
 
-A request goes to one of the APIs that are let in, over a connection of its
-own, once: nothing is tried again, so that a client sees every failure. An
-operator's order is that of every load balancer: drain (no more requests, and
-those under way are waited for), stop, start, let in.
+Each request goes to one of the added APIs, round robin, over a connection of
+its own. Clients therefore see every failure. An API is restarted as behind any
+load balancer: drain (send no new requests and wait for those in progress),
+stop, start, add.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tests.functional.processes import PATIENCE
+from tests.functional.processes import TIMEOUT
 
-#: About a connection, not about a message.
-HOP = frozenset({'connection', 'keep-alive', 'transfer-encoding'})
+#: Hop-by-hop headers, which are not forwarded.
+HOP_BY_HOP = frozenset({'connection', 'keep-alive', 'transfer-encoding'})
 
 
-class Door:
-    """The address, and who is behind it.
+class LoadBalancer:
+    """One address for several APIs.
 
-    :ivar url: of the address
+    :ivar url: root URL that clients use
     """
 
     def __init__(self) -> None:
-        self._behind: list[str] = []
-        self._under_way: Counter[str] = Counter()
+        self._backends: list[str] = []
+        self._in_progress: Counter[str] = Counter()
         self._changed = threading.Condition()
         self._turns = itertools.count()
         self._server = http.server.ThreadingHTTPServer(
@@ -41,40 +41,40 @@ class Door:
         self._server.daemon_threads = True
         self.url = f'http://127.0.0.1:{self._server.server_port}'
 
-    def let_in(self, address: str) -> None:
+    def add(self, address: str) -> None:
         """Send requests to an API from now on.
 
         :param address: ``host:port``
         """
         with self._changed:
-            self._behind.append(address)
+            self._backends.append(address)
 
     def drain(self, address: str) -> None:
-        """Send no more requests to an API, and wait for the last answer."""
+        """Remove an API and wait for the requests that it is serving."""
         with self._changed:
-            self._behind.remove(address)
-            done = self._changed.wait_for(
-                lambda: not self._under_way[address], PATIENCE
+            self._backends.remove(address)
+            is_idle = self._changed.wait_for(
+                lambda: not self._in_progress[address], TIMEOUT
             )
-        assert done, f'{address} has not answered for {PATIENCE} s'
+        assert is_idle, f'{address} has not responded for {TIMEOUT} s'
 
     @contextlib.contextmanager
-    def _chosen(self) -> Iterator[str]:
-        """Yield who gets a request; it is under way for the block.
+    def _backend(self) -> Iterator[str]:
+        """Yield the address of the next API, which is busy for the block.
 
-        :raises ConnectionError: nobody is let in
+        :raises ConnectionError: no API was added
         """
         with self._changed:
-            if not self._behind:
-                raise ConnectionError('no API is let in')
+            if not self._backends:
+                raise ConnectionError('the load balancer has no API')
             turn = next(self._turns)
-            address = self._behind[turn % len(self._behind)]
-            self._under_way[address] += 1
+            address = self._backends[turn % len(self._backends)]
+            self._in_progress[address] += 1
         try:
             yield address
         finally:
             with self._changed:
-                self._under_way[address] -= 1
+                self._in_progress[address] -= 1
                 self._changed.notify_all()
 
     def serve(self) -> None:
@@ -82,22 +82,22 @@ class Door:
         self._server.serve_forever(poll_interval=0.1)
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
 
     def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
-        door = self
+        balancer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
 
-            def _pass_on(self) -> None:
+            def _forward(self) -> None:
                 length = int(self.headers.get('Content-Length') or 0)
                 body = self.rfile.read(length) if length else None
                 try:
-                    with door._chosen() as address:
-                        status, headers, content = _ask(
+                    with balancer._backend() as address:
+                        status, headers, content = _send(
                             address,
                             self.command,
                             self.path,
@@ -117,47 +117,52 @@ class Door:
 
             def __getattr__(self, name: str) -> Any:
                 if name.startswith('do_'):  # do_GET, do_POST ...
-                    return self._pass_on
+                    return self._forward
                 raise AttributeError(name)
 
             def log_message(self, *args: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         return Handler
 
 
-def _ask(
+def _send(
     address: str,
     method: str,
     path: str,
     headers: dict[str, str],
     body: bytes | None,
 ) -> tuple[int, list[tuple[str, str]], bytes]:
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    """Return status, headers and body of the response."""
+    connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
     try:
-        sent = {k: v for k, v in headers.items() if k.lower() not in HOP}
-        sent['Connection'] = 'close'
-        connection.request(method, path, body, sent)
-        answer = connection.getresponse()
-        content = answer.read()
+        forwarded = {
+            name: value
+            for name, value in headers.items()
+            if name.lower() not in HOP_BY_HOP
+        }
+        forwarded['Connection'] = 'close'
+        connection.request(method, path, body, forwarded)
+        response = connection.getresponse()
+        content = response.read()
     finally:
         connection.close()
-    skipped = HOP | {'content-length'}
+    excluded = HOP_BY_HOP | {'content-length'}
     return (
-        answer.status,
-        [h for h in answer.getheaders() if h[0].lower() not in skipped],
+        response.status,
+        [h for h in response.getheaders() if h[0].lower() not in excluded],
         content,
     )
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[Door]:
-    """Yield a door that serves."""
-    door = Door()
-    thread = threading.Thread(target=door.serve, name='door')
+def running() -> Iterator[LoadBalancer]:
+    """Run a load balancer without APIs."""
+    balancer = LoadBalancer()
+    thread = threading.Thread(target=balancer.serve, name='load-balancer')
     thread.start()
     try:
-        yield door
+        yield balancer
     finally:
-        door.close()
+        balancer.close()
         thread.join()

@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import load
+import load_generator
 import psutil
 
 # The tests have helpers that create databases and virtual hosts.
@@ -27,7 +27,7 @@ from tests.functional import brokers
 from tests.functional.processes import free_port
 
 #: Timeout in seconds for a state to be reached.
-PATIENCE = 300.0
+TIMEOUT = 300.0
 
 #: The API version of all requests.
 VERSION = 'clustering 1.14'
@@ -125,16 +125,16 @@ class Service:
         self._headers = {'OpenStack-API-Version': VERSION, **identity}
 
     def request(self, verb: str, path: str, body: Any = None) -> bytes:
-        """Return the bytes of a request, for :func:`load.run`."""
+        """Return the bytes of a request, for :func:`load_generator.run`."""
         content = None if body is None else json.dumps(body).encode()
-        return load.request(verb, path, self._headers, content)
+        return load_generator.request(verb, path, self._headers, content)
 
     def ask(
-        self, verb: str, path: str, body: Any = None, within: float = PATIENCE
+        self, verb: str, path: str, body: Any = None, timeout: float = TIMEOUT
     ) -> Any:
         """Send one request and return the decoded body of the response.
 
-        :param within: timeout in seconds
+        :param timeout: timeout in seconds
         :raises OSError: if there is no response, or the status is an error
         """
         asked = urllib.request.Request(
@@ -143,7 +143,7 @@ class Service:
             data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json', **self._headers},
         )
-        with urllib.request.urlopen(asked, timeout=within) as answer:
+        with urllib.request.urlopen(asked, timeout=timeout) as answer:
             return json.loads(answer.read() or b'null')
 
     def begin(self) -> None:
@@ -151,11 +151,11 @@ class Service:
 
         :raises RuntimeError: after a timeout
         """
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             try:
                 # A request sent before a server listens may get no response.
-                self.ask('GET', '/v1/build-info', within=5)
+                self.ask('GET', '/v1/build-info', timeout=5)
             except OSError:
                 time.sleep(0.05)
             else:
@@ -175,7 +175,7 @@ class Service:
         :param action: ID of the action
         :raises RuntimeError: if the action fails, or after a timeout
         """
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             found = self.ask('GET', f'/v1/actions/{action}')['action']
             if found['status'] == 'SUCCEEDED':

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to hold after doc/source/adding.rst was followed.
+"""Checks of the microversion that doc/source/adding.rst adds.
 
-:mod:`tests.functional.test_adding` runs this in a changed copy of the source;
-elsewhere there is no 1.15 and it is not collected.
+:mod:`tests.functional.test_new_microversion` runs them in a changed copy of
+the source. Elsewhere there is no 1.15, and pytest does not collect them.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from tests.functional import harness
-from tests.functional.rest import Rest
+from tests.functional import deployments
+from tests.functional.rest import RestClient
 
 
 @pytest.hookimpl(wrapper=True)
@@ -19,23 +19,23 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed:
         given = list(getattr(item, 'funcargs', {}).values())
-        report.sections.extend(harness.logs(lambda d: d in given))
+        report.sections.extend(deployments.logs(lambda d: d in given))
     return report
 
 
-@pytest.fixture(scope='session', params=harness.KINDS)
+@pytest.fixture(scope='session', params=deployments.PLATFORMS)
 def service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[harness.Deployment]:
+) -> Iterator[deployments.Deployment]:
     """`vobjects up` with two engines, shared by tests that leave it well."""
     directory = tmp_path_factory.mktemp('service')
-    with harness.deployed(request.param, directory) as deployment:
+    with deployments.deployed(request.param, directory) as deployment:
         deployment.start_all()
         yield deployment
 
 
 @pytest.fixture
-def rest(service: harness.Deployment) -> Iterator[Rest]:
+def rest(service: deployments.Deployment) -> Iterator[RestClient]:
     """A client of the shared service."""
     with service.rest() as client:
         yield client
@@ -48,7 +48,7 @@ def profiles() -> dict[str, str]:
 
 
 @pytest.fixture
-def profile(rest: Rest, profiles: dict[str, str]) -> str:
+def profile(rest: RestClient, profiles: dict[str, str]) -> str:
     """The id of a profile of the shared service."""
     if rest.url not in profiles:
         profiles[rest.url] = rest.create_profile()

@@ -20,7 +20,7 @@ from tests import cloud as fake
 from tests import databases
 from tests.clients.suites import Suite
 from tests.cloud.identity import SERVICES
-from tests.functional import brokers, harness, keystone
+from tests.functional import brokers, deployments, keystone
 
 #: Names that the suites expect in a cloud, as in a DevStack.
 FLAVOR, IMAGE = 'm1.small', 'cirros-0.4.0-x86_64-disk'
@@ -78,18 +78,20 @@ class Account:
         }
 
 
-def kind() -> harness.Kind:
+def platform() -> deployments.Platform:
     """Return RabbitMQ with PostgreSQL where both answer, or neither."""
-    if brokers.why_missing() or databases.why_missing('postgresql'):
-        return harness.Kind('embedded', 'sqlite')
-    return harness.Kind('rabbit', 'postgresql')
+    if brokers.unavailable_reason() or databases.unavailable_reason(
+        'postgresql'
+    ):
+        return deployments.Platform('embedded', 'sqlite')
+    return deployments.Platform('rabbit', 'postgresql')
 
 
 class Surroundings:
     """See the module's docstring."""
 
     def __init__(
-        self, identity: keystone.Keystone, service: harness.Deployment
+        self, identity: keystone.Keystone, service: deployments.Deployment
     ) -> None:
         self._identity = identity
         self.service = service
@@ -195,7 +197,7 @@ def surroundings(directory: pathlib.Path) -> Iterator[Surroundings]:
         settings = identity.settings()
         for section, options in SETTINGS.items():
             settings.setdefault(section, {}).update(options)
-        with harness.deployed(kind(), home, settings) as service:
+        with deployments.deployed(platform(), home, settings) as service:
             identity.add_endpoint(service.url)
             service.start_engines(2)
             service.start_api()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clustering service as a fleet that upgrade plans are run on.
+"""The clustering service as a fleet for upgrade plans.
 
-Two engines; two APIs behind a door that tries nothing twice; customers that
-ask all the time. An API is drained, stopped, started and let in, as behind
-any load balancer; it is never killed, because then a request that it was at
-cannot but fail.
+The fleet has two engines, two APIs behind a load balancer that never retries,
+and a steady workload. APIs are drained before they are stopped. They are never
+killed, because the requests that they are serving would fail.
 """
 
 from __future__ import annotations
@@ -16,31 +15,31 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.functional.harness import Deployment, Kind, deployed
+from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, free_port, wait_for
-from tests.functional.rest import NEWEST, Rest
-from tests.upgrade import door, fleets
-from tests.upgrade.customers import Customers
-from tests.upgrade.messages import Messages
+from tests.functional.rest import NEWEST, RestClient
+from tests.upgrade import load_balancer, mixed_fleet
+from tests.upgrade.redelivery import RecordedMessages
+from tests.upgrade.workload import Workload
 from vobjects.lock import installed_locks
 from vobjects.testing import upgrade
 from vobjects.testing.upgrade.revisions import Environment
 
-#: Emulated: engines speak :data:`tests.upgrade.fleets.OLD_TYPES`, and APIs
-#: what the oldest release in the lock did.
+#: An emulated release: engines use the old manifest of
+#: :mod:`tests.upgrade.mixed_fleet`, APIs the oldest release in the lock.
 OLD = 'old'
 
-#: This code.
+#: The code under test.
 NEW = 'new'
 
-#: Real code of earlier; only where it is given.
+#: An older revision of the code, in an environment of its own.
 REAL = 'real'
 
-#: Seconds: [fleet] heartbeat_interval.
+#: [fleet] heartbeat_interval in seconds.
 HEARTBEAT = 3.0
 
-#: Seconds, at least and at most, that an engine is frozen for: less than a
-#: lease, because it may have the one lock that an SQLite file has.
+#: Minimum and maximum seconds to suspend an engine: shorter than a lease,
+#: because the engine may hold the only write lock of an SQLite file.
 PAUSES = (0.5, 2.5)
 
 APIS = frozenset({'api-1', 'api-2'})
@@ -52,9 +51,9 @@ SETTINGS = {
 
 
 def terms(*older: str) -> upgrade.PlanConfig:
-    """Return what plans for the service are drawn from.
+    """Return the processes and steps of plans for the service.
 
-    :param older: releases beside ``new``, oldest first
+    :param older: releases other than ``new``, oldest first
     """
     releases = (*older, NEW)
     only_moved = frozenset({'move'})
@@ -70,27 +69,27 @@ def terms(*older: str) -> upgrade.PlanConfig:
     )
 
 
-class Service(upgrade.Fleet):
-    """See the module's docstring.
+class ServiceFleet(upgrade.Fleet):
+    """A deployment behind a load balancer.
 
-    :param real: the environment of the release ``real``
+    :param real: environment of the release ``real``
     """
 
     def __init__(
         self,
         deployment: Deployment,
-        entrance: door.Door,
+        balancer: load_balancer.LoadBalancer,
         real: Environment | None,
     ) -> None:
         self._deployment = deployment
-        self._door = entrance
+        self._balancer = balancer
         self._real = real
         self._running: dict[str, Process] = {}
         self._releases: dict[str, str] = {}
         self._ports = {name: free_port() for name in sorted(APIS)}
-        self._manifest = fleets.old_manifest(deployment)
-        self.messages = Messages(deployment)
-        self.customers = Customers(entrance.url, 3)
+        self._manifest = mixed_fleet.old_manifest(deployment)
+        self.messages = RecordedMessages(deployment)
+        self.workload = Workload(balancer.url, 3)
 
     def start(self, process: str, release: str) -> None:
         self._releases[process] = release
@@ -101,72 +100,72 @@ class Service(upgrade.Fleet):
 
     def stop(self, process: str) -> None:
         if process in APIS:
-            self._door.drain(self._address(process))
+            self._balancer.drain(self._address(process))
         stopped = self._running.pop(process)
         code = stopped.stop()
-        self._deployment.group.forget(stopped)
+        self._deployment.group.remove(stopped)
         assert code == 0, f'{process} ended with exit code {code}'
 
     def kill(self, process: str) -> None:
         killed = self._running.pop(process)
         killed.kill()
-        self._deployment.group.forget(killed)
+        self._deployment.group.remove(killed)
 
     def pause(self, process: str, seconds: float) -> None:
         paused = self._running[process]
-        paused.send(signal.SIGSTOP)
+        paused.send_signal(signal.SIGSTOP)
         time.sleep(seconds)
-        paused.send(signal.SIGCONT)
+        paused.send_signal(signal.SIGCONT)
 
     def redeliver(self, which: int) -> None:
         self.messages.repeat(which)
 
     def before(self) -> None:
-        with Rest(self._door.url, '1.0') as rest:
+        with RestClient(self._balancer.url, '1.0') as rest:
             self.messages.send(rest)
-        self.customers.start()
-        self.customers.go_on()
+        self.workload.start()
+        self.workload.wait_for_rounds()
 
     def mixed(self) -> None:
-        self.customers.go_on()
+        self.workload.wait_for_rounds()
 
     def after(self) -> None:
-        self.customers.go_on(2)
-        self.customers.stop()
-        self.customers.check()
+        self.workload.wait_for_rounds(2)
+        self.workload.stop()
+        self.workload.assert_no_failures()
         self._deployment.assert_tidy()
-        left = self._deployment.rows(
+        unfinished = self._deployment.rows(
             'SELECT id, action, status FROM actions'
             " WHERE status != 'SUCCEEDED'"
         )
-        assert not left, f'accepted, and not done: {left}'
+        assert not unfinished, f'unfinished: {unfinished}'
 
     def invariants(self) -> Mapping[str, Callable[[], None]]:
         return {
-            'no request fails': self.customers.check,
-            'no process ends by itself': self._deployment.group.check_alive,
+            'no request fails': self.workload.assert_no_failures,
+            'all processes run': self._deployment.group.assert_alive,
             'the maximum is what all engines serve': self._check_maximum,
         }
 
     def _check_maximum(self) -> None:
-        """Assert that the maximum becomes what it should."""
+        """Wait until the maximum is that of the running releases."""
         apis = {self._releases[name] for name in self._up() & APIS}
         engines = {self._releases[name] for name in self._up() - APIS}
         if apis != {NEW} or REAL in engines:
-            return  # it is what that release knows
-        wanted = '1.7' if OLD in engines else NEWEST
-        with Rest(self._door.url) as rest:
-            fleets.wait_for_maximum(rest, wanted)
+            return  # that release has a maximum of its own
+        maximum = '1.7' if OLD in engines else NEWEST
+        with RestClient(self._balancer.url) as rest:
+            mixed_fleet.wait_for_maximum(rest, maximum)
 
     def _up(self) -> set[str]:
         return set(self._running)
 
     def _start_engine(self, name: str, release: str) -> None:
         before = self._deployment.engine_ids()
-        self._begin(name, release, 'engine', ends=1)
+        self._begin(name, release, 'engine', stop_order=1)
 
         def is_up() -> bool:
-            self._deployment.group.check_alive()
+            self._deployment.group.assert_alive()
             return bool(self._deployment.engine_ids() - before)
 
         wait_for(f'{name} is up', is_up)
@@ -175,10 +174,10 @@ class Service(upgrade.Fleet):
         self._begin(name, release, 'api')
         url = f'http://{self._address(name)}'
         self._deployment.wait_until_served(url=url)
-        self._door.let_in(self._address(name))
+        self._balancer.add(self._address(name))
 
     def _begin(
-        self, name: str, release: str, kind: str, ends: int = 0
+        self, name: str, release: str, kind: str, stop_order: int = 0
     ) -> None:
         settings = (
             {'api': {'port': self._ports[name]}} if kind == 'api' else None
@@ -193,11 +192,11 @@ class Service(upgrade.Fleet):
             assert self._real is not None
             command[:3] = [self._real.program('vobjects')]
         self._running[name] = self._deployment.group.start(
-            name, *command, ends=ends
+            name, *command, stop_order=stop_order
         )
 
     def _old(self, kind: str) -> str:
-        """Return the option by which a process is an old one."""
+        """Return the option that emulates the old release."""
         if kind == 'api':
             oldest = installed_locks.of_service('clustering').releases[0]
             return f'--emulate={oldest}'
@@ -209,28 +208,30 @@ class Service(upgrade.Fleet):
         return f'127.0.0.1:{self._ports[name]}'
 
 
-def opens(
-    kind: Kind, directory: pathlib.Path, real: Environment | None = None
+def opener(
+    platform: Platform,
+    directory: pathlib.Path,
+    real: Environment | None = None,
 ) -> upgrade.OpenFleet:
-    """Return what opens the service, anew for each run of a plan.
+    """Return a context manager that starts a new fleet for each run.
 
-    :param real: the environment of the release ``real``, if it is in plans
+    :param real: environment of the release ``real``, if plans use it
     """
     runs = itertools.count(1)
 
     @contextlib.contextmanager
     def opened() -> Iterator[upgrade.Fleet]:
-        own = directory / f'run-{next(runs)}'
-        own.mkdir()
+        run_directory = directory / f'run-{next(runs)}'
+        run_directory.mkdir()
         with (
-            door.opened() as entrance,
-            deployed(kind, own, SETTINGS) as deployment,
+            load_balancer.running() as balancer,
+            deployed(platform, run_directory, SETTINGS) as deployment,
         ):
-            service = Service(deployment, entrance, real)
+            fleet = ServiceFleet(deployment, balancer, real)
             try:
-                yield service
+                yield fleet
             finally:
-                service.customers.stop()
-                service.messages.close()
+                fleet.workload.stop()
+                fleet.messages.close()
 
     return opened

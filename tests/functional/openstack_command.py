@@ -12,9 +12,9 @@ import subprocess
 import sys
 from typing import Any, Self
 
-from tests.functional import shell
-from tests.functional.harness import Deployment
-from tests.functional.processes import MARK, tied
+from tests.functional import openstack_shell
+from tests.functional.deployments import Deployment
+from tests.functional.processes import GROUP_VARIABLE, kill_with_parent
 
 COMMANDS = {
     point.name.replace('_', ' ')
@@ -45,7 +45,9 @@ class Osc:
         (tools / 'ssh').write_text(SSH)
         (tools / 'ssh').chmod(0o755)
         self._process = subprocess.Popen(
-            tied([sys.executable, '-W', 'ignore', str(shell.__file__)]),
+            kill_with_parent(
+                [sys.executable, '-W', 'ignore', str(openstack_shell.__file__)]
+            ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -55,7 +57,7 @@ class Osc:
                 'PATH': f'{tools}:{os.environ["PATH"]}',
                 'OS_AUTH_TYPE': 'none',
                 'OS_ENDPOINT': service.url,
-                MARK: service.group.mark,
+                GROUP_VARIABLE: service.group.id,
             },
         )
 
@@ -95,7 +97,7 @@ class Osc:
         actions = _ACTION.findall(said)
         assert actions, said
         for action in actions:
-            self._rest.succeeded(action)
+            self._rest.wait_for_success(action)
         return said
 
     def file(self, name: str, content: Any) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of two ages, told apart by what they refuse."""
+"""Old and new engines, which tests tell apart by their size limits."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ import json
 import re
 from collections.abc import Mapping
 
-from tests.functional.harness import Deployment, Engine
+from tests.functional.deployments import Deployment, Engine
 from tests.functional.processes import wait_for
-from tests.functional.rest import Rest, unique
+from tests.functional.rest import RestClient, unique
 from vobjects.objects.manifest import Manifest
 
-#: What the old engine lacks: the newest microversion without any is 1.7.
+#: Types of the old engine; the highest microversion without newer ones is 1.7.
 OLD_TYPES = {'ClusterDeleteRequest': '1.0', 'Node': '1.0'}
 
-#: Most nodes of a cluster, by engine: a refusal tells who refused.
+#: Engine -> [engine] max_nodes_per_cluster, which its error message contains.
 LIMITS = {'new': 901, 'old': 902, 'next': 903}
 
 _LIMIT = re.compile(r'allowed per cluster \((\d+)\)')
 
 
 def old_manifest(fleet: Deployment) -> Manifest:
-    """Return what the old engine speaks, made as a user would."""
+    """Return the manifest of the old engine."""
     newest: Mapping[str, str] = json.loads(fleet.run('fleet', 'manifest'))
     return Manifest({**newest, **OLD_TYPES})
 
 
-def start(
+def start_engine(
     fleet: Deployment, name: str, manifest: Manifest | None = None
 ) -> Engine:
-    """Start one of the engines of :data:`LIMITS`."""
+    """Start an engine.
+
+    :param name: a key of :data:`LIMITS`, which may have a suffix (``old-2``)
+    :param manifest: of the old engine
+    """
     limit = LIMITS[name.partition('-')[0]]
     return fleet.start_engine(
         name,
@@ -39,14 +43,14 @@ def start(
     )
 
 
-def leave(fleet: Deployment, engine: Engine) -> None:
-    """Have an engine leave in order."""
+def stop_engine(fleet: Deployment, engine: Engine) -> None:
+    """Stop an engine gracefully."""
     assert engine.process.stop() == 0
-    fleet.group.forget(engine.process)
+    fleet.group.remove(engine.process)
 
 
-def served_by(rest: Rest, profile: str) -> int:
-    """Return the limit of whichever engine serves a request."""
+def serving_limit(rest: RestClient, profile: str) -> int:
+    """Return the limit of the engine that serves a request."""
     body = {
         'cluster': {
             'name': unique('large'),
@@ -54,12 +58,12 @@ def served_by(rest: Rest, profile: str) -> int:
             'desired_capacity': 1_000_000,
         }
     }
-    reason = rest.refused(400, 'POST', '/v1/clusters', body)
-    found = _LIMIT.search(reason)
-    assert found is not None, reason
-    return int(found[1])
+    detail = rest.expect_error(400, 'POST', '/v1/clusters', body)
+    match = _LIMIT.search(detail)
+    assert match is not None, detail
+    return int(match[1])
 
 
-def wait_for_maximum(rest: Rest, version: str) -> None:
-    """Wait until discovery promises a maximum."""
+def wait_for_maximum(rest: RestClient, version: str) -> None:
+    """Wait until discovery advertises a maximum microversion."""
     wait_for(f'the maximum is {version}', lambda: rest.maximum() == version)

@@ -42,31 +42,31 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.get(f'{ROOT}/loadbalancers/<id_>')
     def balancer(id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(there['loadbalancers'], id_, 'Balancer')
+            found = fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
             step(cloud, found)
-            fake.existing(there['loadbalancers'], id_, 'Balancer')
+            fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
             return {'loadbalancer': found}
 
     @app.get(f'{ROOT}/pools/<id_>')
     def pool(id_: str) -> Any:
-        return {'pool': fake.existing(there['pools'], id_, 'Pool')}
+        return {'pool': fake.get_or_404(there['pools'], id_, 'Pool')}
 
     @app.get(f'{ROOT}/pools/<id_>/members')
     def members(id_: str) -> Any:
-        fake.existing(there['pools'], id_, 'Pool')
+        fake.get_or_404(there['pools'], id_, 'Pool')
         found = [m for m in there['members'].values() if m['pool_id'] == id_]
         return {'members': found}
 
     @app.get(f'{ROOT}/flavors/<id_>')
     def balancer_flavor(id_: str) -> Any:
         if id_ not in FLAVORS:
-            fake.refuse(404, f'Flavor {id_} not found.')
+            fake.abort(404, f'Flavor {id_} not found.')
         return {'flavor': {'id': id_}}
 
     @app.get(f'{ROOT}/availabilityzones/<name>')
     def balancer_zone(name: str) -> Any:
         if name not in ZONES:
-            fake.refuse(404, f'Availability Zone {name} not found.')
+            fake.abort(404, f'Availability Zone {name} not found.')
         return {'availability_zone': {'name': name}}
 
     _serve_changes(app, cloud)
@@ -82,7 +82,7 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
         return made
 
     def of_pool(pool_id: str) -> fake.Json:
-        pool = fake.existing(there['pools'], pool_id, 'Pool')
+        pool = fake.get_or_404(there['pools'], pool_id, 'Pool')
         found: fake.Json = there['loadbalancers'][
             pool['loadbalancers'][0]['id']
         ]
@@ -107,7 +107,7 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete(f'{ROOT}/loadbalancers/<id_>')
     def delete_balancer(id_: str) -> Any:
         with cloud.lock:
-            found = fake.existing(there['loadbalancers'], id_, 'Balancer')
+            found = fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
             begin(cloud, found, 'DELETED')
             for kind in ('listeners', 'pools', 'healthmonitors', 'members'):
                 there[kind].clear()
@@ -151,7 +151,7 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete(f'{ROOT}/pools/<id_>/members/<member_id>')
     def delete_member(id_: str, member_id: str) -> Any:
         with cloud.lock:
-            fake.existing(there['members'], member_id, 'Member')
+            fake.get_or_404(there['members'], member_id, 'Member')
             begin(cloud, of_pool(id_), 'ACTIVE')
             del there['members'][member_id]
         return '', 204
@@ -160,7 +160,7 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
 def begin(cloud: fake.Cloud, balancer: fake.Json, leads_to: str) -> None:
     """Begin a change that takes a few looks, or refuse it during another."""
     if balancer['provisioning_status'] not in ('ACTIVE', 'ERROR'):
-        fake.refuse(409, f'Load Balancer {balancer["id"]} is immutable.')
+        fake.abort(409, f'Load Balancer {balancer["id"]} is immutable.')
     balancer.update(
         provisioning_status='PENDING_UPDATE',
         left=cloud.steps,

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages that scripts in ``tools`` download once for tests."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+@functools.cache
+def download(tool: str, timeout: float) -> pathlib.Path | str:
+    """Run a download script and return the path that it prints.
+
+    :param tool: name of the script in ``tools``
+    :param timeout: in seconds
+    :returns: the path, or an error message
+    """
+    completed = subprocess.run(
+        (ROOT / 'tools' / tool, sys.executable),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    if completed.returncode:
+        return f'tools/{tool} failed: {completed.stderr[-2000:]}'
+    return pathlib.Path(completed.stdout.strip())
+
+
+def require(tool: str, timeout: float) -> pathlib.Path:
+    """Return the path of a download, or skip the test (fail it in CI)."""
+    path = download(tool, timeout)
+    if isinstance(path, pathlib.Path):
+        return path
+    if os.environ.get('CI'):
+        pytest.fail(path)
+    pytest.skip(path)
