@@ -39,9 +39,10 @@ test: ## Run all checks, quick ones first
 		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin'"
 
 .PHONY: lint
-lint: $(VENV)/.test ## Check style and release notes
+lint: $(VENV)/.test ## Check style, imports and release notes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	@if [ -e .git ]; then \
 		echo '$(BIN)/reno --quiet lint'; $(BIN)/reno --quiet lint; \
 	else \
