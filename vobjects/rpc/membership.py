@@ -58,8 +58,8 @@ class Membership:
     :param period: heartbeat period in seconds
     :param pinned: upper limit of the cap, from the configuration
     :param announce: called after this process changed the ledger
-    :param on_view: called with each new view, in the thread of the heartbeat
-        or of a refresh; it must return quickly
+    :param on_view: called with each new view before others see it, in the
+        thread of the heartbeat or of a refresh; it must return quickly
     """
 
     def __init__(
@@ -177,7 +177,13 @@ class Membership:
                 self._failed = (began, error.message)
                 raise
             view = dataclasses.replace(view, pinned=self._pinned)
-            previous, self._view = self._view, view
+            previous = self._view
+            is_new = previous is None or previous.generation != view.generation
+            if is_new:
+                # Before other threads see the view: what follows from it,
+                # such as the highest microversion, must not lag behind it.
+                self._on_view(view)
+            self._view = view
             if view.now is not None:
                 # The ledger read its clock between these two times.
                 self._clock = view.now - began, view.now - time.monotonic()
@@ -191,8 +197,7 @@ class Membership:
                 with self._success:
                     self._failed = None
                     self._success.notify_all()
-        if previous is None or previous.generation != view.generation:
-            self._on_view(view)
+        if is_new:
             # Report the new generation at once: a process may be waiting for
             # it at the join barrier.
             self._wake.set()

@@ -257,6 +257,23 @@ def test_on_view_hears_each_generation_once(ledger: MemoryLedger) -> None:
     assert heard == [1, 2]
 
 
+def test_on_view_hears_a_view_before_others_see_it(
+    ledger: MemoryLedger,
+) -> None:
+    published: list[int] = []
+
+    def on_view(view: View) -> None:
+        known = membership.view
+        published.append(0 if known is None else known.generation)
+
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Membership(me, ledger, period=PERIOD, on_view=on_view)
+    membership.refresh()
+    ledger.report(dataclasses.replace(me, id='b'))
+    membership.refresh()
+    assert published == [0, 1]
+
+
 def test_known_view_is_read_without_a_report_when_the_lease_is_over(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
