@@ -40,7 +40,6 @@ changes.
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 from vobjects import _lazy
@@ -105,7 +104,7 @@ def __getattr__(name: str) -> Any:
     if name in ('exceptions', 'fields'):
         return importlib.import_module(f'{__name__}.{name}')
     if name == '__version__':
-        return importlib.metadata.version('vobjects')
+        return importlib.import_module('importlib.metadata').version(__name__)
     return _lazy_attribute(name)
 
 

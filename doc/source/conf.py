@@ -32,15 +32,14 @@ extensions = [
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'sphinx.ext.autodoc',
+    'sphinx_copybutton',
 ]
-html_theme = 'alabaster'
-html_theme_options = {
-    'description': 'API microversions and versioned RPC objects'
-    ' from one declaration',
-    'fixed_sidebar': True,
-}
+html_theme = 'furo'
+html_title = 'vobjects'
+copybutton_prompt_text = r'\$ |>>> |\.\.\. '
+copybutton_prompt_is_regexp = True
 html_copy_source = False
-nitpicky = False
+nitpicky = True
 
 
 class Microversions(SphinxDirective):
