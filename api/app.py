@@ -116,10 +116,10 @@ def build(
         # which must be set by then.
         from vobjects.microversions import usage_metrics
 
-        uses = usage_metrics.Usage(
+        uses = usage_metrics.UsageMetrics(
             versions, max_agents=conf.api.metrics_agents
         )
-        client.on_downgrade = uses.downgraded
+        client.on_downgrade = uses.count_downgrade
         may = metrics.access_check(
             conf, service.authenticate, service.enforcer
         )
@@ -128,7 +128,7 @@ def build(
     app = health.Page(app, conf, fleet)
     app = middleware.FaultWrapper(app, negotiating)
     if counted:
-        app = usage_metrics.Counting(app, uses)
+        app = usage_metrics.UsageMiddleware(app, uses)
     app = cross_origin.with_cors(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 

@@ -19,7 +19,7 @@ from oslo_config import cfg
 from vobjects import exceptions
 from vobjects.clustering import history
 from vobjects.microversions import json_body, retirement
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 
 PROJECT = 'vobjects'
 GROUP = 'api'
@@ -329,7 +329,7 @@ def check(conf: cfg.ConfigOpts) -> None:
         )
 
 
-def version_policy(conf: cfg.ConfigOpts) -> Policy:
+def version_policy(conf: cfg.ConfigOpts) -> VersionPolicy:
     """Return the version policy of this deployment.
 
     :raises InvalidRetirement: names the line

@@ -14,8 +14,8 @@ from typing import Any
 
 from api import request_body, routes
 from vobjects.clustering import history, types
-from vobjects.contract import documents, registry, shapes
-from vobjects.microversions.policy import Policy
+from vobjects.contract import documents, registry, type_schemas
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import Version
 
 #: The import registers the types.
@@ -69,7 +69,7 @@ _IDENTITY = {
 _URI = {'type': 'string', 'format': 'uri'}
 
 #: Query of a webhook: the parameters of any action.
-_WEBHOOK: shapes.Schema = {
+_WEBHOOK: type_schemas.Schema = {
     'type': 'object',
     'properties': {'V': {'type': 'string', 'enum': ['1', '2']}},
     'patternProperties': {'': {'type': 'string'}},
@@ -78,14 +78,14 @@ _WEBHOOK: shapes.Schema = {
 }
 
 #: A JSON object with arbitrary content as the value of a field.
-_MAP: shapes.Schema = {
+_MAP: type_schemas.Schema = {
     'type': 'object',
-    'patternProperties': {'': shapes.ANYTHING},
+    'patternProperties': {'': type_schemas.ANYTHING},
     'additionalProperties': False,
 }
 
 
-def contract(policy: Policy = history.POLICY) -> registry.Contract:
+def contract(policy: VersionPolicy = history.POLICY) -> registry.Contract:
     """Return the contract of the API.
 
     :param policy: the supported microversions, and whether fields are accepted
@@ -97,7 +97,7 @@ def contract(policy: Policy = history.POLICY) -> registry.Contract:
 
 
 def _contract(
-    policy: Policy,
+    policy: VersionPolicy,
     *,
     early: bool,
     accepted: registry.Contract | None = None,
@@ -114,7 +114,7 @@ def _contract(
 
 
 def _operation(
-    route: routes.Route, policy: Policy, early: bool
+    route: routes.Route, policy: VersionPolicy, early: bool
 ) -> registry.Operation:
     errors = [int(s) for s, applies in ERRORS.items() if applies(route)]
     if route.request.introduced():  # for requests that send no version
@@ -124,7 +124,7 @@ def _operation(
         route.path,
         lambda version: _shape(route, version, errors, early),
         key=route.params.key if route.params.dispatch_on_key else '',
-        summary=shapes.summary(route.request),
+        summary=type_schemas.summary(route.request),
         tag=route.path.split('/')[2],
     )
 
@@ -134,11 +134,11 @@ def _shape(
     version: Version,
     errors: Sequence[int],
     early: bool,
-) -> registry.Shape | None:
+) -> registry.OperationShape | None:
     params, cls = route.params, route.request
     names = route.client_fields()
-    query = shapes.query(cls, version, route.query_fields(), early=early)
-    content = shapes.part(cls, version, names, early=early)
+    query = type_schemas.query(cls, version, route.query_fields(), early=early)
+    content = type_schemas.request_part(cls, version, names, early=early)
     if query is None or content is None:
         return None
     body = _bounded(content)
@@ -150,11 +150,11 @@ def _shape(
     if params.key_field:
         body = _keyed(body, params.key_field, flat=bool(params.flat_field))
     if params.key:
-        body = shapes.closed({params.key: body}, [params.key])
+        body = type_schemas.closed({params.key: body}, [params.key])
     headers: dict[int, Mapping[str, Any]] = {}
     if route.renderer.starts_action:
         headers[route.status] = {'Location': _URI}
-    return registry.Shape(
+    return registry.OperationShape(
         path=dict.fromkeys(route.path_fields, _IDENTITY),
         query=_bounded(query),
         body=body if params.body else None,
@@ -168,14 +168,14 @@ def _shape(
 
 
 def _keyed(
-    content: shapes.Schema, name: str, *, flat: bool = False
-) -> shapes.Schema:
+    content: type_schemas.Schema, name: str, *, flat: bool = False
+) -> type_schemas.Schema:
     """Return the schema of an object whose single key is a field's value."""
     if name in content.get('properties', {}):
         properties = dict(content['properties'])
         del properties[name]
         required = [n for n in content.get('required', ()) if n != name]
-        content = shapes.closed(properties, required)
+        content = type_schemas.closed(properties, required)
     if flat:
         content = {'anyOf': [content, _MAP]}
     return {
@@ -187,7 +187,7 @@ def _keyed(
     }
 
 
-def _bounded(schema: shapes.Schema) -> shapes.Schema:
+def _bounded(schema: type_schemas.Schema) -> type_schemas.Schema:
     """Add the maximum length of texts to a schema; see :mod:`api.handler`."""
     properties = {
         name: _with_max_length(field)
@@ -196,8 +196,8 @@ def _bounded(schema: shapes.Schema) -> shapes.Schema:
     return {**schema, 'properties': properties}
 
 
-def _with_max_length(schema: shapes.Schema) -> shapes.Schema:
-    types = shapes.types_of(schema)
+def _with_max_length(schema: type_schemas.Schema) -> type_schemas.Schema:
+    types = type_schemas.types_of(schema)
     if 'string' in types and 'integer' not in types and 'enum' not in schema:
         return {'maxLength': request_body.MAX_TEXT, **schema}
     if 'array' in types and 'items' in schema:

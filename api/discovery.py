@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vobjects.microversions import discovery
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Page = Callable[['WSGIEnvironment'], tuple[int, dict[str, Any]]]
 
 
 def pages(
-    policy: Policy, maximum: Callable[[], Maximum], public_url: str
+    policy: VersionPolicy, maximum: Callable[[], Maximum], public_url: str
 ) -> Mapping[str, Page]:
     """Return a map of path to page; a page returns a status and a body.
 

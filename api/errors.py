@@ -38,7 +38,7 @@ import oslo_messaging
 from vobjects import exceptions
 from vobjects.clustering import errors as engine_errors
 from vobjects.microversions import errors
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 
 #: Seconds after which a client may retry when no engine answered: roughly the
 #: time until the fleet notices that an engine died or joined.
@@ -89,7 +89,7 @@ class Forbidden(errors.ApiError):
     def __init__(self, rule: str) -> None:
         super().__init__(f"The policy rule '{rule}' does not allow this.")
 
-    def message_under(self, policy: Policy, detail: str) -> str:
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
         """Return Senlin's message, which does not name the rule."""
         return 'You are not authorized to complete this operation.'
 
@@ -103,7 +103,7 @@ class NotLocal(Forbidden):
     def __init__(self, detail: str) -> None:
         errors.ApiError.__init__(self, detail)
 
-    def message_under(self, policy: Policy, detail: str) -> str:
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
         """Return the detail: Senlin has no such error."""
         return detail
 
@@ -337,7 +337,7 @@ class ErrorResponse:
 
 
 def error_response(
-    error: Exception, policy: Policy, request_id: str
+    error: Exception, policy: VersionPolicy, request_id: str
 ) -> ErrorResponse:
     """Convert an exception to an error response.
 
@@ -348,7 +348,7 @@ def error_response(
     """
     if isinstance(error, errors.ApiError):
         return ErrorResponse(
-            error.status_under(policy),
+            error.status_for(policy),
             error.code,
             error.document(policy, request_id),
             error.headers,

@@ -30,7 +30,7 @@ from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import discovery, errors, query, schema
-from vobjects.microversions.policy import MICROVERSION, Policy
+from vobjects.microversions.policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
 from vobjects.objects.manifest import Manifest, at_microversion
 from vobjects.versions import Maximum, Version
@@ -66,7 +66,7 @@ class Service:
     :ivar public_url: root URL for links; if empty, the URL of the request
     """
 
-    versions: Policy
+    versions: VersionPolicy
     client: Client
     maximum: Callable[[], Maximum]
     authenticate: context.Authenticate
@@ -116,7 +116,7 @@ class Handler:
         for version in service.every_version():
             object_version = self._version_at(version)
             if object_version is not None:
-                schema.compiled_at(
+                schema.request_schema_at(
                     self._type, version, self._client_fields, early=self._early
                 )
                 self._envelopes[version] = _envelope(
@@ -224,9 +224,9 @@ class Handler:
             request_body.check_identity(name, identity)
             values[name] = identity
         text = environ.get('QUERY_STRING')
-        pairs = query.pairs(text) if text else []
+        pairs = query.parse_pairs(text) if text else []
         if pairs and not self._service.strict_requests:
-            pairs = query.settle(
+            pairs = query.drop_repeated(
                 pairs, self._single_valued, skip_empty=params.ignore_empty
             )
         if params.webhook:
@@ -317,7 +317,9 @@ class Handler:
         """Return the URL of the page after a marker."""
         pairs = [
             (name, value)
-            for name, value in query.pairs(environ.get('QUERY_STRING', ''))
+            for name, value in query.parse_pairs(
+                environ.get('QUERY_STRING', '')
+            )
             if name != 'marker'
         ]
         path = urllib.parse.quote(request_body.decoded_path(environ))

@@ -191,7 +191,7 @@ def _truth(name: str, value: Any, *, plain: bool) -> str:
         return f"Invalid value '{_one_line(value)}' specified for '{name}'"
     return (
         f"Unrecognized value '{_one_line(value)}', acceptable values are: "
-        + ', '.join(map(repr, sorted(query.WORDS)))
+        + ', '.join(map(repr, sorted(query.BOOLEANS)))
     )
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-    from vobjects.microversions.usage_metrics import Usage
+    from vobjects.microversions.usage_metrics import UsageMetrics
 
 PATH = '/metrics'
 
@@ -65,7 +65,7 @@ class Page:
     def __init__(
         self,
         app: WSGIApplication,
-        usage: Usage,
+        usage: UsageMetrics,
         maximum: Callable[[], Maximum],
         may: Callable[[WSGIEnvironment], None],
     ) -> None:

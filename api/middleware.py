@@ -15,7 +15,7 @@ from oslo_context import context as oslo_context
 
 from api import errors
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.policy import MICROVERSION, REFUSED
+from vobjects.microversions.policy import ERROR_CODE, MICROVERSION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -139,7 +139,7 @@ class FaultWrapper:
         fault = errors.error_response(
             error, self.versions.policy, environ.get(REQUEST_ID, '')
         )
-        environ[REFUSED] = fault.code
+        environ[ERROR_CODE] = fault.code
         if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _explain(error, fault)
         body = json.dumps(fault.document).encode()
@@ -151,7 +151,7 @@ class FaultWrapper:
         ]
         start_response(
             f'{status.value} {status.phrase}',
-            self.versions.marked(headers, environ),
+            self.versions.with_version_headers(headers, environ),
         )
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 

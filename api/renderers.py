@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from vobjects import objects
 from vobjects.clustering import resources
-from vobjects.contract import shapes
+from vobjects.contract import type_schemas
 from vobjects.objects.manifest import Manifest
 from vobjects.versions import Version
 
@@ -42,7 +42,7 @@ class Renderer:
     """
 
     render: Callable[[Any, Manifest], Rendered]
-    schema: Callable[[Version, bool], shapes.Schema | None]
+    schema: Callable[[Version, bool], type_schemas.Schema | None]
     starts_action: bool = False
 
 
@@ -56,9 +56,9 @@ def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
         content = objects.to_json(resource, manifest)
         return Rendered(dict.fromkeys((key, *aliases), content))
 
-    def schema(version: Version, early: bool) -> shapes.Schema | None:
-        content = shapes.resource(cls, version, early=early)
-        return shapes.below(key, *aliases, content=content)
+    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
+        content = type_schemas.resource(cls, version, early=early)
+        return type_schemas.under_keys(key, *aliases, content=content)
 
     return Renderer(render, schema)
 
@@ -69,9 +69,11 @@ def items(key: str, cls: type[objects.Resource]) -> Renderer:
     def render(result: Any, manifest: Manifest) -> Rendered:
         return Rendered({key: objects.to_json_text(result, manifest)})
 
-    def schema(version: Version, early: bool) -> shapes.Schema | None:
-        content = shapes.resource(cls, version, early=early)
-        return shapes.below(key, content=shapes.many(content))
+    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
+        content = type_schemas.resource(cls, version, early=early)
+        return type_schemas.under_keys(
+            key, content=type_schemas.list_of(content)
+        )
 
     return Renderer(render, schema)
 
@@ -79,21 +81,23 @@ def items(key: str, cls: type[objects.Resource]) -> Renderer:
 def page(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a list page, with an optional link to the next."""
 
-    def schema(version: Version, early: bool) -> shapes.Schema | None:
-        return _page_schema(key, shapes.resource(cls, version, early=early))
+    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
+        return _page_schema(
+            key, type_schemas.resource(cls, version, early=early)
+        )
 
     return Renderer(items(key, cls).render, schema)
 
 
 def _page_schema(
-    key: str, content: shapes.Schema | None
-) -> shapes.Schema | None:
-    schema = shapes.many(content)
+    key: str, content: type_schemas.Schema | None
+) -> type_schemas.Schema | None:
+    schema = type_schemas.list_of(content)
     if schema is None:
         return None
     link = {'rel': {'type': 'string'}, 'href': {'type': 'string'}}
-    links = {'type': 'array', 'items': shapes.closed(link, link)}
-    return shapes.closed({key: schema, 'links': links}, [key])
+    links = {'type': 'array', 'items': type_schemas.closed(link, link)}
+    return type_schemas.closed({key: schema, 'links': links}, [key])
 
 
 def accepted(key: str, cls: type[objects.Resource]) -> Renderer:
@@ -110,9 +114,11 @@ def _render_operations(result: Any, manifest: Manifest) -> Rendered:
     return Rendered(objects.to_json(result, manifest))
 
 
-def _operations_schema(version: Version, early: bool) -> shapes.Schema | None:
+def _operations_schema(
+    version: Version, early: bool
+) -> type_schemas.Schema | None:
     cls = resources.ProfileTypeOperations
-    return shapes.resource(cls, version, early=early)
+    return type_schemas.resource(cls, version, early=early)
 
 
 def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
@@ -138,12 +144,12 @@ def _render_events(result: Any, manifest: Manifest) -> Rendered:
     return Rendered({'events': [_with_cluster(event) for event in events]})
 
 
-def _event_schema(version: Version, early: bool) -> shapes.Schema | None:
+def _event_schema(version: Version, early: bool) -> type_schemas.Schema | None:
     """Return the schema of an event with its cluster."""
-    schema = shapes.resource(resources.Event, version, early=early)
+    schema = type_schemas.resource(resources.Event, version, early=early)
     if schema is None:
         return None
-    cluster = shapes.closed(
+    cluster = type_schemas.closed(
         {'id': {'type': 'string'}, 'name': {'type': ['string', 'null']}},
         ('id', 'name'),
     )
@@ -164,14 +170,16 @@ def _render_build_info(
     return Rendered({'build_info': builds})
 
 
-_ACTION_ID: shapes.Schema = {'type': 'string', 'format': 'uuid'}
+_ACTION_ID: type_schemas.Schema = {'type': 'string', 'format': 'uuid'}
 
 #: The ID of an action, also in Location.
 action_id = Renderer(
     lambda result, manifest: Rendered(
         {'action': result.action}, result.action
     ),
-    lambda version, early: shapes.below('action', content=_ACTION_ID),
+    lambda version, early: type_schemas.under_keys(
+        'action', content=_ACTION_ID
+    ),
     starts_action=True,
 )
 
@@ -193,7 +201,7 @@ operations = Renderer(_render_operations, _operations_schema)
 #: An event with its cluster.
 event = Renderer(
     _render_event,
-    lambda version, early: shapes.below(
+    lambda version, early: type_schemas.under_keys(
         'event', content=_event_schema(version, early)
     ),
 )

@@ -234,7 +234,7 @@ def walking(versions: list[Version]) -> Walking:
 
 
 def indexed(versions: list[Version]) -> Any:
-    versioned = dispatch.Versioned(__name__, 'Indexed.show')
+    versioned = dispatch.VersionedFunction(__name__, 'Indexed.show')
     for version in versions:
         versioned.api_version(version, version)(show)
     return type('Indexed', (), {'show': versioned})()

@@ -13,7 +13,7 @@ import webob.dec
 import webob.exc
 
 from vobjects.cli import contract as commands
-from vobjects.contract import controllers, documents, registry, shapes
+from vobjects.contract import controllers, documents, registry, type_schemas
 from vobjects.controllers.dispatch import api_version, resolve
 from vobjects.controllers.method_spec import success_status
 from vobjects.controllers.responses import (
@@ -32,9 +32,11 @@ from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
-OLD = shapes.closed({'name': NAME}, ['name'])
-BOX = shapes.closed({'name': NAME, 'size': {'type': 'integer'}}, ['name'])
-QUERY = shapes.closed({'limit': {'type': 'integer', 'minimum': 0}})
+OLD = type_schemas.closed({'name': NAME}, ['name'])
+BOX = type_schemas.closed(
+    {'name': NAME, 'size': {'type': 'integer'}}, ['name']
+)
+QUERY = type_schemas.closed({'limit': {'type': 'integer', 'minimum': 0}})
 BOXES = {}
 
 
@@ -62,7 +64,7 @@ class Boxes:
 
     @api_version('1.2')
     @query_schema(QUERY)
-    @response_body_schema(shapes.many(OLD))
+    @response_body_schema(type_schemas.list_of(OLD))
     @removed('1.9', 'It was unused.')
     def index(self, req, query):
         """List the boxes."""

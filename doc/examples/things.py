@@ -6,11 +6,11 @@ from wsgiref import simple_server
 
 from vobjects import added, fields, objects
 from vobjects.microversions import errors
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.microversions.retirement import retire
 from vobjects.versions import Version
 
-POLICY = Policy(
+POLICY = VersionPolicy(
     service_types=('inventory',),
     minimum=Version(1, 0),
     maximum=Version(1, 10),

@@ -44,7 +44,7 @@ def learned(
     """Return the item of the refusal, which clients read."""
     response = rest.request(method, path, body)
     assert response.status_code in (400, 404), response.text
-    assert client.needed(response.json()) is not None
+    assert client.required_version(response.json()) is not None
     (item,) = response.json()['errors']
     found: dict[str, Any] = item
     return found
@@ -85,7 +85,7 @@ def test_refusals_name_the_version_and_the_engine_that_withholds_it(
         assert str(agreed) == '1.7'
         answer = session.get(f'{fleet.url}/v1/clusters', timeout=60)
         assert answer.status_code == 200
-        assert client.served(answer.headers, 'clustering') == agreed
+        assert client.served_version(answer.headers, 'clustering') == agreed
 
         mixed_fleet.stop_engine(fleet, old)
         mixed_fleet.wait_for_maximum(rest, NEWEST)

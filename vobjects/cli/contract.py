@@ -98,10 +98,10 @@ def _diff(options: argparse.Namespace, contract: Contract) -> int:
     was removed and added again between the two.
     """
     old, new = Version.parse(options.old), Version.parse(options.new)
-    found = changes.between(contract, old, new)
+    found = changes.compare(contract, old, new)
     alarms = [
         one
-        for one in changes.returned(contract)
+        for one in changes.returned_parts(contract)
         if min(old, new) <= one.back and one.gone <= max(old, new)
     ]
     if options.json:
@@ -172,7 +172,7 @@ def _write(path: pathlib.Path | None, text: str) -> None:
 
 
 def _lines(
-    old: Version, new: Version, found: Sequence[changes.Change]
+    old: Version, new: Version, found: Sequence[changes.ContractChange]
 ) -> Iterable[str]:
     if not found:
         yield f'{old} and {new} promise the same'
@@ -190,8 +190,8 @@ def _lines(
 def _as_data(
     old: Version,
     new: Version,
-    found: Sequence[changes.Change],
-    alarms: Sequence[changes.Returned],
+    found: Sequence[changes.ContractChange],
+    alarms: Sequence[changes.ReturnedPart],
 ) -> dict[str, Any]:
     return {
         'from': str(old),

@@ -30,10 +30,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vobjects.contract import walk
-from vobjects.contract.registry import Contract, Shape
-from vobjects.contract.shapes import types_of
-from vobjects.contract.walk import Schema
+from vobjects.contract import schema_tree
+from vobjects.contract.registry import Contract, OperationShape
+from vobjects.contract.schema_tree import Schema
+from vobjects.contract.type_schemas import types_of
 from vobjects.versions import Version
 
 #: Keyword -> whether a larger value makes the schema stricter.
@@ -88,13 +88,13 @@ _COMPARED = frozenset(
         'type',
         *_BOUNDS,
         *_INSIDE,
-        *walk.BRANCHES,
+        *schema_tree.BRANCHES,
     )
 )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Change:
+class ContractChange:
     """One difference between two microversions.
 
     :ivar operation: name of the operation
@@ -113,7 +113,7 @@ class Change:
     @property
     def subject(self) -> str:
         """The last name in the place; empty for an operation."""
-        return walk.named(self.place).rpartition('.')[2]
+        return schema_tree.drop_unnamed_steps(self.place).rpartition('.')[2]
 
     def __str__(self) -> str:
         place = f': {self.place}' if self.place else ''
@@ -121,7 +121,7 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnedPart:
     """A part that was removed and came back.
 
     :ivar gone: first version that lacks it
@@ -141,30 +141,32 @@ class Returned:
         )
 
 
-def between(contract: Contract, old: Version, new: Version) -> list[Change]:
+def compare(
+    contract: Contract, old: Version, new: Version
+) -> list[ContractChange]:
     """Return the changes from ``old`` to ``new``, in the contract's order.
 
     :raises vobjects.exceptions.VobjectsError: a microversion does not exist
     """
     before, after = contract.at(old), contract.at(new)
-    found: list[Change] = []
+    found: list[ContractChange] = []
     for one in contract.operations:
         name = one.name
         if name not in before and name in after:
-            found.append(Change(name, '', 'is added', breaking=False))
+            found.append(ContractChange(name, '', 'is added', breaking=False))
         elif name in before and name not in after:
-            found.append(Change(name, '', 'is removed', breaking=True))
+            found.append(ContractChange(name, '', 'is removed', breaking=True))
         elif name in before:
             found += [
-                Change(name, place, what, breaking)
+                ContractChange(name, place, what, breaking)
                 for place, what, breaking in _shapes(before[name], after[name])
             ]
     return found
 
 
-def returned(contract: Contract) -> list[Returned]:
+def returned_parts(contract: Contract) -> list[ReturnedPart]:
     """Return the parts that were removed and came back in a later version."""
-    found: list[Returned] = []
+    found: list[ReturnedPart] = []
     for one in contract.operations:
         there: dict[str, Version] = {}  # place -> last version that had it
         gone: dict[str, Version] = {}  # place -> first version that lacked it
@@ -173,7 +175,7 @@ def returned(contract: Contract) -> list[Returned]:
             places = set() if shape is None else {'', *_places(shape)}
             for place in sorted(places & gone.keys()):
                 found.append(
-                    Returned(one.name, place, gone.pop(place), version)
+                    ReturnedPart(one.name, place, gone.pop(place), version)
                 )
             for place in there.keys() - places - gone.keys():
                 # If the whole operation is gone, its parts are not reported
@@ -187,7 +189,7 @@ def returned(contract: Contract) -> list[Returned]:
 Difference = tuple[str, str, bool]
 
 
-def _shapes(old: Shape, new: Shape) -> Iterator[Difference]:
+def _shapes(old: OperationShape, new: OperationShape) -> Iterator[Difference]:
     for name in old.path.keys() & new.path.keys():
         yield from _schemas(
             f'path.{name}', old.path[name], new.path[name], answer=False
@@ -206,7 +208,9 @@ def _shapes(old: Shape, new: Shape) -> Iterator[Difference]:
         yield from _responses(status, old, new)
 
 
-def _responses(status: int, old: Shape, new: Shape) -> Iterator[Difference]:
+def _responses(
+    status: int, old: OperationShape, new: OperationShape
+) -> Iterator[Difference]:
     place = f'response {status}'
     if status not in old.responses:
         yield place, 'is added', False
@@ -331,7 +335,7 @@ def _branches(
     place: str, old: Schema, new: Schema, *, answer: bool
 ) -> Iterator[Difference]:
     """Compare alternatives, pairwise if as many were added as removed."""
-    for keyword in walk.BRANCHES:
+    for keyword in schema_tree.BRANCHES:
         before, after = old.get(keyword, []), new.get(keyword, [])
         gone = [one for one in before if one not in after]
         come = [one for one in after if one not in before]
@@ -378,7 +382,7 @@ def _inside(
 ) -> Iterator[Difference]:
     """Compare items of lists, and properties without a name."""
     for keyword in _INSIDE:
-        where = place + walk.step(keyword)
+        where = place + schema_tree.step(keyword)
         before, after = old.get(keyword, True), new.get(keyword, True)
         yield from _schemas(where, before, after, answer=answer)
     # A name without its own pattern falls under additionalProperties, and an
@@ -390,7 +394,7 @@ def _inside(
         was, now = _keyed(old.get(keyword, ())), _keyed(new.get(keyword, ()))
         for key in {**was, **now}:
             yield from _schemas(
-                place + walk.step(keyword, key),
+                place + schema_tree.step(keyword, key),
                 was[key] if key in was else old.get(others, True),
                 now[key] if key in now else new.get(others, True),
                 answer=answer,
@@ -401,7 +405,7 @@ def _keyed(found: Any) -> dict[Any, Any]:
     return dict(found if isinstance(found, Mapping) else enumerate(found))
 
 
-def _places(shape: Shape) -> Iterator[str]:
+def _places(shape: OperationShape) -> Iterator[str]:
     yield from _places_in('query', shape.query)
     if shape.body is not None:
         yield from _places_in('body', shape.body)
@@ -412,6 +416,6 @@ def _places(shape: Shape) -> Iterator[str]:
 
 
 def _places_in(place: str, schema: Schema) -> Iterator[str]:
-    for where, _found in walk.places(schema, place):
-        if where == walk.named(where) != place:
+    for where, _found in schema_tree.walk(schema, place):
+        if where == schema_tree.drop_unnamed_steps(where) != place:
             yield where

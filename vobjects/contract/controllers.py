@@ -25,16 +25,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from vobjects.contract import documents, shapes
-from vobjects.contract.registry import UNDECLARED, Operation, Shape
-from vobjects.contract.walk import Schema
+from vobjects.contract import documents, type_schemas
+from vobjects.contract.registry import UNDECLARED, Operation, OperationShape
+from vobjects.contract.schema_tree import Schema
 from vobjects.controllers import dispatch
 from vobjects.controllers.actions import Actions
 from vobjects.controllers.method_spec import spec_of, success_status
 from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.wrapper import ALWAYS_EXPECTED
 from vobjects.microversions import errors
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import Version
 
 #: HTTP method; path, in which ``{name}`` stands for a segment; and handler: a
@@ -51,12 +51,14 @@ _EMPTY = (
 _SEGMENT: Schema = {'type': 'string', 'minLength': 1}
 
 
-def operations(policy: Policy, routes: Iterable[Route]) -> list[Operation]:
+def operations(
+    policy: VersionPolicy, routes: Iterable[Route]
+) -> list[Operation]:
     """Return the operations of the routes, in their order."""
     return [one for route in routes for one in _of_route(policy, route)]
 
 
-def _of_route(policy: Policy, route: Route) -> Iterator[Operation]:
+def _of_route(policy: VersionPolicy, route: Route) -> Iterator[Operation]:
     method, path, handler = route
     by_key: Mapping[str, Callable[..., Any]] = (
         handler.methods if isinstance(handler, Actions) else {'': handler}
@@ -73,12 +75,12 @@ def _of_route(policy: Policy, route: Route) -> Iterator[Operation]:
 
 
 def _shapes(
-    policy: Policy, path: str, handler: Callable[..., Any]
-) -> Callable[[Version], Shape | None]:
+    policy: VersionPolicy, path: str, handler: Callable[..., Any]
+) -> Callable[[Version], OperationShape | None]:
     segments = dict.fromkeys(re.findall(r'{(\w+)}', path), _SEGMENT)
-    unversioned = policy.default_under(policy.limit())
+    unversioned = policy.default_for(policy.limit())
 
-    def shape_at(version: Version) -> Shape | None:
+    def shape_at(version: Version) -> OperationShape | None:
         function = _served(policy, handler, version)
         if function is None:
             return None
@@ -89,7 +91,7 @@ def _shapes(
 
 
 def _served(
-    policy: Policy, handler: Callable[..., Any], version: Version
+    policy: VersionPolicy, handler: Callable[..., Any], version: Version
 ) -> Callable[..., Any] | None:
     """Return the function that serves a version, or None."""
     try:
@@ -103,12 +105,12 @@ def _served(
 
 
 def _shape(
-    policy: Policy,
+    policy: VersionPolicy,
     function: Callable[..., Any],
     version: Version,
     segments: Mapping[str, Schema],
     is_missing: bool,
-) -> Shape:
+) -> OperationShape:
     spec = spec_of(function)
     parameters = inspect.signature(function).parameters
     status = success_status(function, version)
@@ -122,12 +124,12 @@ def _shape(
     }
     if is_missing:  # for requests without a version
         failures.add(policy.method_missing_status)
-    return Shape(
+    return OperationShape(
         path=segments,
         query=(
             _declared(spec.query_schemas, version)
             if spec.query_schemas or 'query' in parameters
-            else shapes.closed({})
+            else type_schemas.closed({})
         ),
         body=(
             _declared(spec.request_schemas, version)
@@ -143,7 +145,11 @@ def _shape(
 
 def _declared(ranges: RangeMap[Any], version: Version) -> Schema:
     schema = ranges.at(version)
-    return UNDECLARED if schema is None else shapes.modern(schema.definition)
+    return (
+        UNDECLARED
+        if schema is None
+        else type_schemas.to_2020_12(schema.definition)
+    )
 
 
 def _summary(handler: Callable[..., Any]) -> str:
@@ -153,7 +159,7 @@ def _summary(handler: Callable[..., Any]) -> str:
     return text.partition('\n')[0].rstrip('.')
 
 
-def _tag(policy: Policy, path: str) -> str:
+def _tag(policy: VersionPolicy, path: str) -> str:
     """Return the first fixed path segment after the major version."""
     fixed = [part for part in path.split('/') if part and '{' not in part]
     return next((part for part in fixed if part != policy.major), '')

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from vobjects.contract.registry import Operation, Shape
-from vobjects.contract.shapes import Schema, closed
-from vobjects.microversions.policy import Policy
+from vobjects.contract.registry import Operation, OperationShape
+from vobjects.contract.type_schemas import Schema, closed
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import PATTERN, Version
 
 _TEXT: Schema = {'type': 'string', 'minLength': 1}
@@ -86,7 +86,7 @@ _MAJOR: Schema = {
 }
 
 
-def discovery_operations(policy: Policy) -> list[Operation]:
+def discovery_operations(policy: VersionPolicy) -> list[Operation]:
     """Return the operations that serve the documents at ``/`` and ``/v1``.
 
     They are the same at every microversion.
@@ -109,20 +109,20 @@ def discovery_operations(policy: Policy) -> list[Operation]:
 
 
 def _page(path: str, status: int, body: Schema, summary: str) -> Operation:
-    shape = Shape(
+    shape = OperationShape(
         path={},
         query=closed({}),
         body=None,
         responses={status: body, 503: ERROR},
     )
 
-    def shape_at(version: Version) -> Shape | None:
+    def shape_at(version: Version) -> OperationShape | None:
         return shape
 
     return Operation('GET', path, shape_at, summary=summary, tag='discovery')
 
 
-def headers(policy: Policy, version: Version) -> dict[str, Any]:
+def headers(policy: VersionPolicy, version: Version) -> dict[str, Any]:
     """Return name -> schema of the headers in every response."""
     return {
         'OpenStack-API-Version': {

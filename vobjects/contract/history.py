@@ -13,14 +13,14 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from vobjects.contract import changes, walk
-from vobjects.contract.changes import Change
+from vobjects.contract import changes, schema_tree
+from vobjects.contract.changes import ContractChange
 from vobjects.contract.registry import Contract
 from vobjects.microversions import retirement
 from vobjects.versions import Version
 
 #: Text of the page for a microversion without changes.
-NOTHING = 'No change of what is asked or answered.'
+NO_CHANGES = 'No change of what is asked or answered.'
 
 
 def problems(contract: Contract) -> Iterator[str]:
@@ -32,20 +32,21 @@ def problems(contract: Contract) -> Iterator[str]:
     """
     yield from _entries(contract)
     for old, new in itertools.pairwise(contract.versions):
-        told = ' '.join(contract.history.get(str(new), ()))
-        for change in changes.between(contract, old, new):
-            if not any(_names(told, word) for word in words(change)):
+        entry = ' '.join(contract.history.get(str(new), ()))
+        for change in changes.compare(contract, old, new):
+            words = accepted_words(change)
+            if not any(_names(entry, word) for word in words):
                 yield (
-                    f'{new}: the history does not tell that {change}; name'
-                    f' {" or ".join(map(repr, words(change)))} in its entry'
+                    f'{new}: the history does not document that {change}; add'
+                    f' {" or ".join(map(repr, words))} to its entry'
                 )
-    for one in changes.returned(contract):
-        yield f'{one.back}: {one}'
+    for part in changes.returned_parts(contract):
+        yield f'{part.back}: {part}'
 
 
-def words(change: Change) -> list[str]:
+def accepted_words(change: ContractChange) -> list[str]:
     """Return words of which the history entry must contain at least one."""
-    place = walk.named(change.place)
+    place = schema_tree.drop_unnamed_steps(change.place)
     status = re.fullmatch(r'response (\d+)', place)
     if status:
         return [status[1]]
@@ -67,16 +68,18 @@ def page(contract: Contract) -> str:
     before: Version | None = None
     for version in contract.versions:
         lines += [f'**{version}**', '']
-        if retired := retirement.of(contract.policy.retired, version):
+        if retired := retirement.retirement_of(
+            contract.policy.retired, version
+        ):
             lines += [f'    *On its way out: {retired}.*', '']
         said = contract.history.get(str(version), ())
         found = (
-            changes.between(contract, before, version)
+            changes.compare(contract, before, version)
             if before is not None
             else []
         )
         if not said and not found:
-            said = (NOTHING,)
+            said = (NO_CHANGES,)
         lines += [f'    {" ".join(said)}', ''] if said else []
         early = _accepted_before(contract, before, version, found)
         lines += [f'    - {line}' for line in _listed(found, early)]
@@ -85,14 +88,18 @@ def page(contract: Contract) -> str:
     return '\n'.join(lines)
 
 
-def groups(found: Sequence[Change]) -> list[tuple[Change, list[str]]]:
+def group_changes(
+    found: Sequence[ContractChange],
+) -> list[tuple[ContractChange, list[str]]]:
     """Group the changes that differ only in their operation.
 
     A changed resource appears in the responses of many operations.
 
     :returns: the first change of each group, and the names of its operations
     """
-    together: dict[tuple[str, str, str, bool], tuple[Change, list[str]]] = {}
+    together: dict[
+        tuple[str, str, str, bool], tuple[ContractChange, list[str]]
+    ] = {}
     for change in found:
         part = change.place.partition('.')[0]
         if change.place and '.' in change.place:
@@ -133,17 +140,19 @@ def _accepted_before(
     contract: Contract,
     before: Version | None,
     version: Version,
-    found: Sequence[Change],
-) -> Sequence[Change]:
+    found: Sequence[ContractChange],
+) -> Sequence[ContractChange]:
     """Return the changes that earlier microversions already accept."""
     if before is None or contract.accepted is contract:
         return ()
-    later = changes.between(contract.accepted, before, version)
+    later = changes.compare(contract.accepted, before, version)
     return [change for change in found if change not in later]
 
 
-def _listed(found: Sequence[Change], early: Sequence[Change]) -> Iterator[str]:
-    for change, operations in groups(found):
+def _listed(
+    found: Sequence[ContractChange], early: Sequence[ContractChange]
+) -> Iterator[str]:
+    for change, operations in group_changes(found):
         names = ', '.join(f'``{name}``' for name in operations)
         kind = ' (breaking)' if change.breaking else ''
         if change in early:

@@ -22,9 +22,14 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
-from vobjects.contract import documents, walk
-from vobjects.contract.registry import Contract, Operation, Shape, parts
-from vobjects.contract.walk import Schema
+from vobjects.contract import documents, schema_tree
+from vobjects.contract.registry import (
+    Contract,
+    Operation,
+    OperationShape,
+    parts,
+)
+from vobjects.contract.schema_tree import Schema
 from vobjects.microversions import retirement
 from vobjects.microversions.policy import HEADER
 from vobjects.versions import Version
@@ -56,7 +61,7 @@ class _Writer:
         self._contract = contract
         self._version = version
         self._policy = contract.policy
-        self._retired = retirement.of(self._policy.retired, version)
+        self._retired = retirement.retirement_of(self._policy.retired, version)
         self._schemas: Document = {}
         self._places = functools.cache(self._places_of)
 
@@ -137,7 +142,7 @@ class _Writer:
             made['deprecated'] = True
         return made
 
-    def _shape(self, one: Operation) -> Shape:
+    def _shape(self, one: Operation) -> OperationShape:
         return self._contract.accepted.at(self._version)[one.name]
 
     def _span(self, found: list[Operation]) -> Document:
@@ -152,7 +157,9 @@ class _Writer:
 
     # Requests
 
-    def _parameters(self, one: Operation, shape: Shape) -> list[Document]:
+    def _parameters(
+        self, one: Operation, shape: OperationShape
+    ) -> list[Document]:
         made: list[Document] = [
             {'$ref': '#/components/parameters/Microversion'}
         ]
@@ -192,7 +199,7 @@ class _Writer:
         }
 
     def _body(
-        self, found: list[Operation], shapes: list[Shape]
+        self, found: list[Operation], shapes: list[OperationShape]
     ) -> Document | None:
         bodies = []
         for one, shape in zip(found, shapes, strict=True):
@@ -221,11 +228,13 @@ class _Writer:
         def dated(step: str, inner: Schema) -> Schema:
             where = place + step
             made = self._dated(one, inner, where)
-            if where == place or where != walk.named(where):
+            if where == place or where != schema_tree.drop_unnamed_steps(
+                where
+            ):
                 return made
             return {**made, **self._since(one, where)}
 
-        return walk.rebuilt(schema, dated)
+        return schema_tree.map_subschemas(schema, dated)
 
     def _since(self, one: Operation, place: str) -> Document:
         """Return the extension with the first version of a part.
@@ -250,13 +259,13 @@ class _Writer:
         return frozenset(
             where
             for place, schema in parts(self._contract.at(version)[one.name])
-            for where, _found in walk.places(schema, place)
+            for where, _found in schema_tree.walk(schema, place)
         )
 
     # Responses
 
     def _responses(
-        self, found: list[Operation], shapes: list[Shape]
+        self, found: list[Operation], shapes: list[OperationShape]
     ) -> Document:
         made: Document = {}
         for status in sorted({s for shape in shapes for s in shape.responses}):
@@ -269,7 +278,7 @@ class _Writer:
         return made
 
     def _response(
-        self, status: int, having: list[tuple[Operation, Shape]]
+        self, status: int, having: list[tuple[Operation, OperationShape]]
     ) -> Document:
         headers: Document = {
             name: {'$ref': f'#/components/headers/{name}'}
@@ -302,7 +311,9 @@ class _Writer:
 
     def _put(self, schema: Schema) -> Document:
         """Return a schema whose titled parts are references to components."""
-        made = walk.rebuilt(schema, lambda _step, inner: self._put(inner))
+        made = schema_tree.map_subschemas(
+            schema, lambda _step, inner: self._put(inner)
+        )
         if made.get('default', '') is None:
             del made['default']
         title = made.get('title')

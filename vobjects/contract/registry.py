@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
-from vobjects.contract import walk
-from vobjects.contract.walk import Schema
-from vobjects.microversions.policy import Policy
+from vobjects.contract import schema_tree
+from vobjects.contract.schema_tree import Schema
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import Version
 
 #: Schema of a part for which no schema is declared.
@@ -24,7 +24,7 @@ UNDECLARED: Schema = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Shape:
+class OperationShape:
     """An operation at one microversion.
 
     :ivar path: name of a path parameter -> its schema
@@ -64,7 +64,7 @@ class Operation:
 
     method: str
     path: str
-    shape_at: Callable[[Version], Shape | None]
+    shape_at: Callable[[Version], OperationShape | None]
     key: str = ''
     summary: str = ''
     tag: str = ''
@@ -98,7 +98,7 @@ class Contract:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: VersionPolicy,
         operations: Sequence[Operation],
         history: Mapping[str, Sequence[str]] | None = None,
         accepted: Contract | None = None,
@@ -129,7 +129,7 @@ class Contract:
         """
         return self._by_name[name]
 
-    def at(self, version: Version) -> Mapping[str, Shape]:
+    def at(self, version: Version) -> Mapping[str, OperationShape]:
         """Return name -> shape of the operations that a microversion has.
 
         :raises vobjects.exceptions.VobjectsError: the microversion does not
@@ -167,7 +167,7 @@ class Contract:
         last = None if there[-1] == self.versions[-1] else there[-1]
         return there[0], last
 
-    def _shapes_at(self, version: Version) -> Mapping[str, Shape]:
+    def _shapes_at(self, version: Version) -> Mapping[str, OperationShape]:
         found = {}
         for one in self.operations:
             shape = one.shape_at(version)
@@ -176,7 +176,7 @@ class Contract:
         return found
 
 
-def parts(shape: Shape) -> Iterator[tuple[str, Schema]]:
+def parts(shape: OperationShape) -> Iterator[tuple[str, Schema]]:
     """Yield the schemas of a shape, each with its place.
 
     The places are ``path.NAME``, ``query``, ``body`` and ``response STATUS``.
@@ -199,6 +199,6 @@ def _silent(schema: Schema, place: str) -> Iterator[str]:
     """
     if not schema:
         yield place
-    for where, found in walk.places(schema, place):
+    for where, found in schema_tree.walk(schema, place):
         if not found:
             yield where

@@ -40,7 +40,7 @@ class CompiledSchema:
             ) from None
         self._validator = cls(schema, format_checker=fast_validation.FORMATS)
         self._accepts = (
-            fast_validation.of(schema)
+            fast_validation.compile_schema(schema)
             if cls is jsonschema.Draft4Validator
             else None
         )
@@ -73,7 +73,7 @@ class CompiledSchema:
                     f'{exceptions.cut(name)} needs API version {first} or'
                     f' later; this request asked for {version}',
                 )
-        raise schemas.refusal(fault, where, nulls=where != 'query')
+        raise schemas.schema_error(fault, where, nulls=where != 'query')
 
     def fault(self, value: Any) -> str:
         """Return the first fault of a value; empty if it is valid."""
@@ -94,7 +94,9 @@ class CompiledSchema:
         properties = self.definition.get('properties', {})
         values: dict[str, Any] = {}
         for name, text in pairs:
-            query.put(values, name, text, properties.get(name, {}), 'query')
+            query.add_parameter(
+                values, name, text, properties.get(name, {}), 'query'
+            )
         return values
 
 

@@ -46,7 +46,7 @@ from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
 from vobjects.controllers.ranges import bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]
@@ -54,7 +54,8 @@ Function = Callable[..., Any]
 #: Maximum number of cached versions; a service has far fewer.
 _MAX_CACHED = 10_000
 
-#: Attribute of a generated method: the :class:`Versioned` it belongs to.
+#: Attribute of a generated method: the :class:`VersionedFunction` it belongs
+#: to.
 _ATTRIBUTE = '__vobjects_versioned__'
 
 
@@ -76,7 +77,7 @@ class Candidate:
         return f'{self.first} to {end} ({self.location})'
 
 
-class Versioned:
+class VersionedFunction:
     """All functions of one name; a call dispatches to the right one.
 
     :func:`api_version` creates it. The version comes from the request, which
@@ -101,17 +102,17 @@ class Versioned:
         self,
         min_version: str | Version,
         max_version: str | Version | None = None,
-    ) -> Callable[[Function], Versioned]:
+    ) -> Callable[[Function], VersionedFunction]:
         """Add a function; see :func:`api_version`."""
 
-        def add(function: Function) -> Versioned:
+        def add(function: Function) -> VersionedFunction:
             self._add(_candidate(function, min_version, max_version))
             return self
 
         return add
 
     @property
-    def ranges(self) -> tuple[errors.Range, ...]:
+    def ranges(self) -> tuple[errors.InclusiveRange, ...]:
         """The range of versions that have a function, as a tuple of one."""
         return ((self.candidates[0].first, self.candidates[-1].last),)
 
@@ -249,13 +250,13 @@ class Versioned:
             )
 
 
-#: Attributes of every :class:`Versioned`.
-_OWN_ATTRIBUTES = frozenset(vars(Versioned('', '')))
+#: Attributes of every :class:`VersionedFunction`.
+_OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '')))
 
 #: Versioned functions whose module or class body may still add ranges. The
 #: entry of a class body is removed when its class is created, so that running
 #: the body again starts afresh.
-_open: dict[tuple[str, str], Versioned] = {}
+_open: dict[tuple[str, str], VersionedFunction] = {}
 
 
 def api_version(
@@ -263,7 +264,7 @@ def api_version(
     max_version: str | Version | None = None,
     *,
     request: Any = None,
-) -> Callable[[Function], Versioned]:
+) -> Callable[[Function], VersionedFunction]:
     """Declare the versions that a function or method serves.
 
     :param min_version: first version
@@ -275,7 +276,7 @@ def api_version(
     :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
 
-    def add(function: Function) -> Versioned:
+    def add(function: Function) -> VersionedFunction:
         candidate = _candidate(function, min_version, max_version)
         key = (function.__module__, function.__qualname__)
         versioned = _open.get(key)
@@ -285,7 +286,7 @@ def api_version(
         ):
             # The first function; or the same source again, after a reload or
             # in a factory function.
-            versioned = _open[key] = Versioned(*key, request)
+            versioned = _open[key] = VersionedFunction(*key, request)
         try:
             versioned._add(candidate)
         except exceptions.DeclarationError:
@@ -301,8 +302,8 @@ def resolve(handler: Function, version: Version) -> Function:
 
     A plain function serves all versions.
 
-    :param handler: a function, a :class:`Versioned`, or a method bound to
-        either
+    :param handler: a function, a :class:`VersionedFunction`, or a method bound
+        to either
     :raises vobjects.microversions.errors.MethodNotAtVersion: no function
         serves the version
     """
@@ -315,22 +316,22 @@ def resolve(handler: Function, version: Version) -> Function:
     return function
 
 
-def versioned_of(handler: Function) -> Versioned | None:
-    """Return the :class:`Versioned` of a handler.
+def versioned_of(handler: Function) -> VersionedFunction | None:
+    """Return the :class:`VersionedFunction` of a handler.
 
     :param handler: see :func:`resolve`
     :returns: None for a plain function
     """
-    if isinstance(handler, Versioned):
+    if isinstance(handler, VersionedFunction):
         return handler
     function = getattr(handler, '__func__', handler)
-    versioned: Versioned | None = getattr(function, _ATTRIBUTE, None)
+    versioned: VersionedFunction | None = getattr(function, _ATTRIBUTE, None)
     if versioned is None or not versioned.has_created(function):
         return None
     return versioned
 
 
-def check(policy: Policy, *handlers: Function) -> None:
+def check(policy: VersionPolicy, *handlers: Function) -> None:
     """Reject functions that no request can reach; call it at startup.
 
     :param policy: version policy of the service
@@ -360,7 +361,7 @@ def check(policy: Policy, *handlers: Function) -> None:
 
 
 def _check_reachable(
-    policy: Policy, versioned: Versioned, candidate: Candidate
+    policy: VersionPolicy, versioned: VersionedFunction, candidate: Candidate
 ) -> None:
     if candidate.first > policy.maximum or (
         candidate.last is not None and candidate.last < policy.minimum
@@ -371,7 +372,9 @@ def _check_reachable(
         )
 
 
-def _is_hidden(module: str, qualname: str, versioned: Versioned) -> bool:
+def _is_hidden(
+    module: str, qualname: str, versioned: VersionedFunction
+) -> bool:
     owner, _, name = qualname.rpartition('.')
     if owner.endswith('<locals>'):
         return False  # held by the caller of the enclosing function

@@ -23,7 +23,7 @@ from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import errors, query
-from vobjects.microversions.policy import EXPERIMENTAL, Experimental
+from vobjects.microversions.policy import EXPERIMENTAL, ExperimentalOptIn
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ class MethodWrapper:
         schemas = self._spec.query_schemas
         schema = schemas.at(version)
         text = environ.get('QUERY_STRING') or ''
-        pairs = query.pairs(text) if text else []
+        pairs = query.parse_pairs(text) if text else []
         if schema is None:
             return {}
         values = schema.parse_query(pairs)
@@ -192,7 +192,7 @@ class MethodWrapper:
             )
 
 
-def _check_opted_in(name: str, opt_in: Experimental | None) -> None:
+def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:
     """Reject a request that does not opt in to experimental methods.
 
     :param name: the method, for people

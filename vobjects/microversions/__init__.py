@@ -5,7 +5,7 @@ Import the modules, not names from this package. In the order in which a
 request uses them::
 
     policy      version policy of one service; immutable values
-        Policy(service_types, minimum, maximum, help_url, ...)
+        VersionPolicy(service_types, minimum, maximum, help_url, ...)
         policy.limit(maximum=None) -> vobjects.versions.Maximum, within the
         policy
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
@@ -16,7 +16,7 @@ request uses them::
     header      OpenStack-API-Version -> version
         Negotiator(policy).negotiate(header, maximum, legacy=()) -> Version
         Negotiator(policy).requested(header, legacy=()) -> Requested
-        settle(requested, policy, maximum) -> Version
+        choose_version(requested, policy, maximum) -> Version
     middleware  WSGI middleware, for any framework
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
         sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
@@ -26,11 +26,12 @@ request uses them::
     schema      JSON schemas of request types by version
         body_schema(cls, object_version, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None
-        compiled_at(cls, microversion, names) -> Compiled
+        request_schema_at(cls, microversion, names) -> RequestSchema
     fast_validation  fast validation, in about a microsecond
-        of(schema) -> accepts(value) -> bool         False: use jsonschema
+        compile_schema(schema) -> accepts(value) -> bool
+        False: use jsonschema
     query       query strings
-        pairs(query_string) -> [(name, value)]
+        parse_pairs(query_string) -> [(name, value)]
         coerce_query(cls, microversion, names, pairs) -> dict
     discovery   documents for / and /v1
         versions_document(environ, policy, maximum, public_url='') -> dict
@@ -38,13 +39,14 @@ request uses them::
         Discovery(app, policy, public_url='')        WSGI: serves both
         paths(policy); base_url(environ)
     usage_metrics  Prometheus metrics; the only module that needs their client
-        Usage(policy, max_agents=64)            Counting(app, usage)
-        reads environ[policy.ROUTE] and environ[policy.REFUSED]
+        UsageMetrics(policy, max_agents=64)     UsageMiddleware(app, usage)
+        reads environ[policy.ROUTE] and environ[policy.ERROR_CODE]
     version_ranges  version ranges of a feature, and the message about them
-        Span(first, gone); along(cls, has) -> spans; sentence(thing, spans,
-        asked) -> "'config' needs API version 1.7 or later; ..."
+        VersionRange(first, removed); ranges_having(cls, has) -> ranges
+        explain(feature, ranges, requested)
+            -> "'config' needs API version 1.7 or later; ..."
     errors      ApiError(VobjectsError) and its subclasses
-        error.status_under(policy)
+        error.status_for(policy)
         error.document(policy, request_id='', maximum=None) -> dict
         document(policy, *, status, code, title, detail, ...) -> dict
 
@@ -52,7 +54,8 @@ request uses them::
         negotiate(server_range, client_ranges) -> Version
         for_requests(session, url, service_type, client_ranges) -> Version
         for_keystoneauth(adapter, client_ranges) -> Version
-        served(headers, service_type), needed(error document) -> Version
+        served_version(headers, service_type) -> Version
+        required_version(error document) -> Version
     compat      the functions of microversion-parse, and its middleware
 
 ``names`` lists the fields of a request type that come from the body (or from

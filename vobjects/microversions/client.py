@@ -23,7 +23,7 @@ from vobjects.microversions.policy import HEADER
 from vobjects.versions import Version
 
 #: A version, or the first and last version of a range.
-Given: TypeAlias = str | Version | tuple[str | Version, str | Version]
+VersionOrRange: TypeAlias = str | Version | tuple[str | Version, str | Version]
 Range: TypeAlias = tuple[Version, Version]
 
 
@@ -54,7 +54,9 @@ class NoRange(exceptions.VobjectsError):
     """A server does not announce its API versions."""
 
 
-def negotiate(server: Given, client: Iterable[Given]) -> Version:
+def negotiate(
+    server: VersionOrRange, client: Iterable[VersionOrRange]
+) -> Version:
     """Return the highest version that both sides support.
 
     :param server: lowest and highest version of the server
@@ -100,7 +102,7 @@ def for_requests(
     session: Any,
     url: str,
     service_type: str,
-    client: Iterable[Given],
+    client: Iterable[VersionOrRange],
     major: int | None = None,
 ) -> Version:
     """Negotiate with a server, and make a session send the version.
@@ -123,11 +125,13 @@ def for_requests(
             f'{url} answers {response.status_code}, and no JSON.'
         ) from None
     version = negotiate(range_of(document, major), client)
-    send(session.headers, service_type, version)
+    set_version(session.headers, service_type, version)
     return version
 
 
-def for_keystoneauth(adapter: Any, client: Iterable[Given]) -> Version:
+def for_keystoneauth(
+    adapter: Any, client: Iterable[VersionOrRange]
+) -> Version:
     """Negotiate with an endpoint, and make its adapter send the version.
 
     :param adapter: a ``keystoneauth1.adapter.Adapter``, such as a proxy of
@@ -147,7 +151,9 @@ def for_keystoneauth(adapter: Any, client: Iterable[Given]) -> Version:
     return version
 
 
-def send(headers: Any, service_type: str, version: Version | str) -> None:
+def set_version(
+    headers: Any, service_type: str, version: Version | str
+) -> None:
     """Add a version to headers, next to those of other services.
 
     :param headers: a mutable mapping, preferably case-insensitive
@@ -162,7 +168,9 @@ def send(headers: Any, service_type: str, version: Version | str) -> None:
     headers[HEADER] = ', '.join([*others, f'{service_type} {version}'])
 
 
-def served(headers: Mapping[str, str], service_type: str) -> Version | None:
+def served_version(
+    headers: Mapping[str, str], service_type: str
+) -> Version | None:
     """Return the version at which a server processed a request.
 
     :param headers: headers of the response, in a case-insensitive mapping
@@ -179,7 +187,7 @@ def served(headers: Mapping[str, str], service_type: str) -> Version | None:
     return None
 
 
-def needed(document: Any) -> Version | None:
+def required_version(document: Any) -> Version | None:
     """Return the version that an error response recommends.
 
     :param document: the decoded body of the response
@@ -193,7 +201,7 @@ def needed(document: Any) -> Version | None:
     return None
 
 
-def _range(given: Given) -> Range:
+def _range(given: VersionOrRange) -> Range:
     # A Version is a tuple, so check for it first.
     if isinstance(given, (str, Version)):
         given = (given, given)

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from vobjects.microversions.policy import MAXIMUM, Policy
+from vobjects.microversions.policy import MAXIMUM, VersionPolicy
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Discovery:
     """
 
     def __init__(
-        self, app: WSGIApplication, policy: Policy, public_url: str = ''
+        self, app: WSGIApplication, policy: VersionPolicy, public_url: str = ''
     ) -> None:
         self.app = app
         self.policy = policy
@@ -90,7 +90,7 @@ class Discovery:
         return [] if method == 'HEAD' else [body]
 
 
-def paths(policy: Policy) -> frozenset[str]:
+def paths(policy: VersionPolicy) -> frozenset[str]:
     """Return the values of ``PATH_INFO`` that serve discovery."""
     names = (policy.major, *policy.path_aliases)
     majors = (f'/{name}{slash}' for name in names for slash in ('', '/'))
@@ -99,7 +99,7 @@ def paths(policy: Policy) -> frozenset[str]:
 
 def versions_document(
     environ: Mapping[str, Any],
-    policy: Policy,
+    policy: VersionPolicy,
     maximum: Maximum,
     public_url: str = '',
 ) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def versions_document(
 
 def version_document(
     environ: Mapping[str, Any],
-    policy: Policy,
+    policy: VersionPolicy,
     maximum: Maximum,
     public_url: str = '',
 ) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def base_url(environ: Mapping[str, Any]) -> str:
 
 def _version(
     environ: Mapping[str, Any],
-    policy: Policy,
+    policy: VersionPolicy,
     maximum: Maximum,
     public_url: str,
 ) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 
-class Problem(NamedTuple):
+class ErrorInfo(NamedTuple):
     """An error before it is formatted.
 
     :ivar item: error item of the guideline: code, status, title, detail,
@@ -32,15 +32,15 @@ class Problem(NamedTuple):
     message: str
 
 
-Body = Callable[[Problem], dict[str, Any]]
+ErrorFormat = Callable[[ErrorInfo], dict[str, Any]]
 
 
-def plain(problem: Problem) -> dict[str, Any]:
+def api_sig(problem: ErrorInfo) -> dict[str, Any]:
     """Return the guideline's body without further properties."""
     return {'errors': [problem.item]}
 
 
-def senlin(problem: Problem) -> dict[str, Any]:
+def senlin(problem: ErrorInfo) -> dict[str, Any]:
     """Return ``error`` with code, message and type, as Senlin's fault.py does.
 
     The title is the phrase of the status, as in WebOb. python-senlinclient and
@@ -76,7 +76,7 @@ _NOVA_FAULTS = {
 }
 
 
-def nova(problem: Problem) -> dict[str, Any]:
+def nova(problem: ErrorInfo) -> dict[str, Any]:
     """Return a fault named after the status, with code and message."""
     item = problem.item
     fault = _NOVA_FAULTS.get(item['status'], 'computeFault')
@@ -86,13 +86,13 @@ def nova(problem: Problem) -> dict[str, Any]:
     }
 
 
-def magnum(problem: Problem) -> dict[str, Any]:
+def magnum(problem: ErrorInfo) -> dict[str, Any]:
     """Return the item with ``description``, Magnum's name for the detail."""
     item = problem.item
     return {'errors': [{**item, 'description': item['detail']}]}
 
 
-def barbican(problem: Problem) -> dict[str, Any]:
+def barbican(problem: ErrorInfo) -> dict[str, Any]:
     """Return message, code and title in the form that WebOb writes."""
     item = problem.item
     status = HTTPStatus(item['status'])
@@ -104,7 +104,7 @@ def barbican(problem: Problem) -> dict[str, Any]:
     }
 
 
-def ironic(problem: Problem) -> dict[str, Any]:
+def ironic(problem: ErrorInfo) -> dict[str, Any]:
     """Return ``error_message``, which contains JSON as a string.
 
     openstacksdk and python-ironicclient read its ``faultstring``.

@@ -20,10 +20,10 @@
             ├── MalformedQuery          400  unreadable query string
             └── ValidationError         400  readable, but invalid
 
-A :class:`~vobjects.microversions.policy.Policy` may set other statuses for the
-negotiation errors. The body (:func:`document`) follows the API-SIG errors
-guideline. Next to ``errors`` it has the properties that the service's own
-clients read; see :mod:`vobjects.microversions.error_formats`.
+A :class:`~vobjects.microversions.policy.VersionPolicy` may set other statuses
+for the negotiation errors. The body (:func:`document`) follows the API-SIG
+errors guideline. Next to ``errors`` it has the properties that the service's
+own clients read; see :mod:`vobjects.microversions.error_formats`.
 
 If another version has the missing feature, the error names it: in its detail,
 and in the properties ``available_from`` or ``removed_in`` of its item. If that
@@ -38,9 +38,11 @@ from typing import Any, ClassVar, Literal
 
 from vobjects import exceptions
 from vobjects.microversions import error_formats, version_ranges
-from vobjects.microversions.policy import Policy
-from vobjects.microversions.version_ranges import Range as Range
-from vobjects.microversions.version_ranges import Spans
+from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_ranges import (
+    InclusiveRange as InclusiveRange,
+)
+from vobjects.microversions.version_ranges import VersionRanges
 from vobjects.versions import Maximum, Version
 
 
@@ -73,13 +75,13 @@ class ApiError(exceptions.VobjectsError):
         self.extra = dict(extra or {})
         super().__init__(detail)
 
-    def is_of(self, spans: Spans, asked: Version) -> None:
+    def set_availability(self, spans: VersionRanges, asked: Version) -> None:
         """Record which versions have the feature that this one lacks."""
-        self.needs = version_ranges.needed(spans, asked)
+        self.needs = version_ranges.next_available(spans, asked)
         if self.needs:
             self.extra['available_from'] = str(self.needs)
         else:
-            self.removed = version_ranges.removed(spans, asked)
+            self.removed = version_ranges.last_removal(spans, asked)
             if self.removed:
                 self.extra['removed_in'] = str(self.removed)
 
@@ -88,7 +90,7 @@ class ApiError(exceptions.VobjectsError):
         """Whether another version would accept the request."""
         return self.needs is not None or self.removed is not None
 
-    def detail_under(self, maximum: Maximum | None) -> str:
+    def detail_for(self, maximum: Maximum | None) -> str:
         """Return the detail, and whether the version it names is served.
 
         :param maximum: highest version served now; None: not known
@@ -101,17 +103,17 @@ class ApiError(exceptions.VobjectsError):
             f' maximum is {maximum.version}{because}.'
         )
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         """Return the HTTP status under a policy."""
         return self.status
 
-    def message_under(self, policy: Policy, detail: str) -> str:
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
         """Return the message that Senlin's clients print."""
         return detail
 
     def document(
         self,
-        policy: Policy,
+        policy: VersionPolicy,
         request_id: str = '',
         maximum: Maximum | None = None,
     ) -> dict[str, Any]:
@@ -119,15 +121,15 @@ class ApiError(exceptions.VobjectsError):
 
         :param maximum: highest version served now; None: not known
         """
-        detail = self.detail_under(maximum)
+        detail = self.detail_for(maximum)
         return document(
             policy,
-            status=self.status_under(policy),
+            status=self.status_for(policy),
             code=self.code,
             title=self.title,
             detail=detail,
             type_name=self.type_name,
-            message=self.message_under(policy, detail),
+            message=self.message_for(policy, detail),
             request_id=request_id,
             about_versions=self.is_about_versions,
             extra=self.extra,
@@ -149,7 +151,7 @@ class MalformedVersion(NegotiationError):
     title = 'Requested microversion is malformed'
     type_name = 'InvalidAPIVersionString'
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         return policy.malformed_status
 
 
@@ -160,7 +162,7 @@ class OtherService(NegotiationError):
     title = 'Requested microversion is of another service'
     type_name = 'InvalidAPIVersionString'
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         return policy.other_service_status or self.status
 
 
@@ -192,7 +194,7 @@ class UnsupportedVersion(NegotiationError):
             },
         )
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         return policy.unsupported_status
 
 
@@ -219,16 +221,16 @@ class NotServedEarly(NegotiationError):
         limits: tuple[Version, Version],
         reason: str,
     ) -> None:
-        spans = (version_ranges.Span(needs),) if needs else ()
-        said = version_ranges.sentence(name, spans, version)
+        spans = (version_ranges.VersionRange(needs),) if needs else ()
+        said = version_ranges.explain(name, spans, version)
         super().__init__(
             f'{said}, which accepts it only while every server has it:'
             f' {reason}.',
             {'min_version': str(limits[0]), 'max_version': str(limits[1])},
         )
-        self.is_of(spans, version)
+        self.set_availability(spans, version)
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         return policy.unsupported_status
 
 
@@ -246,21 +248,21 @@ class MethodNotAtVersion(NegotiationError):
     type_name = 'MethodVersionNotFound'
 
     def __init__(
-        self, name: str, version: Version, ranges: tuple[Range, ...]
+        self, name: str, version: Version, ranges: tuple[InclusiveRange, ...]
     ) -> None:
         self.version = version
         self.ranges = ranges
-        spans = version_ranges.spans_of(ranges)
-        super().__init__(version_ranges.sentence(name, spans, version) + '.')
-        self.is_of(spans, version)
+        spans = version_ranges.from_inclusive(ranges)
+        super().__init__(version_ranges.explain(name, spans, version) + '.')
+        self.set_availability(spans, version)
 
-    def status_under(self, policy: Policy) -> int:
+    def status_for(self, policy: VersionPolicy) -> int:
         return policy.method_missing_status
 
-    def message_under(self, policy: Policy, detail: str) -> str:
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
         # A policy with Senlin's status 400 also needs Senlin's text: its
         # tempest plug-in compares the whole sentence.
-        if self.status_under(policy) == 400:
+        if self.status_for(policy) == 400:
             return (
                 f"API version '{self.version}' is not supported on this"
                 ' method.'
@@ -402,7 +404,7 @@ class ValidationError(InputError):
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
 
-    def message_under(self, policy: Policy, detail: str) -> str:
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
         # Senlin has no wording for errors about versions.
         return (
             detail if self.is_about_versions else self.compat_message or detail
@@ -410,7 +412,7 @@ class ValidationError(InputError):
 
 
 def document(
-    policy: Policy,
+    policy: VersionPolicy,
     *,
     status: int,
     code: str,
@@ -451,5 +453,5 @@ def document(
     if request_id:
         item['request_id'] = request_id
     return policy.body(
-        error_formats.Problem(item, type_name, message or detail)
+        error_formats.ErrorInfo(item, type_name, message or detail)
     )

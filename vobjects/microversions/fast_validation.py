@@ -63,7 +63,7 @@ class _Unlike(Exception):
     """The schema has a keyword that only ``jsonschema`` may evaluate."""
 
 
-def of(schema: Mapping[str, Any]) -> Accepts:
+def compile_schema(schema: Mapping[str, Any]) -> Accepts:
     """Return a function that accepts valid values in about a microsecond.
 
     :param schema: valid schema of draft 4, with patterns in Python's syntax
@@ -89,8 +89,8 @@ def of(schema: Mapping[str, Any]) -> Accepts:
     return accepts
 
 
-def is_used(accepts: Accepts) -> bool:
-    """Return whether :func:`of` can validate a schema itself."""
+def is_supported(accepts: Accepts) -> bool:
+    """Return whether :func:`compile_schema` can validate a schema itself."""
     return accepts is not _never
 
 

@@ -32,17 +32,17 @@ from typing import NamedTuple
 
 from vobjects import exceptions
 from vobjects.microversions import errors
-from vobjects.microversions.policy import HEADER, Policy
+from vobjects.microversions.policy import HEADER, VersionPolicy
 from vobjects.versions import MAX_DIGITS, NULL, Maximum, Version
 
 #: Maximum length of all version headers of a request together.
 MAX_LENGTH = 8192
 
 #: Maximum length of a cached header: longer ones must not fill memory.
-MAX_KEPT_LENGTH = 256
+MAX_CACHED_LENGTH = 256
 
 #: Maximum number of cached results; the cache is cleared when it is full.
-MAX_KEPT = 1024
+MAX_CACHED = 1024
 
 LATEST = 'latest'
 
@@ -64,7 +64,7 @@ class Requested(NamedTuple):
     version: Version = NULL
 
 
-NOTHING = Requested()
+NO_VERSION = Requested()
 
 #: Cache key: a header, followed by the legacy headers if there are any.
 _Key = str | tuple[str, ...]
@@ -77,7 +77,7 @@ class Negotiator:
         values of its legacy headers
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: VersionPolicy) -> None:
         self.policy = policy
         self._lowest, self._highest = policy.minimum, policy.maximum
         self._names = frozenset(policy.service_types)
@@ -115,18 +115,18 @@ class Negotiator:
         version = answers.get(key)
         if version is not None:
             return version
-        is_short = len(text) <= MAX_KEPT_LENGTH
+        is_short = len(text) <= MAX_CACHED_LENGTH
         if is_short and not legacy and self._serves_others:
             asked, _ = self._read(text)
         else:
             asked = self.requested(text, legacy)
         version = asked.version
         if not self._lowest <= version <= maximum.version <= self._highest:
-            version = settle(asked, self.policy, maximum)
+            version = choose_version(asked, self.policy, maximum)
         if is_short and (
-            not legacy or sum(map(len, legacy)) <= MAX_KEPT_LENGTH
+            not legacy or sum(map(len, legacy)) <= MAX_CACHED_LENGTH
         ):
-            if len(answers) >= MAX_KEPT:
+            if len(answers) >= MAX_CACHED:
                 answers.clear()
             answers[key] = version
         return version
@@ -142,9 +142,9 @@ class Negotiator:
         if len(text) > MAX_LENGTH:
             raise _too_long(text)
         asked, others = self._read(text)
-        if asked is NOTHING and legacy:
+        if asked is NO_VERSION and legacy:
             asked = self._read_legacy(legacy)
-        if asked is NOTHING and others and not self._serves_others:
+        if asked is NO_VERSION and others and not self._serves_others:
             raise errors.OtherService(
                 f'{HEADER} names other services only; this one is'
                 f' {self.policy.service_type!r}.'
@@ -155,7 +155,7 @@ class Negotiator:
         """Return the requested version, and whether others are named."""
         if '\t' in text:
             text = text.replace('\t', ' ')
-        asked, others, names = NOTHING, False, self._names
+        asked, others, names = NO_VERSION, False, self._names
         for item in text.split(','):
             name, _, rest = item.strip(' ').partition(' ')
             if name not in names and name.lower() not in names:
@@ -180,7 +180,7 @@ class Negotiator:
         value = next((value for value in values if value.strip(_WHITE)), '')
         if len(value) > MAX_LENGTH:
             raise _too_long(value)
-        asked = NOTHING
+        asked = NO_VERSION
         for item in value.split(','):
             if text := item.strip(_WHITE):
                 found = self._version(text)
@@ -197,7 +197,7 @@ class Negotiator:
         if found is None:
             found = self._read_version(text)
             if found is not None and len(text) < 2 * MAX_DIGITS:
-                if len(self._versions) >= MAX_KEPT:
+                if len(self._versions) >= MAX_CACHED:
                     self._versions.clear()
                 self._versions[text] = found
         return found
@@ -221,7 +221,9 @@ class Negotiator:
         )
 
 
-def settle(asked: Requested, policy: Policy, maximum: Maximum) -> Version:
+def choose_version(
+    asked: Requested, policy: VersionPolicy, maximum: Maximum
+) -> Version:
     """Return the version to serve for a requested one.
 
     :param asked: the requested version
@@ -233,7 +235,7 @@ def settle(asked: Requested, policy: Policy, maximum: Maximum) -> Version:
     text, version = asked
     limit = policy.limit(maximum)
     if not text:
-        return policy.default_under(limit)
+        return policy.default_for(limit)
     if text == LATEST:
         return limit.version
     if policy.minimum <= version <= limit.version:

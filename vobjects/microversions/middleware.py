@@ -43,13 +43,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vobjects.microversions import discovery, errors, header, retirement
 from vobjects.microversions.policy import (
     EARLY,
+    ERROR_CODE,
     EXPERIMENTAL,
     HEADER,
     MAXIMUM,
     MICROVERSION,
-    REFUSED,
-    Experimental,
-    Policy,
+    ExperimentalOptIn,
+    VersionPolicy,
 )
 from vobjects.versions import Maximum, Version
 
@@ -82,7 +82,7 @@ class Microversions:
     def __init__(
         self,
         app: WSGIApplication,
-        policy: Policy,
+        policy: VersionPolicy,
         maximum: Callable[[], Maximum] | None = None,
     ) -> None:
         self.app = app
@@ -92,12 +92,14 @@ class Microversions:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(_environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
-        self._experiments: tuple[Experimental, Experimental] | None = None
+        self._experiments: (
+            tuple[ExperimentalOptIn, ExperimentalOptIn] | None
+        ) = None
         self._experimental_key = ''
         if name := policy.experimental_header:
             self._experiments = (
-                Experimental(name, False),
-                Experimental(name, True),
+                ExperimentalOptIn(name, False),
+                ExperimentalOptIn(name, True),
             )
             self._experimental_key = _environ_key(name)
             self._varies += (name,)
@@ -132,7 +134,7 @@ class Microversions:
         try:
             version = self._negotiate(raw, maximum, legacy)
         except errors.NegotiationError as error:
-            version = self.policy.default_under(maximum)
+            version = self.policy.default_for(maximum)
             environ[MICROVERSION] = version
             if environ.get('PATH_INFO', '') not in self._discovery:
                 ours = self._shown_for(error, version, maximum)
@@ -161,7 +163,9 @@ class Microversions:
         except errors.ApiError as error:
             return self._answer(error, environ, start_response, ours, begun)
 
-    def marked(self, headers: Headers, environ: WSGIEnvironment) -> Headers:
+    def with_version_headers(
+        self, headers: Headers, environ: WSGIEnvironment
+    ) -> Headers:
         """Return the headers of a response, with those of this middleware.
 
         For responses in place of the application's, such as those of an outer
@@ -173,7 +177,7 @@ class Microversions:
         maximum = environ.get(MAXIMUM) or self.policy.limit()
         version = environ.get(MICROVERSION)
         if version is None:
-            version = self.policy.default_under(maximum)
+            version = self.policy.default_for(maximum)
         ours = self._shown_at(version, maximum)
         return self._marked(headers, self._with_more(environ, version, ours))
 
@@ -197,11 +201,11 @@ class Microversions:
 
         :param begun: whether the application has already started a response
         """
-        environ[REFUSED] = error.code
+        environ[ERROR_CODE] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
         document = error.document(self.policy, request_id, environ[MAXIMUM])
         body = json.dumps(document).encode()
-        status = HTTPStatus(error.status_under(self.policy))
+        status = HTTPStatus(error.status_for(self.policy))
         headers = [
             ('Content-Type', 'application/json'),
             ('Content-Length', str(len(body))),
@@ -234,7 +238,7 @@ class Microversions:
         self, environ: WSGIEnvironment, version: Version, ours: Headers
     ) -> Headers:
         """Return the headers with those that depend on the request."""
-        asked: Experimental | None = environ.get(EXPERIMENTAL)
+        asked: ExperimentalOptIn | None = environ.get(EXPERIMENTAL)
         if asked is not None and asked.wanted:
             ours = [*ours, (asked.header, 'true')]
         retired = self._retired.get(version)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version policy of a service: immutable values.
 
-:class:`Policy` is fixed when the service is built;
+:class:`VersionPolicy` is fixed when the service is built;
 :mod:`vobjects.microversions.presets` has those of OpenStack's services.
 :class:`~vobjects.versions.Maximum` changes at run time: it is the highest
 version that all live engines support. It is passed with every request, and has
@@ -28,26 +28,27 @@ MAXIMUM = 'vobjects.maximum'
 #: ``/v1/things/{name}``, and of the error code, set where a request is
 #: rejected.
 ROUTE = 'vobjects.route'
-REFUSED = 'vobjects.refused'
+ERROR_CODE = 'vobjects.refused'
 
 #: Environ key that is true if the policy accepts fields early.
 EARLY = 'vobjects.early'
 
-#: Environ key of the :class:`Experimental`, set if the policy has a header.
+#: Environ key of the :class:`ExperimentalOptIn`, set if the policy has a
+#: header.
 EXPERIMENTAL = 'vobjects.experimental'
 
 _SERVICE_TYPE = re.compile(r'[a-z][a-z0-9-]*', re.ASCII)
 _PATH = re.compile(r'v[1-9][0-9.]*', re.ASCII)
 _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
 
-#: Names that a template in :attr:`Policy.response_headers` may contain.
+#: Names that a template in :attr:`VersionPolicy.response_headers` may contain.
 _SHOWN = dict.fromkeys(
     ('service', 'version', 'minimum', 'maximum', 'experimental'), ''
 )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Experimental:
+class ExperimentalOptIn:
     """Whether a request opts in to experimental methods.
 
     :ivar header: name of the header for opting in
@@ -59,7 +60,7 @@ class Experimental:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Policy:
+class VersionPolicy:
     """The versions of a service, and its responses about them.
 
     Identity:
@@ -134,7 +135,7 @@ class Policy:
     other_service_status: int = 0
     unsupported_status: int = 406
     method_missing_status: int = 404
-    body: error_formats.Body = error_formats.plain
+    body: error_formats.ErrorFormat = error_formats.api_sig
     path: str = ''
     path_aliases: tuple[str, ...] = ()
     version_id: str = ''
@@ -190,7 +191,7 @@ class Policy:
             return Maximum(self.minimum, maximum.reason)
         return maximum
 
-    def default_under(self, maximum: Maximum) -> Version:
+    def default_for(self, maximum: Maximum) -> Version:
         """Return the version of a request without one.
 
         :param maximum: highest version served now, see :meth:`limit`
@@ -198,7 +199,7 @@ class Policy:
         return min(self.default or self.minimum, maximum.version)
 
 
-def _check_names(policy: Policy) -> None:
+def _check_names(policy: VersionPolicy) -> None:
     if not policy.service_types:
         raise ValueError('a policy needs at least one service type')
     for name in policy.service_types:

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vobjects.microversions import error_formats
-from vobjects.microversions.policy import Policy
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.versions import Version
 
 #: Compute: its own header, used until 2.27, is still accepted and returned.
-NOVA = Policy(
+NOVA = VersionPolicy(
     service_types=('compute',),
     minimum=Version(2, 1),
     maximum=Version(2, 104),
@@ -40,7 +40,7 @@ NOVA = Policy(
 
 #: Clustering. For a method that a version lacks, the documentation says 404
 #: and the server returns 400. Set 400 if you use the original clients.
-SENLIN = Policy(
+SENLIN = VersionPolicy(
     service_types=('clustering',),
     minimum=Version(1, 0),
     maximum=Version(1, 14),
@@ -59,7 +59,7 @@ SENLIN = Policy(
 
 #: Container infrastructure: three service types. A wrong service, value or
 #: version all get the same status.
-MAGNUM = Policy(
+MAGNUM = VersionPolicy(
     service_types=(
         'container-infrastructure-management',
         'container-infrastructure',
@@ -83,7 +83,7 @@ MAGNUM = Policy(
 )
 
 #: Key manager: follows the specification through microversion-parse.
-BARBICAN = Policy(
+BARBICAN = VersionPolicy(
     service_types=('key-manager',),
     minimum=Version(1, 0),
     maximum=Version(1, 2),
@@ -98,7 +98,7 @@ BARBICAN = Policy(
 )
 
 #: Bare metal: older than the specification, and uses its own headers.
-IRONIC = Policy(
+IRONIC = VersionPolicy(
     service_types=('baremetal',),
     minimum=Version(1, 1),
     maximum=Version(1, 115),
@@ -118,7 +118,7 @@ IRONIC = Policy(
     maximum_keys=('version', 'max_version'),
 )
 
-PRESETS: Mapping[str, Policy] = {
+PRESETS: Mapping[str, VersionPolicy] = {
     'nova': NOVA,
     'senlin': SENLIN,
     'magnum': MAGNUM,

@@ -20,7 +20,7 @@ MAX_LENGTH = 8192
 MAX_PARAMETERS = 256
 
 #: Spellings of booleans that OpenStack services accept, in any case.
-WORDS: Mapping[str, bool] = {
+BOOLEANS: Mapping[str, bool] = {
     **dict.fromkeys(('1', 'on', 't', 'true', 'y', 'yes'), True),
     **dict.fromkeys(('0', 'off', 'f', 'false', 'n', 'no'), False),
 }
@@ -29,7 +29,7 @@ _INTEGER = re.compile(r'-?[0-9]{1,18}', re.ASCII)
 _NUMBER = re.compile(r'-?[0-9]{1,18}(\.[0-9]{1,18})?', re.ASCII)
 
 
-def pairs(query_string: str) -> list[tuple[str, str]]:
+def parse_pairs(query_string: str) -> list[tuple[str, str]]:
     """Split a WSGI ``QUERY_STRING`` into pairs; names may repeat.
 
     :raises vobjects.microversions.errors.MalformedQuery: the query is too
@@ -78,7 +78,7 @@ def coerce_query(
     :param cls: the request type
     :param microversion: version of the request
     :param names: every field that the query had at any version
-    :param given: pairs as returned by :func:`pairs`, or ``items()`` of a
+    :param given: pairs as returned by :func:`parse_pairs`, or ``items()`` of a
         multidict
     :param where: name of the part, for error messages
     :param early: see :meth:`vobjects.objects.Object.version_at`
@@ -86,22 +86,22 @@ def coerce_query(
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = schema.compiled_at(cls, microversion, names, early=early)
+    compiled = schema.request_schema_at(cls, microversion, names, early=early)
     values: dict[str, Any] = {}
     for name, text in given:
         shape = compiled.properties.get(name)
         if shape is None:
-            raise schema.unknown(
+            raise schema.unknown_field_error(
                 *(cls, microversion, names, [name], where), compiled
             )
-        put(values, name, text, shape, where)
+        add_parameter(values, name, text, shape, where)
     schema.validate(
         *(cls, microversion, names, values, where), nulls=False, early=early
     )
     return values
 
 
-def settle(
+def drop_repeated(
     pairs: Iterable[tuple[str, str]],
     single: Collection[str],
     *,
@@ -124,7 +124,7 @@ def settle(
     return kept
 
 
-def put(
+def add_parameter(
     values: dict[str, Any],
     name: str,
     text: str,
@@ -167,5 +167,5 @@ def _read(text: str, shape: Mapping[str, Any]) -> Any:
     if 'number' in types and _NUMBER.fullmatch(text):
         return float(text)
     if 'boolean' in types:
-        return WORDS.get(text.lower(), text)
+        return BOOLEANS.get(text.lower(), text)
     return text

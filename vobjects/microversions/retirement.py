@@ -211,7 +211,9 @@ def check(
             )
 
 
-def of(retired: Iterable[Retirement], version: Version) -> Retirement | None:
+def retirement_of(
+    retired: Iterable[Retirement], version: Version
+) -> Retirement | None:
     """Return the retirement of a version; None if it is not retired."""
     return next((each for each in retired if each.covers(version)), None)
 

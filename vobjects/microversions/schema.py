@@ -97,7 +97,7 @@ def validate(
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = compiled_at(cls, microversion, names, early=early)
+    compiled = request_schema_at(cls, microversion, names, early=early)
     if not compiled.accepts(values):
         _check(compiled, cls, microversion, names, values, where, nulls)
     asked = compiled.asked
@@ -107,7 +107,7 @@ def validate(
 
 
 def _check(
-    compiled: Compiled,
+    compiled: RequestSchema,
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
@@ -122,20 +122,22 @@ def _check(
         )
     extra = [name for name in values if name not in compiled.properties]
     if extra:
-        raise unknown(cls, microversion, names, extra, where, compiled)
+        raise unknown_field_error(
+            cls, microversion, names, extra, where, compiled
+        )
     for name in compiled.required:
         if name not in values:
             raise _missing(compiled, cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
-        refused = refusal(fault, where, nulls)
+        refused = schema_error(fault, where, nulls)
         if fault.absolute_path:
             told = _fault_of(compiled, fault, values)
             if fault.validator == 'pattern':
                 problem = _of_pattern(told.field._type, fault.instance)
                 refused = errors.ValidationError(refused.path, problem)
             refused.fault = told
-        plain = refusal(fault, where, nulls, suggests=False)
+        plain = schema_error(fault, where, nulls, suggests=False)
         raise (
             _elsewhere(plain, fault, cls, microversion, names, values)
             or refused
@@ -161,7 +163,7 @@ def _of_pattern(kind: Any, value: Any) -> str:
 
 
 def _fault_of(
-    compiled: Compiled,
+    compiled: RequestSchema,
     fault: jsonschema.ValidationError,
     values: Mapping[str, Any],
 ) -> errors.FieldFault:
@@ -179,7 +181,7 @@ def _fault_of(
 
 
 def _elsewhere(
-    refusal: errors.ValidationError,
+    error: errors.ValidationError,
     fault: jsonschema.ValidationError,
     cls: RequestType,
     microversion: Version,
@@ -204,18 +206,18 @@ def _elsewhere(
         validator = compiled.validator.evolve(schema=shape)
         return bool(validator.is_valid(values[name]))
 
-    spans = version_ranges.along(cls, accepts)
+    spans = version_ranges.ranges_having(cls, accepts)
     if not spans:
         return None
     shown = phrases.shown(fault.instance)
-    also = version_ranges.sentence(shown, spans, microversion)
-    better = errors.ValidationError(refusal.path, f'{refusal.problem}; {also}')
-    better.is_of(spans, microversion)
+    also = version_ranges.explain(shown, spans, microversion)
+    better = errors.ValidationError(error.path, f'{error.problem}; {also}')
+    better.set_availability(spans, microversion)
     return better
 
 
 def _missing(
-    compiled: Compiled,
+    compiled: RequestSchema,
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
@@ -224,15 +226,15 @@ def _missing(
 ) -> errors.ValidationError:
     """Return the error for a required field that is missing."""
     hashable: Any = cls
-    spans = version_ranges.along(
+    spans = version_ranges.ranges_having(
         cls,
         lambda version: (
             name not in _compiled(hashable, version, tuple(names)).required
         ),
     )
     problem = f'{name!r} is required'
-    until = version_ranges.needed(spans, microversion)
-    since = version_ranges.removed(spans, microversion)
+    until = version_ranges.next_available(spans, microversion)
+    since = version_ranges.last_removal(spans, microversion)
     if until:
         problem += f' before API version {until}'
     elif since:
@@ -245,7 +247,7 @@ def _missing(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Compiled:
+class RequestSchema:
     """A compiled schema.
 
     :ivar properties: field name -> schema
@@ -285,13 +287,13 @@ class Compiled:
             ) from None
 
 
-def compiled_at(
+def request_schema_at(
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
     *,
     early: bool = False,
-) -> Compiled:
+) -> RequestSchema:
     """Return the compiled schema of a part at an API version.
 
     :param cls: the request type
@@ -311,7 +313,7 @@ def _compiled_at(
     microversion: Version,
     names: tuple[str, ...],
     early: bool,
-) -> Compiled:
+) -> RequestSchema:
     object_version = cls.version_at(microversion, early=early)
     if object_version is None:
         introduced = cls.introduced() or NULL
@@ -325,18 +327,18 @@ def _compiled_at(
 @functools.lru_cache(maxsize=4096)
 def _compiled(
     cls: RequestType, object_version: str, names: tuple[str, ...]
-) -> Compiled:
+) -> RequestSchema:
     schema = with_python_patterns(body_schema(cls, object_version, names))
     jsonschema.Draft4Validator.check_schema(schema)
     properties = schema['properties']
     known = cls.fields_at(object_version)
-    return Compiled(
+    return RequestSchema(
         properties,
         tuple(schema.get('required', ())),
         jsonschema.Draft4Validator(
             schema, format_checker=fast_validation.FORMATS
         ),
-        fast_validation.of(schema),
+        fast_validation.compile_schema(schema),
         {name: _left_to(known[name]) for name in properties},
         known,
         cls(),
@@ -371,13 +373,13 @@ def _left_to(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     return _LEFT_TO.get(type(field._type), (object,))
 
 
-def unknown(
+def unknown_field_error(
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
     extra: Sequence[str],
     where: str,
-    compiled: Compiled,
+    compiled: RequestSchema,
 ) -> errors.ValidationError:
     """Return the error for names that the version does not have.
 
@@ -389,10 +391,10 @@ def unknown(
     if name in names:
         spans = _spans(cls, name)
         shown = exceptions.cut(name)
-        problem = version_ranges.sentence(shown, spans, microversion)
+        problem = version_ranges.explain(shown, spans, microversion)
         problem += _other_name(cls, microversion, name)
         error = errors.ValidationError(path, problem)
-        error.is_of(spans, microversion)
+        error.set_availability(spans, microversion)
         return error
     known = compiled.properties
     near = suggestions.nearest(name, (*known, *names))
@@ -400,7 +402,7 @@ def unknown(
         phrases.unknown(name, known)
         if near is None or near in known
         else f'unknown; did you mean {near!r}? '
-        + version_ranges.sentence(repr(near), _spans(cls, near), microversion)
+        + version_ranges.explain(repr(near), _spans(cls, near), microversion)
     )
     return errors.ValidationError(
         path,
@@ -409,9 +411,9 @@ def unknown(
     )
 
 
-def _spans(cls: RequestType, name: str) -> version_ranges.Spans:
+def _spans(cls: RequestType, name: str) -> version_ranges.VersionRanges:
     """Return the API versions that have a field."""
-    return version_ranges.along(
+    return version_ranges.ranges_having(
         cls, lambda version: name in cls.fields_at(version)
     )
 
@@ -453,7 +455,7 @@ def with_python_patterns(schema: Any) -> Any:
     return result
 
 
-def refusal(
+def schema_error(
     fault: jsonschema.ValidationError,
     where: str,
     nulls: bool,

@@ -41,10 +41,10 @@ from prometheus_client import multiprocess
 
 from vobjects.microversions import discovery
 from vobjects.microversions.policy import (
+    ERROR_CODE,
     MICROVERSION,
-    REFUSED,
     ROUTE,
-    Policy,
+    VersionPolicy,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ _PRODUCT = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?:[/ \t]|\Z)")
 _BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
-class Usage:
+class UsageMetrics:
     """The metrics of one process.
 
     :param policy: version policy of the service
@@ -91,7 +91,7 @@ class Usage:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: VersionPolicy,
         *,
         max_agents: int = MAX_AGENTS,
         clock: Callable[[], float] = time.time,
@@ -168,7 +168,7 @@ class Usage:
         if found is None:
             found = self._of_duration[key] = self._durations.labels(*key)
         found.observe(seconds)
-        refused = environ.get(REFUSED)
+        refused = environ.get(ERROR_CODE)
         if refused is not None:
             self._refusals.labels(refused).inc()
         version = environ.get(MICROVERSION)
@@ -181,7 +181,7 @@ class Usage:
             found = self._of_use[key] = self._uses.labels(*key)
         found.inc()
 
-    def downgraded(self, type_name: str) -> None:
+    def count_downgrade(self, type_name: str) -> None:
         """Count a request that was downgraded for an older engine."""
         self._downgrades.labels(type_name).inc()
 
@@ -216,14 +216,14 @@ class Usage:
         )
 
 
-class Counting:
+class UsageMiddleware:
     """WSGI middleware that counts requests; place it outermost.
 
     :param app: the application, which sets the route in the environ
     :param usage: the metrics
     """
 
-    def __init__(self, app: WSGIApplication, usage: Usage) -> None:
+    def __init__(self, app: WSGIApplication, usage: UsageMetrics) -> None:
         self.app = app
         self.usage = usage
 

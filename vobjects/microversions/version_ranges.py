@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from vobjects import objects
 
 #: First and last version; None as the last one: no end.
-Range: TypeAlias = tuple[Version, Version | None]
+InclusiveRange: TypeAlias = tuple[Version, Version | None]
 
 
-class Span(NamedTuple):
+class VersionRange(NamedTuple):
     """A range of versions that have a feature.
 
     :ivar first: first version of the range; null: no lower limit
@@ -39,48 +39,50 @@ class Span(NamedTuple):
         )
 
 
-Spans: TypeAlias = tuple[Span, ...]
+VersionRanges: TypeAlias = tuple[VersionRange, ...]
 
 
-def spans_of(ranges: Iterable[Range]) -> Spans:
+def from_inclusive(ranges: Iterable[InclusiveRange]) -> VersionRanges:
     """Convert ranges with an inclusive end to spans."""
     return tuple(
-        Span(first, last and Version(last.major, last.minor + 1))
+        VersionRange(first, last and Version(last.major, last.minor + 1))
         for first, last in ranges
     )
 
 
-def along(cls: type[objects.Object], has: Callable[[str], bool]) -> Spans:
+def ranges_having(
+    cls: type[objects.Object], has: Callable[[str], bool]
+) -> VersionRanges:
     """Return the API versions at which a type has a feature.
 
     :param has: called with each object version that the type is mapped to
     """
-    spans: list[Span] = []
+    spans: list[VersionRange] = []
     began = NULL if cls.introduced() is None and has('1.0') else None
     for text, object_version in cls.VERSION_MAP.items():
         at = Version.parse(text)
         if has(object_version):
             began = at if began is None else began
         elif began is not None:
-            spans.append(Span(began, at))
+            spans.append(VersionRange(began, at))
             began = None
     if began is not None:
-        spans.append(Span(began))
+        spans.append(VersionRange(began))
     return tuple(spans)
 
 
-def needed(spans: Spans, asked: Version) -> Version | None:
+def next_available(spans: VersionRanges, asked: Version) -> Version | None:
     """Return the next version after ``asked`` that has the feature."""
     return next((span.first for span in spans if span.first > asked), None)
 
 
-def removed(spans: Spans, asked: Version) -> Version | None:
+def last_removal(spans: VersionRanges, asked: Version) -> Version | None:
     """Return the latest version up to ``asked`` that removed the feature."""
     gone = [span.gone for span in spans if span.gone and span.gone <= asked]
     return gone[-1] if gone else None
 
 
-def sentence(thing: str, spans: Spans, asked: Version) -> str:
+def explain(thing: str, spans: VersionRanges, asked: Version) -> str:
     """Return why a request cannot use a feature; no full stop.
 
     :param thing: the feature in words, quoted if it is a name
@@ -91,14 +93,14 @@ def sentence(thing: str, spans: Spans, asked: Version) -> str:
     if later:
         versions = ', or '.join(map(_in_words, later))
         said = f'{thing} needs API version {versions}'
-    elif gone := removed(spans, asked):
+    elif gone := last_removal(spans, asked):
         said = f'{thing} was removed in API version {gone}'
     else:
         said = f'{thing} is not there'
     return f'{said}; this request asked for {asked}'
 
 
-def _in_words(span: Span) -> str:
+def _in_words(span: VersionRange) -> str:
     first, gone = span
     if gone is None:
         return f'{first} or later'

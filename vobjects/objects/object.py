@@ -41,8 +41,8 @@ class Object(ovo_base.VersionedObject):
 
     #: As VERSION_MAP, for services that accept fields and types before the
     #: microversion that documents them; see
-    #: :attr:`vobjects.microversions.policy.Policy.accepts_early`. For such
-    #: services, the newer object version of both maps applies.
+    #: :attr:`vobjects.microversions.policy.VersionPolicy.accepts_early`. For
+    #: such services, the newer object version of both maps applies.
     EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
 
     #: Whether a downgrade that would lose a value raises an error.

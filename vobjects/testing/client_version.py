@@ -44,7 +44,7 @@ def set_version(app: Any, version: str | None, service_type: str = '') -> None:
     if version is None:
         kept.pop(key, None)
     elif key == HEADER:
-        client.send(kept, service_type or _service_type(app), version)
+        client.set_version(kept, service_type or _service_type(app), version)
     else:
         kept[key] = f'{service_type or _service_type(app)} {version}'
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.vobjects.contract import samples
 from vobjects import exceptions
 from vobjects.cli import contract as commands
-from vobjects.contract import shapes
+from vobjects.contract import type_schemas
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +31,9 @@ def run(*argv, contract=None):
 
 RETURNING = samples.contract(
     samples.fixed(
-        v1_0=shapes.closed({'a': {'type': 'string'}}),
-        v1_2=shapes.closed({}),
-        v1_3=shapes.closed({'a': {'type': 'string'}}),
+        v1_0=type_schemas.closed({'a': {'type': 'string'}}),
+        v1_2=type_schemas.closed({}),
+        v1_3=type_schemas.closed({'a': {'type': 'string'}}),
     )
 )
 
@@ -53,7 +53,7 @@ def test_history_when_it_lacks_something_fails_and_names_it(capsys):
     assert run('history', '--check', contract=samples.contract(history=told))
     captured = capsys.readouterr()
     assert captured.out == ''
-    assert '1.2: the history does not tell that POST /v1/things: body' in (
+    assert '1.2: the history does not document that POST /v1/things: body' in (
         captured.err
     )
 

@@ -7,13 +7,13 @@ from vobjects.objects import Request, Resource, register  # isort: skip - first
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import fields
-from vobjects.contract import documents, shapes
-from vobjects.contract.registry import Contract, Operation, Shape
-from vobjects.microversions.policy import Policy
+from vobjects.contract import documents, type_schemas
+from vobjects.contract.registry import Contract, Operation, OperationShape
+from vobjects.microversions.policy import VersionPolicy
 from vobjects.objects.history import added, removed
 from vobjects.versions import Version
 
-POLICY = Policy(
+POLICY = VersionPolicy(
     service_types=('sample',),
     minimum=Version(1, 0),
     maximum=Version(1, 5),
@@ -102,14 +102,14 @@ HISTORY = {
 
 
 def make_at(version):
-    body = shapes.part(SampleMakeRequest, version, NAMES)
-    return Shape(
+    body = type_schemas.request_part(SampleMakeRequest, version, NAMES)
+    return OperationShape(
         path={},
-        query=shapes.closed({}),
-        body=shapes.below('thing', content=body),
+        query=type_schemas.closed({}),
+        body=type_schemas.under_keys('thing', content=body),
         responses={
-            201: shapes.below(
-                'thing', content=shapes.resource(SampleThing, version)
+            201: type_schemas.under_keys(
+                'thing', content=type_schemas.resource(SampleThing, version)
             ),
             400: documents.ERROR,
         },
@@ -118,16 +118,16 @@ def make_at(version):
 
 
 def look_at(version):
-    query = shapes.query(SampleLookRequest, version, ())
+    query = type_schemas.query(SampleLookRequest, version, ())
     if query is None:
         return None
-    return Shape(
+    return OperationShape(
         path={'identity': {'type': 'string'}},
         query=query,
         body=None,
         responses={
-            200: shapes.below(
-                'thing', content=shapes.resource(SampleThing, version)
+            200: type_schemas.under_keys(
+                'thing', content=type_schemas.resource(SampleThing, version)
             ),
             404: documents.ERROR,
         },
@@ -158,9 +158,9 @@ def fixed(name='GET /v1/x', /, **by_version):
         since = max((v for v in table if v <= version), default=None)
         if since is None or table[since] is None:
             return None
-        return Shape(
+        return OperationShape(
             path={},
-            query=shapes.closed({}),
+            query=type_schemas.closed({}),
             body=None,
             responses={200: table[since]},
         )

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import changes, shapes
-from vobjects.contract.registry import Operation, Shape
+from vobjects.contract import changes, type_schemas
+from vobjects.contract.registry import Operation, OperationShape
 from vobjects.versions import Version
 
 OLD, NEW = Version(1, 0), Version(1, 1)
@@ -19,14 +19,14 @@ def asked_and_answered(old, new):
 
     def shape_at(version):
         schema = old if version == OLD else new
-        return Shape(
+        return OperationShape(
             path={},
-            query=shapes.closed({}),
+            query=type_schemas.closed({}),
             body=schema,
             responses={200: schema},
         )
 
-    found = changes.between(
+    found = changes.compare(
         samples.contract(Operation('PUT', '/v1/x', shape_at)), OLD, NEW
     )
     return [
@@ -40,7 +40,7 @@ def asked_and_answered(old, new):
 
 
 def holding(schema):
-    return shapes.closed({'a': schema}, ['a'])
+    return type_schemas.closed({'a': schema}, ['a'])
 
 
 #: Place -> a schema with another one there.
@@ -66,7 +66,7 @@ def test_change_anywhere_in_a_schema_is_told_with_its_place(place):
     def shape_at(version):
         return shaped(responses={200: schemas[version == NEW]})
 
-    found = changes.between(
+    found = changes.compare(
         samples.contract(Operation('GET', '/v1/x', shape_at)), OLD, NEW
     )
 
@@ -100,7 +100,7 @@ def test_schema_of_a_path_or_a_header_that_changed_is_told():
         'GET', '/v1/x/{id}', lambda version: old if version == OLD else new
     )
 
-    found = changes.between(samples.contract(operation), OLD, NEW)
+    found = changes.compare(samples.contract(operation), OLD, NEW)
 
     assert [(one.place, one.breaking) for one in found] == [
         ('path.id', True),
@@ -111,7 +111,10 @@ def test_schema_of_a_path_or_a_header_that_changed_is_told():
 def test_change_of_what_has_no_name_is_told_of_what_holds_it():
     place = 'response 200.things[].*'
 
-    assert changes.Change('GET /v1/x', place, '', False).subject == 'things'
+    assert (
+        changes.ContractChange('GET /v1/x', place, '', False).subject
+        == 'things'
+    )
 
 
 def test_pattern_that_is_new_is_compared_with_the_other_properties():
@@ -178,38 +181,38 @@ def test_schema_that_changed_breaks_one_side(old, new, what, breaks):
     ('old', 'new', 'request_', 'answer'),
     [
         (
-            shapes.closed({}),
-            shapes.closed({'a': TEXT}),
+            type_schemas.closed({}),
+            type_schemas.closed({'a': TEXT}),
             ('a', 'is added', False),
             ('a', 'is added', False),
         ),
         (
-            shapes.closed({}),
-            shapes.closed({'a': TEXT}, ['a']),
+            type_schemas.closed({}),
+            type_schemas.closed({'a': TEXT}, ['a']),
             ('a', 'is added and required', True),
             ('a', 'is added', False),
         ),
         (
-            shapes.closed({'a': TEXT}),
-            shapes.closed({}),
+            type_schemas.closed({'a': TEXT}),
+            type_schemas.closed({}),
             ('a', 'is removed', True),
             ('a', 'is removed', True),
         ),
         (
-            shapes.closed({'a': TEXT}),
-            shapes.closed({'a': TEXT}, ['a']),
+            type_schemas.closed({'a': TEXT}),
+            type_schemas.closed({'a': TEXT}, ['a']),
             ('a', 'is required now', True),
             ('a', 'is always there now', False),
         ),
         (
-            shapes.closed({'a': TEXT}, ['a']),
-            shapes.closed({'a': TEXT}),
+            type_schemas.closed({'a': TEXT}, ['a']),
+            type_schemas.closed({'a': TEXT}),
             ('a', 'is optional now', False),
             ('a', 'may be missing now', True),
         ),
         (
-            shapes.closed({'a': shapes.closed({})}),
-            shapes.closed({'a': {**shapes.closed({}),
+            type_schemas.closed({'a': type_schemas.closed({})}),
+            type_schemas.closed({'a': {**type_schemas.closed({}),
                                  'additionalProperties': True}}),
             ('a.*', 'may be anything now', False),
             ('a.*', 'may be anything now', True),
@@ -230,9 +233,9 @@ def test_number_that_is_an_integer_now_is_less():
 
 
 def shaped(**more):
-    values = {'path': {}, 'query': shapes.closed({}), 'body': None,
+    values = {'path': {}, 'query': type_schemas.closed({}), 'body': None,
               'responses': {200: TEXT}}  # fmt: skip
-    return Shape(**{**values, **more})
+    return OperationShape(**{**values, **more})
 
 
 @pytest.mark.parametrize(
@@ -300,7 +303,7 @@ def shaped(**more):
         ),
         (
             shaped(),
-            shaped(query=shapes.closed({'limit': TEXT})),
+            shaped(query=type_schemas.closed({'limit': TEXT})),
             'query.limit',
             'is added',
             False,
@@ -311,16 +314,18 @@ def test_shape_that_changed_is_told(old, new, place, what, breaking):
     operation = Operation(
         'GET', '/v1/x', lambda version: old if version == OLD else new
     )
-    found = changes.between(samples.contract(operation), OLD, NEW)
+    found = changes.compare(samples.contract(operation), OLD, NEW)
 
-    assert found == [changes.Change('GET /v1/x', place, what, breaking)]
+    assert found == [
+        changes.ContractChange('GET /v1/x', place, what, breaking)
+    ]
 
 
 def test_change_of_a_type_is_told_of_every_operation_that_shows_it(
     monkeypatch,
 ):
     samples.registered(monkeypatch)
-    found = changes.between(samples.contract(), Version(1, 3), Version(1, 4))
+    found = changes.compare(samples.contract(), Version(1, 3), Version(1, 4))
 
     assert [str(one) for one in found] == [
         'POST /v1/things: response 201.thing.old is removed',
@@ -333,27 +338,27 @@ def test_same_version_twice_has_no_changes(monkeypatch):
     contract = samples.contract()
 
     for version in contract.versions:
-        assert changes.between(contract, version, version) == []
+        assert changes.compare(contract, version, version) == []
 
 
 def test_field_that_disappears_and_returns_is_an_alarm():
-    both = shapes.closed({'a': TEXT, 'b': {'items': holding(TEXT)}})
-    less = shapes.closed({'b': {'items': shapes.closed({})}})
+    both = type_schemas.closed({'a': TEXT, 'b': {'items': holding(TEXT)}})
+    less = type_schemas.closed({'b': {'items': type_schemas.closed({})}})
     contract = samples.contract(samples.fixed(v1_0=both, v1_2=less, v1_4=both))
 
-    assert [str(one) for one in changes.returned(contract)] == [
+    assert [str(one) for one in changes.returned_parts(contract)] == [
         'GET /v1/x: response 200.a disappeared at 1.2 and returned at 1.4',
         'GET /v1/x: response 200.b[].a disappeared at 1.2 and returned at 1.4',
     ]
 
 
 def test_operation_that_returns_is_one_alarm():
-    schema = shapes.closed({'a': TEXT})
+    schema = type_schemas.closed({'a': TEXT})
     contract = samples.contract(
         samples.fixed(v1_0=schema, v1_1=None, v1_3=schema)
     )
 
-    assert [str(one) for one in changes.returned(contract)] == [
+    assert [str(one) for one in changes.returned_parts(contract)] == [
         'GET /v1/x disappeared at 1.1 and returned at 1.3'
     ]
 
@@ -361,4 +366,4 @@ def test_operation_that_returns_is_one_alarm():
 def test_what_only_comes_or_only_goes_is_no_alarm(monkeypatch):
     samples.registered(monkeypatch)
 
-    assert changes.returned(samples.contract()) == []
+    assert changes.returned_parts(samples.contract()) == []

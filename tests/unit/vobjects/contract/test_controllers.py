@@ -9,7 +9,13 @@ import openapi_spec_validator
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import changes, controllers, history, openapi, shapes
+from vobjects.contract import (
+    changes,
+    controllers,
+    history,
+    openapi,
+    type_schemas,
+)
 from vobjects.contract.registry import Contract
 from vobjects.controllers.actions import Actions, action
 from vobjects.controllers.dispatch import api_version
@@ -27,9 +33,9 @@ from vobjects.controllers.validation import (
 from vobjects.versions import Version
 
 NAME = {'type': 'string'}
-OLD = shapes.closed({'name': NAME})
-NEW = shapes.closed({'name': NAME, 'size': {'type': 'integer'}})
-RUN = shapes.closed({'run': OLD}, ['run'])
+OLD = type_schemas.closed({'name': NAME})
+NEW = type_schemas.closed({'name': NAME, 'size': {'type': 'integer'}})
+RUN = type_schemas.closed({'run': OLD}, ['run'])
 
 
 class Things:
@@ -56,8 +62,8 @@ class Things:
         return body
 
     @api_version('1.1')
-    @query_schema(shapes.closed({'limit': {'type': ['integer']}}))
-    @response_body_schema(shapes.many(OLD))
+    @query_schema(type_schemas.closed({'limit': {'type': ['integer']}}))
+    @response_body_schema(type_schemas.list_of(OLD))
     @removed('1.4', 'Use GET /v1/boxes.')
     def index(self, req, query):
         return []
@@ -127,7 +133,7 @@ def test_shape_is_what_the_decorators_say_at_its_version():
     assert (old.body, new.body) == (OLD, NEW)
     assert old.responses[201] == new.responses[202] == OLD
     assert 201 not in new.responses
-    assert old.query == shapes.closed({})
+    assert old.query == type_schemas.closed({})
     assert old.path == {}
 
 
@@ -187,7 +193,7 @@ def test_what_nobody_declared_is_named():
 
 
 def test_difference_tells_what_the_decorators_changed():
-    found = changes.between(contract(), Version(1, 3), Version(1, 4))
+    found = changes.compare(contract(), Version(1, 3), Version(1, 4))
 
     assert [str(one) for one in found] == ['GET /v1/things is removed']
     assert found[0].breaking

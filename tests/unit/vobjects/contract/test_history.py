@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import history, shapes
+from vobjects.contract import history, type_schemas
 from vobjects.microversions import retirement
 
 
@@ -41,12 +41,12 @@ def test_history_that_tells_all_has_no_problem():
         ),
         (
             {'v1_4': ('Removed oldest from things.',)},
-            ["tell that POST /v1/things: response 201.thing.old is removed;"
-             " name 'old'", 'GET /v1/things/{identity}'],
+            ["that POST /v1/things: response 201.thing.old is removed; add"
+             " 'old'", 'GET /v1/things/{identity}'],
         ),
         (
             {'v1_3': ('Added deep.',)},
-            ["that GET /v1/things/{identity} is added; name"
+            ["that GET /v1/things/{identity} is added; add"
              " 'GET /v1/things/{identity}' or 'things'"],
         ),
     ],
@@ -85,9 +85,9 @@ def test_operation_is_told_by_path_or_by_its_last_word(name, told, is_told):
 
 
 def test_field_that_returned_is_a_problem_whatever_is_told():
-    schema = shapes.closed({'a': {'type': 'string'}})
+    schema = type_schemas.closed({'a': {'type': 'string'}})
     contract = samples.contract(
-        samples.fixed(v1_0=schema, v1_2=shapes.closed({}), v1_3=schema),
+        samples.fixed(v1_0=schema, v1_2=type_schemas.closed({}), v1_3=schema),
         history=dict.fromkeys(samples.HISTORY, ('Changed a.',)),
     )
 
@@ -100,7 +100,7 @@ def test_page_has_each_version_with_what_is_told_and_found():
     page = history.page(samples.contract())
 
     assert '**1.0**\n\n    The first version.\n' in page
-    assert f'**1.1**\n\n    {history.NOTHING}\n' in page
+    assert f'**1.1**\n\n    {history.NO_CHANGES}\n' in page
     assert '    - ``GET /v1/things/{identity}`` is added\n' in page
     assert (
         '    - ``old`` of the answer is removed (breaking): ``POST'

@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.vobjects.contract import samples
 from vobjects import exceptions
-from vobjects.contract import openapi, shapes
-from vobjects.contract.registry import Operation, Shape
+from vobjects.contract import openapi, type_schemas
+from vobjects.contract.registry import Operation, OperationShape
 from vobjects.microversions import retirement
 from vobjects.versions import Version
 
@@ -33,10 +33,10 @@ def action(key, since=0, deprecated=False):
     def shape_at(version):
         if version.minor < since:
             return None
-        return Shape(
+        return OperationShape(
             path={'id': {'type': 'string'}},
-            query=shapes.closed({}),
-            body=shapes.below(key, content=shapes.closed({})),
+            query=type_schemas.closed({}),
+            body=type_schemas.under_keys(key, content=type_schemas.closed({})),
             responses={202: None},
             deprecated=deprecated,
         )
@@ -74,8 +74,8 @@ def test_property_that_came_later_says_since_when():
 
 
 def test_property_of_an_answer_that_came_later_says_since_when():
-    both = shapes.closed({'id': {'type': 'string'}, 'size': {}})
-    less = shapes.closed({'id': {'type': 'string'}})
+    both = type_schemas.closed({'id': {'type': 'string'}, 'size': {}})
+    less = type_schemas.closed({'id': {'type': 'string'}})
     operation = samples.fixed(v1_0={'items': less}, v1_2={'items': both})
     made = document(4, operation)['paths']['/v1/x']['get']['responses']['200']
 

@@ -202,7 +202,7 @@ def test_requests_session_asks_at_the_common_version(preset, url, web, path):
     assert version == (preset.minimum.major, 1)
     answer = web.get(f'{url}/{preset.major}/things')
     assert answer.text == str(version)
-    assert client.served(answer.headers, name) == version
+    assert client.served_version(answer.headers, name) == version
     assert web.headers[HEADER] == f'object-store 1.0, {name} {version}'
 
 
@@ -229,9 +229,11 @@ def test_server_without_microversions_is_refused(web, keystone):
 
 
 def test_error_tells_which_version_is_needed():
-    assert client.needed({'errors': [{'available_from': '1.8'}]}) == (1, 8)
-    assert client.needed({'errors': [{'code': 'x'}]}) is None
-    assert client.needed(None) is None
+    assert client.required_version(
+        {'errors': [{'available_from': '1.8'}]}
+    ) == (1, 8)
+    assert client.required_version({'errors': [{'code': 'x'}]}) is None
+    assert client.required_version(None) is None
 
 
 @pytest.mark.parametrize('path', ['', '/PATH'])
@@ -261,7 +263,9 @@ def test_keystoneauth_adapter_asks_at_the_common_version(
 
     answer = found.get(f'{url}/{preset.major}/things')
     assert answer.text == str(version) == f'{preset.minimum.major}.1'
-    assert client.served(answer.headers, preset.service_type) == version
+    assert (
+        client.served_version(answer.headers, preset.service_type) == version
+    )
 
 
 def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
@@ -315,4 +319,6 @@ def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
     ],
 )
 def test_served_version_is_that_of_the_response_header(value, expected):
-    assert str(client.served({HEADER: value}, 'clustering')) == expected
+    assert (
+        str(client.served_version({HEADER: value}, 'clustering')) == expected
+    )

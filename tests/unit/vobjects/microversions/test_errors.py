@@ -37,7 +37,7 @@ def test_document_of_every_error_conforms(error):
 
     api_sig.assert_error_document(
         body,
-        error.status_under(presets.SENLIN),
+        error.status_for(presets.SENLIN),
         {'X-OpenStack-Request-ID': 'req-1'},
     )
     assert json.loads(json.dumps(body)) == body
@@ -170,7 +170,7 @@ def test_keystoneauth_prints_the_detail(error):
 def response_of(error):
     """Return a response as requests would have read it."""
     response = requests.Response()
-    response.status_code = error.status_under(presets.SENLIN)
+    response.status_code = error.status_for(presets.SENLIN)
     response.headers['Content-Type'] = 'application/json'
     response.url = 'http://localhost/v1/clusters'
     response.request = requests.Request('GET', response.url).prepare()

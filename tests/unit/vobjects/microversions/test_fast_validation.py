@@ -144,7 +144,7 @@ def accepts(cls, version, names, values):
 
 def is_acceptable(cls, version, names, values):
     """Do what ``schema.validate`` has to come to, the long way."""
-    validator = schema.compiled_at(cls, version, names).validator
+    validator = schema.request_schema_at(cls, version, names).validator
     if not validator.is_valid(values):
         return False
     known = cls.fields_at(cls.version_at(version))
@@ -193,7 +193,9 @@ def test_edges_are_judged_as_jsonschema_and_the_fields_judge(shape):
 
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: str(shape))
 def test_every_request_of_the_service_has_a_fast_way(shape):
-    assert fast_validation.is_used(schema.compiled_at(*shape).accepts)
+    assert fast_validation.is_supported(
+        schema.request_schema_at(*shape).accepts
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ def test_of_where_validators_differ_says_yes_only_with_jsonschema(
         whole, format_checker=fast_validation.FORMATS
     )
 
-    accepted = fast_validation.of(whole)({'it': value})
+    accepted = fast_validation.compile_schema(whole)({'it': value})
 
     assert validator.is_valid({'it': value}) is is_valid
     assert is_valid or not accepted
@@ -255,7 +257,7 @@ def test_of_where_validators_differ_says_yes_only_with_jsonschema(
 )
 @given(st.text(st.sampled_from('aAbé\u0661\u00a0\ufeff\x1c\n\r\u2028&]一ß😀')))
 def test_of_reads_patterns_as_python_does(pattern, text):
-    assert fast_validation.of({'pattern': pattern})(text) is bool(
+    assert fast_validation.compile_schema({'pattern': pattern})(text) is bool(
         re.search(pattern, text)
     )
 
@@ -274,14 +276,14 @@ def test_of_reads_patterns_as_python_does(pattern, text):
     ],
 )
 def test_of_a_schema_it_does_not_know_leaves_all_to_jsonschema(part):
-    found = fast_validation.of({'properties': {'it': part}})
+    found = fast_validation.compile_schema({'properties': {'it': part}})
 
-    assert not fast_validation.is_used(found)
+    assert not fast_validation.is_supported(found)
     assert not found({})
 
 
 def test_of_combined_parts_asks_for_each():
-    accepts_it = fast_validation.of(
+    accepts_it = fast_validation.compile_schema(
         {
             'allOf': [{'minLength': 2}],
             'anyOf': [{'type': 'string'}, {'type': 'null'}],
@@ -302,7 +304,7 @@ def test_of_combined_parts_asks_for_each():
     ids=['bytes', 'object', 'number key', 'bad key', 'bad text', 'set'],
 )
 def test_of_what_is_no_json_is_not_accepted_and_raises_nothing(value):
-    found = fast_validation.of(
+    found = fast_validation.compile_schema(
         {
             'type': 'object',
             'properties': {'it': {'type': 'string'}},
@@ -310,5 +312,5 @@ def test_of_what_is_no_json_is_not_accepted_and_raises_nothing(value):
         }
     )
 
-    assert fast_validation.is_used(found)
+    assert fast_validation.is_supported(found)
     assert not found(value)

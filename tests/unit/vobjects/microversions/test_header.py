@@ -15,13 +15,13 @@ from vobjects.versions import Maximum, Version
 
 MAXIMUM = Maximum(Version(1, 14))
 SENLIN = header.Negotiator(presets.SENLIN)
-SEVERAL_NAMES = policy.Policy(
+SEVERAL_NAMES = policy.VersionPolicy(
     service_types=('container-infrastructure-management', 'container-infra'),
     minimum=Version(1, 1),
     maximum=Version(1, 14),
     help_url='https://docs.example.org/',
 )
-WITH_LEGACY = policy.Policy(
+WITH_LEGACY = policy.VersionPolicy(
     service_types=('compute',),
     minimum=Version(2, 1),
     maximum=Version(2, 104),
@@ -109,7 +109,7 @@ def test_negotiate_when_malformed_refuses_and_teaches(value):
         negotiate(value)
 
     assert "'clustering 1.10'" in caught.value.detail
-    assert caught.value.status_under(presets.SENLIN) == 400
+    assert caught.value.status_for(presets.SENLIN) == 400
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_malformed_status_is_the_policys():
     with pytest.raises(errors.MalformedVersion) as caught:
         header.Negotiator(lenient).requested('clustering pony')
 
-    assert caught.value.status_under(lenient) == 406
+    assert caught.value.status_for(lenient) == 406
 
 
 # Pieces that a header may be made of, good and bad.
@@ -259,7 +259,7 @@ def test_negotiate_for_any_text_gives_a_served_version_or_a_refusal(value):
     if isinstance(answer, Version):
         assert presets.SENLIN.minimum <= answer <= MAXIMUM.version
     else:
-        assert answer.status_under(presets.SENLIN) in {400, 406}
+        assert answer.status_for(presets.SENLIN) in {400, 406}
 
 
 @given(

@@ -261,7 +261,7 @@ def test_second_start_after_an_error_has_the_headers_too():
     assert answer.headers[HEADER] == 'clustering 1.0'
 
 
-LEGACY = policy.Policy(
+LEGACY = policy.VersionPolicy(
     service_types=('compute',),
     minimum=Version(2, 1),
     maximum=Version(2, 104),

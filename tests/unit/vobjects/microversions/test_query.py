@@ -19,7 +19,7 @@ def coerce(text, version='1.14'):
         samples.SampleListRequest,
         Version.parse(version),
         NAMES,
-        query.pairs(text),
+        query.parse_pairs(text),
     )
 
 
@@ -102,7 +102,7 @@ def test_coerce_query_when_parameter_is_newer_says_which_version_has_it():
 )
 def test_pairs_when_unreadable_says_why(text, words):
     with pytest.raises(errors.MalformedQuery, match=words):
-        query.pairs(text)
+        query.parse_pairs(text)
 
 
 @given(st.text(max_size=200))

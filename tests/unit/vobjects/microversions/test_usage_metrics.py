@@ -39,11 +39,11 @@ class Service:
     """An application that counts."""
 
     def __init__(self, **options):
-        self.usage = usage_metrics.Usage(
+        self.usage = usage_metrics.UsageMetrics(
             presets.SENLIN, clock=lambda: 77.0, **options
         )
         inner = discovery.Discovery(routed, presets.SENLIN)
-        self.app = usage_metrics.Counting(
+        self.app = usage_metrics.UsageMiddleware(
             middleware.Microversions(inner, presets.SENLIN), self.usage
         )
 
@@ -187,7 +187,7 @@ def test_refusals_are_counted_by_their_code(service):
 
 def test_downgrades_are_counted_by_type(service):
     for name in ('A', 'B', 'A'):
-        service.usage.downgraded(name)
+        service.usage.count_downgrade(name)
 
     assert dict(service.samples('vobjects_api_downgrades_total')) == {
         ('A',): 2,
@@ -211,7 +211,7 @@ def test_answer_that_starts_late_is_counted_with_its_status(service):
         start_response('201 Created', [('Content-Type', 'text/plain')])
         yield b'x'
 
-    wsgi.call(usage_metrics.Counting(late, service.usage))
+    wsgi.call(usage_metrics.UsageMiddleware(late, service.usage))
 
     name = 'vobjects_api_request_duration_seconds_count'
     assert service.samples(name) == [(('GET', '/late', '201'), 1)]

@@ -29,7 +29,7 @@ def who(*arguments: str) -> int:
 
 def counted(*asked, since=0.0):
     """Return an API that has served (version, agent, times)."""
-    found = counting.Usage(presets.SENLIN, clock=lambda: since)
+    found = counting.UsageMetrics(presets.SENLIN, clock=lambda: since)
     for version, agent, times in asked:
         for _ in range(times):
             environ = {

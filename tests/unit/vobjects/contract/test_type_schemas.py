@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import shapes
+from vobjects.contract import type_schemas
 from vobjects.versions import Version
 
 UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
@@ -38,7 +38,7 @@ def accepts(schema, value):
     ],
 )
 def test_resource_has_what_its_microversion_shows(minor, thing, expected):
-    schema = shapes.resource(samples.SampleThing, Version(1, minor))
+    schema = type_schemas.resource(samples.SampleThing, Version(1, minor))
 
     assert accepts(schema, thing) is expected
     assert (schema['title'], schema['description']) == (
@@ -51,7 +51,7 @@ def test_resource_inside_another_is_at_the_same_microversion():
     thing = {'id': UUID, 'old': None}
     box = {'only': thing, 'things': [thing], 'first': None, 'by_name': None}
     old, new = (
-        shapes.resource(samples.SampleBox, Version(1, minor))
+        type_schemas.resource(samples.SampleBox, Version(1, minor))
         for minor in (0, 4)
     )
 
@@ -64,7 +64,9 @@ def test_resource_inside_another_is_at_the_same_microversion():
 
 def test_part_has_the_fields_of_its_microversion():
     old, new = (
-        shapes.part(samples.SampleMakeRequest, Version(1, m), samples.NAMES)
+        type_schemas.request_part(
+            samples.SampleMakeRequest, Version(1, m), samples.NAMES
+        )
         for m in (1, 3)
     )
 
@@ -78,12 +80,14 @@ def test_part_has_the_fields_of_its_microversion():
 def test_type_before_its_microversion_has_no_schema():
     early = Version(1, 2)
 
-    assert shapes.part(samples.SampleLookRequest, early, ()) is None
-    assert shapes.query(samples.SampleLookRequest, early, ()) is None
+    assert (
+        type_schemas.request_part(samples.SampleLookRequest, early, ()) is None
+    )
+    assert type_schemas.query(samples.SampleLookRequest, early, ()) is None
 
 
 def test_query_has_no_null():
-    schema = shapes.query(
+    schema = type_schemas.query(
         samples.SampleMakeRequest, Version(1, 0), samples.NAMES
     )
 
@@ -122,4 +126,4 @@ def test_query_has_no_null():
     ],
 )
 def test_modern_says_the_same_in_the_newer_dialect(old, new):
-    assert shapes.modern(old) == new
+    assert type_schemas.to_2020_12(old) == new

@@ -58,12 +58,12 @@ def step(keyword: str, key: Any = None) -> str:
     return ONE.get(keyword, '')
 
 
-def named(place: str) -> str:
+def drop_unnamed_steps(place: str) -> str:
     """Return a place without trailing steps that contain no property name."""
     return _NAMELESS.sub('', place)
 
 
-def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
+def subschemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the direct subschemas of a schema, each with its step."""
     for keyword, value in schema.items():
         for key, found in _inside(keyword, value):
@@ -71,17 +71,17 @@ def inner(schema: Schema) -> Iterator[tuple[str, Schema]]:
                 yield step(keyword, key), found
 
 
-def places(schema: Schema, place: str = '') -> Iterator[tuple[str, Schema]]:
+def walk(schema: Schema, place: str = '') -> Iterator[tuple[str, Schema]]:
     """Yield the subschemas of a schema at any depth, with their places.
 
     :param place: place of the schema itself, which is not yielded
     """
-    for one, found in inner(schema):
+    for one, found in subschemas(schema):
         yield place + one, found
-        yield from places(found, place + one)
+        yield from walk(found, place + one)
 
 
-def rebuilt(
+def map_subschemas(
     schema: Schema, change: Callable[[str, Schema], Schema]
 ) -> dict[str, Any]:
     """Return a copy of a schema with its direct subschemas replaced.

@@ -14,8 +14,8 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import objects
-from vobjects.contract import walk
-from vobjects.contract.walk import Schema as Schema
+from vobjects.contract import schema_tree
+from vobjects.contract.schema_tree import Schema as Schema
 from vobjects.microversions import schema as versioned
 from vobjects.versions import Version
 
@@ -53,7 +53,7 @@ def resource(
     }
 
 
-def part(
+def request_part(
     cls: type[objects.Request],
     microversion: Version,
     names: Iterable[str],
@@ -69,7 +69,7 @@ def part(
     version = cls.version_at(microversion, early=early)
     if version is None:
         return None
-    return modern(versioned.body_schema(cls, version, names))
+    return to_2020_12(versioned.body_schema(cls, version, names))
 
 
 def query(
@@ -79,8 +79,8 @@ def query(
     *,
     early: bool = False,
 ) -> Schema | None:
-    """Return the schema of a query: like :func:`part`, but never null."""
-    found = part(cls, microversion, names, early=early)
+    """Return the schema of a query, whose values are never null."""
+    found = request_part(cls, microversion, names, early=early)
     if found is None:
         return None
     properties = {
@@ -104,7 +104,7 @@ def closed(
     return schema
 
 
-def below(*keys: str, content: Schema | None) -> Schema | None:
+def under_keys(*keys: str, content: Schema | None) -> Schema | None:
     """Return the schema of ``{key: content}``; None for no content.
 
     :param keys: one or more keys, each with the same content
@@ -114,7 +114,7 @@ def below(*keys: str, content: Schema | None) -> Schema | None:
     return closed(dict.fromkeys(keys, content), list(keys))
 
 
-def many(content: Schema | None) -> Schema | None:
+def list_of(content: Schema | None) -> Schema | None:
     """Return the schema of a list; None for no content."""
     return None if content is None else {'type': 'array', 'items': content}
 
@@ -125,9 +125,11 @@ def summary(cls: type[objects.Object]) -> str:
     return text.partition('\n')[0].rstrip('.')
 
 
-def modern(schema: Schema) -> dict[str, Any]:
+def to_2020_12(schema: Schema) -> dict[str, Any]:
     """Convert a schema from draft 4 to 2020-12."""
-    made = walk.rebuilt(schema, lambda _step, found: modern(found))
+    made = schema_tree.map_subschemas(
+        schema, lambda _step, found: to_2020_12(found)
+    )
     for keyword in _DROPPED:
         made.pop(keyword, None)
     for keyword in ('enum', 'type'):
@@ -136,7 +138,7 @@ def modern(schema: Schema) -> dict[str, Any]:
     if isinstance(made.get('items'), list):
         # A list of items: first the positions, then the rest.
         made['prefixItems'] = [
-            modern(one) if isinstance(one, Mapping) else one
+            to_2020_12(one) if isinstance(one, Mapping) else one
             for one in made.pop('items')
         ]
         if 'additionalItems' in made:
@@ -165,7 +167,7 @@ def _shown(
 ) -> Schema:
     made = _shown_type(field._type, microversion, early)
     if made is None:
-        return modern(versioned.field_schema(field))
+        return to_2020_12(versioned.field_schema(field))
     if not field.nullable:
         return made
     if 'title' in made:  # a titled type stays whole: it becomes a component
