@@ -76,7 +76,7 @@ def _tell(job: action_run.Work) -> None:
         return
     kind = job.run.profile_types.get(profile.type)
     try:
-        kind.tell(node_steps.cloud_of(job, view, profile), view)
+        kind.update_membership(node_steps.cloud_of(job, view, profile), view)
     except providers.ProviderError as error:
         LOG.warning('Node %s: its object was not told: %s', view.id, error)
 

@@ -57,7 +57,7 @@ def _status(
     stopping: threading.Event,
 ) -> str:
     cloud = _cloud(run, patient)
-    return patient.kind.failed(cloud, patient.view)
+    return patient.kind.failure(cloud, patient.view)
 
 
 def _hypervisor(
@@ -72,7 +72,7 @@ def _hypervisor(
     if cloud.hosts is None:
         return ''
     try:
-        return cloud.hosts.trouble(patient.view.physical_id)
+        return cloud.hosts.problem(patient.view.physical_id)
     except providers.ServerNotFound:
         return f'its server {patient.view.physical_id} is gone'
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of profile types, and their registry."""
+"""Base class of profile types, and their registry."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from engine import plugins
@@ -58,7 +58,7 @@ class NodeView:
     host: Host | None = None
     placement: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def known_id(self) -> str:
+    def require_physical_id(self) -> str:
         """Return the ID of the node's cloud object.
 
         :raises engine.providers.base.NotFound: it has none yet
@@ -67,7 +67,7 @@ class NodeView:
             raise providers.NotFound(f'node {self.id} has no object yet')
         return self.physical_id
 
-    def objects(
+    def object_ids(
         self, find: Callable[[str], Identified | None]
     ) -> Iterator[str]:
         """Yield the IDs of the node's cloud objects, recorded or not.
@@ -79,17 +79,17 @@ class NodeView:
             yield self.physical_id
         # An engine may have died after creating an object, before recording
         # it.
-        forgotten = find(self.id)
-        if forgotten is not None:
-            yield forgotten.id
+        unrecorded = find(self.id)
+        if unrecorded is not None:
+            yield unrecorded.id
 
     def membership(self) -> dict[str, str]:
         """Return the membership of the node, to store in its cloud object."""
-        told = {'cluster_node_id': self.id}
+        membership = {'cluster_node_id': self.id}
         if self.cluster_id is not None:
-            told['cluster_id'] = self.cluster_id
-            told['cluster_node_index'] = str(self.index)
-        return told
+            membership['cluster_id'] = self.cluster_id
+            membership['cluster_node_index'] = str(self.index)
+        return membership
 
     def cloud(
         self, provider: providers.Provider, properties: Mapping[str, Any]
@@ -108,16 +108,16 @@ class NodeView:
 class Recreation:
     """Options for deleting an object before it is created again.
 
-    :ivar fences: ``fence_compute``: whether to ensure that the old object no
+    :ivar fence: ``fence_compute``: whether to ensure that the old object no
         longer runs
     :ivar timeout: ``delete_timeout``: seconds that the deletion may take
-    :ivar insists: ``force_recreate``: whether to create a new object even if
+    :ivar force: ``force_recreate``: whether to create a new object even if
         the deletion fails
     """
 
-    fences: bool
+    fence: bool
     timeout: float | None
-    insists: bool
+    force: bool
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Recreation:
@@ -132,8 +132,11 @@ class Recreation:
         )
 
 
-class ProfileType(Protocol):
-    """The interface of profile types.
+class ProfileType:
+    """Base class of profile types; override the hooks that a type needs.
+
+    Every type needs :meth:`create`, :meth:`delete`, :meth:`check` and
+    :meth:`details`.
 
     Methods that take a provider raise
     :class:`engine.providers.base.ProviderError`. They may run again after an
@@ -142,14 +145,18 @@ class ProfileType(Protocol):
 
     name: str
     version: str
+    #: The kind of cloud object for messages, such as ``server``.
+    noun: str
     #: version -> [{'status': ..., 'since': ...}]
     support_status: Mapping[str, list[dict[str, str]]]
     properties: schema.Schema
     #: Operations that users can run on a node.
-    operations: Mapping[str, schema.Operation]
+    operations: Mapping[str, schema.Operation] = {}
+    #: Supported operations of :meth:`recover`.
+    recoveries: Sequence[str] = ('RECREATE',)
     #: Whether nodes run on other nodes, named by the properties ``host_node``
     #: or ``host_cluster``; ``port`` is that of the host's service.
-    on_hosts: bool
+    on_hosts: bool = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check properties beyond their schema.
@@ -165,6 +172,7 @@ class ProfileType(Protocol):
         properties: Mapping[str, Any],
     ) -> str:
         """Create the node's object and return its physical ID."""
+        raise NotImplementedError
 
     def update(
         self,
@@ -173,23 +181,48 @@ class ProfileType(Protocol):
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> None:
-        """Update the node's object from one set of properties to another."""
+        """Update the node's object from one set of properties to another.
 
-    def tell(self, provider: providers.Provider, node: NodeView) -> None:
-        """Tell the node's object which cluster the node belongs to now."""
+        :raises engine.providers.base.ProviderError: names the changed
+            properties that are not updatable
+        """
+        fixed = schema.not_updatable(self.properties, old, new)
+        if fixed:
+            raise providers.ProviderError(
+                f'{", ".join(fixed)} of a {self.noun} cannot be changed'
+            )
+        if old != new:
+            self.apply_update(provider, node, old, new)
+
+    def apply_update(
+        self,
+        provider: providers.Provider,
+        node: NodeView,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+    ) -> None:
+        """Update the node's object; only updatable properties differ."""
+
+    def update_membership(
+        self, provider: providers.Provider, node: NodeView
+    ) -> None:
+        """Store in the node's object which cluster the node belongs to."""
 
     def delete(self, provider: providers.Provider, node: NodeView) -> None:
         """Delete the node's object, even if its ID was not recorded."""
+        raise NotImplementedError
 
     def check(self, provider: providers.Provider, node: NodeView) -> str:
         """Return why the object is unhealthy; empty if it is healthy."""
+        raise NotImplementedError
 
-    def failed(self, provider: providers.Provider, node: NodeView) -> str:
+    def failure(self, provider: providers.Provider, node: NodeView) -> str:
         """Return why the object has failed; empty if it has not.
 
-        Unlike :meth:`check`, it accepts states that users may have chosen, and
-        states of transition.
+        Override it to accept, unlike :meth:`check`, states that users may have
+        chosen, and states of transition.
         """
+        return self.check(provider, node)
 
     def recover(
         self,
@@ -201,10 +234,19 @@ class ProfileType(Protocol):
     ) -> str:
         """Recover the object and return its (new) physical ID.
 
+        By default, replace the object.
+
         :param operation: one of ``consts.RECOVERY_OPERATIONS``
         :param parameters: parameters of the operation, such as ``type`` for
             REBOOT; for RECREATE, see :class:`Recreation`
         """
+        if operation not in self.recoveries:
+            raise providers.ProviderError(
+                f'a {self.noun} cannot be recovered by {operation}; use'
+                f' {" or ".join(self.recoveries)}'
+            )
+        self.delete(provider, node)
+        return self.create(provider, node, properties)
 
     def operate(
         self,
@@ -217,11 +259,15 @@ class ProfileType(Protocol):
 
         :param operation: a key of :attr:`operations`
         """
+        raise providers.ProviderError(
+            f'a {self.noun} does not support {operation}'
+        )
 
     def details(
         self, provider: providers.Provider, node: NodeView
     ) -> dict[str, Any]:
         """Return the cloud's description of the object."""
+        raise NotImplementedError
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
@@ -230,24 +276,7 @@ class ProfileType(Protocol):
 
         :param snapshot: whether to use a new snapshot of it as the image
         """
-
-
-def refuse_fixed(
-    properties: schema.Schema,
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    what: str,
-) -> None:
-    """Check that properties that cannot be updated have not changed.
-
-    :param what: the kind of object for the message, such as ``a server``
-    :raises engine.providers.base.ProviderError: names the changed properties
-    """
-    fixed = schema.not_updatable(properties, old, new)
-    if fixed:
-        raise providers.ProviderError(
-            f'{", ".join(fixed)} of {what} cannot be changed'
-        )
+        raise providers.ProviderError(f'a {self.noun} cannot be adopted')
 
 
 class Registry(plugins.Registry[ProfileType]):
@@ -261,9 +290,9 @@ class Registry(plugins.Registry[ProfileType]):
 
         :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
         """
-        kind, properties = self._read(spec)
-        kind.check_properties(properties)
-        return kind
+        profile_type, properties = self._read(spec)
+        profile_type.check_properties(properties)
+        return profile_type
 
     def check_operation(
         self, type_name: str, operation: str, parameters: Mapping[str, Any]
@@ -273,20 +302,20 @@ class Registry(plugins.Registry[ProfileType]):
         :raises vobjects.clustering.errors.BadRequest: the type does not
             support the operation, or the parameters are not valid
         """
-        kind = self.get(type_name)
-        offered = kind.operations.get(operation)
-        if offered is None:
-            near = suggestions.nearest(operation, kind.operations)
-            asked = f'Did you mean {near!r}? ' if near else ''
-            names = ', '.join(kind.operations) or 'none'
+        profile_type = self.get(type_name)
+        definition = profile_type.operations.get(operation)
+        if definition is None:
+            near = suggestions.nearest(operation, profile_type.operations)
+            question = f'Did you mean {near!r}? ' if near else ''
+            names = ', '.join(profile_type.operations) or 'none'
             raise errors.BadRequest.advised(
                 f'The requested operation {exceptions.cut(operation)} is not'
                 f" supported by the profile type '{type_name}'.",
-                f'{asked}Supported operations: {names}.',
+                f'{question}Supported operations: {names}.',
             )
         try:
             resolved = schema.resolve(
-                offered.parameters,
+                definition.parameters,
                 parameters,
                 schema.PARAMETERS,
                 schema.PARAMETER_TYPES,
@@ -296,4 +325,4 @@ class Registry(plugins.Registry[ProfileType]):
             if message:
                 message = f'{message.rstrip(".")}.'
             raise errors.InvalidSpec(error.message, message) from None
-        return kind, resolved
+        return profile_type, resolved

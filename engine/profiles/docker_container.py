@@ -61,16 +61,18 @@ OPERATIONS: Mapping[str, schema.Operation] = {
 }
 
 
-class DockerContainer:
+class DockerContainer(base.ProfileType):
     """The profile type of containers."""
 
     name = 'container.dockerinc.docker'
     version = '1.0'
+    noun = 'container'
     support_status: Mapping[str, list[dict[str, str]]] = {
         '1.0': [{'status': consts.EXPERIMENTAL, 'since': '2017.02'}]
     }
     properties = PROPERTIES
     operations = OPERATIONS
+    recoveries = ('REBOOT', 'RECREATE')
     on_hosts = True
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
@@ -109,7 +111,7 @@ class DockerContainer:
             properties,
         ).id
 
-    def update(
+    def apply_update(
         self,
         provider: providers.Provider,
         node: base.NodeView,
@@ -117,13 +119,8 @@ class DockerContainer:
         new: Mapping[str, Any],
     ) -> None:
         """Rename the container; no other property can be updated."""
-        base.refuse_fixed(PROPERTIES, old, new, 'a container')
-        if old != new:
-            host, name = _url(provider, node), _name(node, new)
-            provider.containers.rename(host, node.known_id(), name)
-
-    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Do nothing: a container does not store its membership."""
+        host, name = _url(provider, node), _name(node, new)
+        provider.containers.rename(host, node.require_physical_id(), name)
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
@@ -134,7 +131,7 @@ class DockerContainer:
         except providers.NotFound:
             return  # deleted with its host
         find = functools.partial(provider.containers.find, host)
-        for id_ in node.objects(find):
+        for id_ in node.object_ids(find):
             provider.containers.delete(host, id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
@@ -152,10 +149,6 @@ class DockerContainer:
             return f'its container {container.id} is {container.status}'
         return ''
 
-    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return why the container has failed; empty if it has not."""
-        return self.check(provider, node)
-
     def recover(
         self,
         provider: providers.Provider,
@@ -167,14 +160,10 @@ class DockerContainer:
         """Recover the container and return its (new) ID."""
         if operation == 'REBOOT':
             self.operate(provider, node, 'restart', {})
-            return node.known_id()
-        if operation != 'RECREATE':
-            raise providers.ProviderError(
-                f'a container cannot be recovered by {operation}; use'
-                ' RECREATE or REBOOT'
-            )
-        self.delete(provider, node)
-        return self.create(provider, node, properties)
+            return node.require_physical_id()
+        return super().recover(
+            provider, node, properties, operation, parameters
+        )
 
     def operate(
         self,
@@ -186,7 +175,7 @@ class DockerContainer:
         """Run an operation on the container."""
         host = _url(provider, node)
         provider.containers.operate(
-            host, node.known_id(), operation, parameters
+            host, node.require_physical_id(), operation, parameters
         )
 
     def adopt(
@@ -202,7 +191,9 @@ class DockerContainer:
     ) -> dict[str, Any]:
         """Return the host's description of the container."""
         host = _url(provider, node)
-        return dict(provider.containers.get(host, node.known_id()).details)
+        return dict(
+            provider.containers.get(host, node.require_physical_id()).details
+        )
 
 
 def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:

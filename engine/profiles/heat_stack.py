@@ -67,17 +67,17 @@ _PSEUDO = 'OS::'
 _NAME_LENGTH = 255
 
 
-class HeatStack:
+class HeatStack(base.ProfileType):
     """The profile type of stacks."""
 
     name = 'os.heat.stack'
     version = '1.0'
+    noun = 'stack'
     support_status: Mapping[str, list[dict[str, str]]] = {
         '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
     }
     properties = PROPERTIES
     operations = OPERATIONS
-    on_hosts = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that there is a template, and a valid timeout."""
@@ -93,10 +93,14 @@ class HeatStack:
         properties: Mapping[str, Any],
     ) -> str:
         """Create the node's stack and return its ID."""
-        told = _told(node, properties)
-        return provider.stacks.create(node.id, stack_name(node), told).id
+        return provider.stacks.create(
+            node.id, stack_name(node), _with_tags(node, properties)
+        ).id
 
-    def update(
+    # update_membership() stays empty: changing a stack's tags would make Heat
+    # update the stack.
+
+    def apply_update(
         self,
         provider: providers.Provider,
         node: base.NodeView,
@@ -104,18 +108,15 @@ class HeatStack:
         new: Mapping[str, Any],
     ) -> None:
         """Update the stack from one set of properties to another."""
-        base.refuse_fixed(PROPERTIES, old, new, 'a stack')
-        if old != new:
-            provider.stacks.update(node.known_id(), _told(node, new))
-
-    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Do nothing: changing its tags would make Heat update the stack."""
+        provider.stacks.update(
+            node.require_physical_id(), _with_tags(node, new)
+        )
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
     ) -> None:
         """Delete the stack, even if its ID was not recorded."""
-        for id_ in node.objects(provider.stacks.find):
+        for id_ in node.object_ids(provider.stacks.find):
             provider.stacks.delete(id_)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
@@ -131,26 +132,6 @@ class HeatStack:
         reason = f': {stack.reason}' if stack.reason else ''
         return f'its stack {stack.id} is {stack.status}{reason}'
 
-    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
-        """Return why the stack has failed; empty if it has not."""
-        return self.check(provider, node)
-
-    def recover(
-        self,
-        provider: providers.Provider,
-        node: base.NodeView,
-        properties: Mapping[str, Any],
-        operation: str,
-        parameters: Mapping[str, Any],
-    ) -> str:
-        """Delete the stack, create a new one and return its ID."""
-        if operation != 'RECREATE':
-            raise providers.ProviderError(
-                f'a stack cannot be recovered by {operation}; use RECREATE'
-            )
-        self.delete(provider, node)
-        return self.create(provider, node, properties)
-
     def operate(
         self,
         provider: providers.Provider,
@@ -159,7 +140,7 @@ class HeatStack:
         parameters: Mapping[str, Any],
     ) -> None:
         """Abandon the stack, which is the only operation."""
-        provider.stacks.abandon(node.known_id())
+        provider.stacks.abandon(node.require_physical_id())
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
@@ -167,21 +148,21 @@ class HeatStack:
         """Return the properties that describe an existing stack."""
         if snapshot:
             raise providers.ProviderError('no snapshot is made of a stack')
-        found = schema.given(
-            PROPERTIES, provider.stacks.described(physical_id)
+        properties = schema.given(
+            PROPERTIES, provider.stacks.profile_properties(physical_id)
         )
-        found['parameters'] = {
+        properties['parameters'] = {
             name: value
-            for name, value in (found.get('parameters') or {}).items()
+            for name, value in (properties.get('parameters') or {}).items()
             if not name.startswith(_PSEUDO)
         }
-        return found
+        return properties
 
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
         """Return the cloud's description of the stack."""
-        return dict(provider.stacks.get(node.known_id()).details)
+        return dict(provider.stacks.get(node.require_physical_id()).details)
 
 
 def stack_name(node: base.NodeView) -> str:
@@ -194,7 +175,7 @@ def stack_name(node: base.NodeView) -> str:
     return start[: _NAME_LENGTH - len(end)] + end
 
 
-def _told(
+def _with_tags(
     node: base.NodeView, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return properties with tags for the node's membership."""

@@ -206,17 +206,18 @@ VNIC_TYPES = ('normal', 'direct', 'macvtap')
 FAILED = ('ERROR', 'SHUTOFF', 'DELETED')
 
 
-class NovaServer:
+class NovaServer(base.ProfileType):
     """The profile type of servers."""
 
     name = 'os.nova.server'
     version = '1.0'
+    noun = 'server'
     support_status: Mapping[str, list[dict[str, str]]] = {
         '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
     }
     properties = PROPERTIES
     operations = OPERATIONS
-    on_hosts = False
+    recoveries = consts.RECOVERY_OPERATIONS
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that each network is complete and consistent."""
@@ -233,10 +234,12 @@ class NovaServer:
     ) -> str:
         """Create the node's server and return its ID."""
         name = properties.get('name') or node.name
-        told = _placed(_told(node, properties), node.placement)
-        return provider.servers.create(node.id, name, told).id
+        server_properties = _with_placement(
+            _with_membership(node, properties), node.placement
+        )
+        return provider.servers.create(node.id, name, server_properties).id
 
-    def update(
+    def apply_update(
         self,
         provider: providers.Provider,
         node: base.NodeView,
@@ -244,21 +247,20 @@ class NovaServer:
         new: Mapping[str, Any],
     ) -> None:
         """Update the server from one set of properties to another."""
-        base.refuse_fixed(PROPERTIES, old, new, 'a server')
-        if old != new:
-            provider.servers.update(
-                node.id,
-                node.known_id(),
-                new.get('name') or node.name,
-                _told(node, old),
-                _told(node, new),
-            )
+        provider.servers.update(
+            node.id,
+            node.require_physical_id(),
+            new.get('name') or node.name,
+            _with_membership(node, old),
+            _with_membership(node, new),
+        )
 
-    def tell(self, provider: providers.Provider, node: base.NodeView) -> None:
-        """Tell the server which cluster its node belongs to now."""
-        none = dict.fromkeys(base.MEMBERSHIP)
-        told = {**none, **node.membership()}
-        provider.servers.tell(node.known_id(), told)
+    def update_membership(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> None:
+        """Store in the server's metadata which cluster the node belongs to."""
+        metadata = {**dict.fromkeys(base.MEMBERSHIP), **node.membership()}
+        provider.servers.set_metadata(node.require_physical_id(), metadata)
 
     def delete(
         self, provider: providers.Provider, node: base.NodeView
@@ -274,17 +276,19 @@ class NovaServer:
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        for id_ in node.objects(provider.servers.find):
+        for id_ in node.object_ids(provider.servers.find):
             provider.servers.delete(id_, force=force, timeout=timeout)
-        provider.servers.release(node.id)
+        provider.servers.delete_related(node.id)
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return why the server is not ACTIVE; empty if it is."""
-        return _wrong(provider, node, lambda status: status != 'ACTIVE')
+        return _problem(provider, node, lambda status: status != 'ACTIVE')
 
-    def failed(self, provider: providers.Provider, node: base.NodeView) -> str:
+    def failure(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> str:
         """Return why the server has failed; empty if it may still recover."""
-        return _wrong(provider, node, FAILED.__contains__)
+        return _problem(provider, node, FAILED.__contains__)
 
     def recover(
         self,
@@ -297,17 +301,21 @@ class NovaServer:
         """Recover the server and return its (new) ID."""
         if operation == 'REBOOT':
             hard = str(parameters.get('type', 'HARD')).upper() == 'HARD'
-            return provider.servers.reboot(node.known_id(), hard=hard).id
+            return provider.servers.reboot(
+                node.require_physical_id(), hard=hard
+            ).id
         if operation == 'REBUILD':
-            return provider.servers.rebuild(node.known_id()).id
-        how = base.Recreation.of(parameters)
+            return provider.servers.rebuild(node.require_physical_id()).id
+        options = base.Recreation.of(parameters)
         try:
-            self._delete(provider, node, force=how.fences, timeout=how.timeout)
+            self._delete(
+                provider, node, force=options.fence, timeout=options.timeout
+            )
         except providers.ProviderError as error:
-            if not how.insists:
+            if not options.force:
                 raise
             LOG.warning('Node %s gets another server: %s', node.id, error)
-            provider.servers.disown(node.id)
+            provider.servers.detach(node.id)
         return self.create(provider, node, properties)
 
     def operate(
@@ -318,37 +326,39 @@ class NovaServer:
         parameters: Mapping[str, Any],
     ) -> None:
         """Run an operation on the server."""
-        provider.servers.operate(node.known_id(), operation, parameters)
+        provider.servers.operate(
+            node.require_physical_id(), operation, parameters
+        )
 
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
         """Return the properties that describe an existing server."""
-        found = schema.given(
-            PROPERTIES, provider.servers.described(physical_id)
+        properties = schema.given(
+            PROPERTIES, provider.servers.profile_properties(physical_id)
         )
-        _forget_membership(found)
+        _remove_membership(properties)
         if snapshot:
-            found['image'] = provider.servers.snapshot(
+            properties['image'] = provider.servers.snapshot(
                 physical_id, f'snapshot-{physical_id}'
             )
-        return found
+        return properties
 
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
         """Return the cloud's description of the server."""
-        return dict(provider.servers.get(node.known_id()).details)
+        return dict(provider.servers.get(node.require_physical_id()).details)
 
 
-def _wrong(
+def _problem(
     provider: providers.Provider,
     node: base.NodeView,
-    is_wrong: Callable[[str], bool],
+    is_bad_status: Callable[[str], bool],
 ) -> str:
     """Return why a node's server is unhealthy; empty if it is healthy.
 
-    :param is_wrong: tells whether a status means unhealthy
+    :param is_bad_status: tells whether a status means unhealthy
     """
     if not node.physical_id:
         return 'it has no server'
@@ -356,12 +366,12 @@ def _wrong(
         server = provider.servers.get(node.physical_id)
     except providers.ServerNotFound:
         return f'its server {node.physical_id} is gone'
-    if is_wrong(server.status):
+    if is_bad_status(server.status):
         return f'its server {server.id} is {server.status}'
     return ''
 
 
-def _told(
+def _with_membership(
     node: base.NodeView, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return properties with the node's membership in the metadata."""
@@ -369,15 +379,15 @@ def _told(
     return {**properties, 'metadata': metadata}
 
 
-def _forget_membership(found: dict[str, Any]) -> None:
+def _remove_membership(properties: dict[str, Any]) -> None:
     """Remove the membership of another node from the metadata."""
-    kept = {
+    metadata = {
         key: value
-        for key, value in (found.pop('metadata', None) or {}).items()
+        for key, value in (properties.pop('metadata', None) or {}).items()
         if key not in base.MEMBERSHIP
     }
-    if kept:
-        found['metadata'] = kept
+    if metadata:
+        properties['metadata'] = metadata
 
 
 def _check_network(network: Mapping[str, Any], path: str) -> None:
@@ -394,14 +404,17 @@ def _check_network(network: Mapping[str, Any], path: str) -> None:
         )
 
 
-def _placed(
+def _with_placement(
     properties: Mapping[str, Any], placement: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """Return properties with the zone and the group chosen by policies."""
-    found = dict(properties)
+    changed = dict(properties)
     if 'zone' in placement:
-        found['availability_zone'] = placement['zone']
+        changed['availability_zone'] = placement['zone']
     if 'servergroup' in placement:
         hints = properties.get('scheduler_hints') or {}
-        found['scheduler_hints'] = {**hints, 'group': placement['servergroup']}
-    return found
+        changed['scheduler_hints'] = {
+            **hints,
+            'group': placement['servergroup'],
+        }
+    return changed

@@ -147,7 +147,9 @@ class Servers(Protocol):
         :raises ServerNotFound: the server does not exist
         """
 
-    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+    def set_metadata(
+        self, server_id: str, metadata: Mapping[str, str | None]
+    ) -> None:
         """Set keys of a server's metadata, and delete those that are None.
 
         :raises ServerNotFound: the server does not exist
@@ -168,10 +170,10 @@ class Servers(Protocol):
             default
         """
 
-    def disown(self, key: str) -> None:
+    def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one."""
 
-    def release(self, key: str) -> None:
+    def delete_related(self, key: str) -> None:
         """Delete the resources created besides the server of ``key``."""
 
     def reboot(self, server_id: str, *, hard: bool) -> Server:
@@ -196,7 +198,7 @@ class Servers(Protocol):
         :raises ServerNotFound: the server does not exist
         """
 
-    def described(self, server_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, server_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a server.
 
         :raises ServerNotFound: the server does not exist
@@ -244,7 +246,7 @@ class Stacks(Protocol):
     def abandon(self, stack_id: str) -> None:
         """Delete a stack, but keep its resources."""
 
-    def described(self, stack_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack.
 
         :raises StackNotFound: the stack does not exist

@@ -51,7 +51,7 @@ class Places(Protocol):
 class Hosts(Protocol):
     """The hosts of servers."""
 
-    def trouble(self, server_id: str) -> str:
+    def problem(self, server_id: str) -> str:
         """Return why a server's host fails; empty if it is up.
 
         :raises engine.providers.base.ServerNotFound: the server does not exist

@@ -99,7 +99,7 @@ class Hosts:
         self._cloud = cloud
         self._account = account
 
-    def trouble(self, server_id: str) -> str:
+    def problem(self, server_id: str) -> str:
         """Return why a server's hypervisor fails; empty if it is up."""
         what = f'show server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):

@@ -80,7 +80,7 @@ class Servers:
         """Return a server."""
         return _server(self._get(server_id))
 
-    def described(self, server_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, server_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a server."""
         return server_details.described(self._get(server_id))
 
@@ -117,7 +117,9 @@ class Servers:
             ports.changed(self._cloud, key, server_id, before, after)
         return self.get(server_id)
 
-    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+    def set_metadata(
+        self, server_id: str, metadata: Mapping[str, str | None]
+    ) -> None:
         """Set keys of a server's metadata, and delete those that are None."""
         server = self._get(server_id)
         new = {k: v for k, v in metadata.items() if v is not None}
@@ -152,7 +154,7 @@ class Servers:
             interval=self._cloud.options.poll_interval,
         )
 
-    def disown(self, key: str) -> None:
+    def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one.
 
         Nova allows changing the description of a server in ERROR, but not its
@@ -170,7 +172,7 @@ class Servers:
             )
         ports.disowned(self._cloud, key)
 
-    def release(self, key: str) -> None:
+    def delete_related(self, key: str) -> None:
         """Delete the ports and floating IPs created for ``key``."""
         ports.removed(self._cloud, key)
 
@@ -261,7 +263,7 @@ class Servers:
         try:
             if server_id is not None:
                 self.delete(server_id)
-            self.release(key)
+            self.delete_related(key)
         except base.ProviderError as error:
             # Deleting the node tries again.
             LOG.warning('Something of node %s is left: %s', key, error)

@@ -140,7 +140,7 @@ class Stacks:
                 self._cloud.orchestration.delete(f'{path}/abandon')
             )
 
-    def described(self, stack_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
         what = f'describe stack {stack_id}'

@@ -102,7 +102,7 @@ class Hosts:
     def __init__(self, cloud: state.Simulation) -> None:
         self._cloud = cloud
 
-    def trouble(self, server_id: str) -> str:
+    def problem(self, server_id: str) -> str:
         """Return why a server's host fails; empty if it is up."""
         with self._cloud.database.reader() as session:
             row = session.get(

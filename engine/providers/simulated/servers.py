@@ -112,7 +112,9 @@ class SimulatedServers:
             server_id, 'update', name=name, properties=dict(new)
         )
 
-    def tell(self, server_id: str, metadata: Mapping[str, str | None]) -> None:
+    def set_metadata(
+        self, server_id: str, metadata: Mapping[str, str | None]
+    ) -> None:
         """Set keys of a server's metadata, and delete those that are None."""
 
         def change(session: orm.Session) -> None:
@@ -149,7 +151,7 @@ class SimulatedServers:
             )
         )
 
-    def disown(self, key: str) -> None:
+    def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one."""
         table = models.SimulatedServer
         self._database.write(
@@ -160,14 +162,14 @@ class SimulatedServers:
             )
         )
 
-    def described(self, server_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, server_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a server."""
         with self._database.reader() as session:
             row = self._existing(session, server_id)
             found = {'name': row.name, 'availability_zone': row.zone}
             return {**found, **row.properties}
 
-    def release(self, key: str) -> None:
+    def delete_related(self, key: str) -> None:
         """Do nothing: there are no other resources."""
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:

@@ -63,7 +63,7 @@ class Stacks:
         """Delete a stack; it has no resources."""
         self._rows.delete(stack_id)
 
-    def described(self, stack_id: str) -> Mapping[str, Any]:
+    def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack."""
         return self._rows.get(stack_id, _properties)
 

@@ -58,7 +58,7 @@ def test_trouble_of_hypervisors_is_told(
     server = provider.servers.create('key', 'web', properties)
     cloud.servers[server.id]['OS-EXT-SRV-ATTR:hypervisor_hostname'] = name
     assert provider.hosts is not None
-    assert provider.hosts.trouble(server.id) == trouble
+    assert provider.hosts.problem(server.id) == trouble
 
 
 def test_hypervisor_that_nova_does_not_tell_is_an_error(
@@ -69,6 +69,6 @@ def test_hypervisor_that_nova_does_not_tell_is_an_error(
     del cloud.servers[server.id]['OS-EXT-SRV-ATTR:hypervisor_hostname']
     assert provider.hosts is not None
     with pytest.raises(base.ProviderError, match='does not say'):
-        provider.hosts.trouble(server.id)
+        provider.hosts.problem(server.id)
     with pytest.raises(base.ServerNotFound):
-        provider.hosts.trouble('none')
+        provider.hosts.problem('none')

@@ -82,7 +82,7 @@ def test_hypervisor_is_asked_for_by_the_account(
     server = create(web, 'key')
     assert web.hosts is not None
     cloud.scopes.clear()
-    assert web.hosts.trouble(server) == ''
+    assert web.hosts.problem(server) == ''
     assert cloud.scopes == [
         (f'GET /compute/v2.1/servers/{server}', 'web'),
         (f'GET /compute/v2.1/servers/{server}', fake.OWN_PROJECT),
@@ -91,4 +91,4 @@ def test_hypervisor_is_asked_for_by_the_account(
     # Whether it is there is for its owner to say.
     cloud.servers[server]['tenant_id'] = 'shop'
     with pytest.raises(base.ServerNotFound):
-        web.hosts.trouble(server)
+        web.hosts.problem(server)

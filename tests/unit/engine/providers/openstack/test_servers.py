@@ -35,7 +35,7 @@ def test_server_is_made_found_and_removed(
 
     provider.servers.delete(server.id)
     provider.servers.delete(server.id)
-    provider.servers.release('key')
+    provider.servers.delete_related('key')
     assert provider.servers.find('key') is None
     assert cloud.leftovers() == {}
     with pytest.raises(base.ServerNotFound, match=f'{server.id}: 404'):
@@ -116,7 +116,7 @@ def test_networks_become_ports_that_go_with_the_server(
     assert addresses[0]['addr'] == '127.0.2.9'
 
     provider.servers.delete(server.id)
-    provider.servers.release('key')
+    provider.servers.delete_related('key')
     assert cloud.leftovers() == {}
 
 
@@ -135,7 +135,7 @@ def test_port_and_floating_address_that_are_there_stay(
     assert cloud.ports[port]['device_id'] == server.id
     assert cloud.floating_ips['f']['port_id'] == port
     provider.servers.delete(server.id)
-    provider.servers.release('key')
+    provider.servers.delete_related('key')
     assert list(cloud.ports) == [port]
     assert list(cloud.floating_ips) == ['f']
 
@@ -374,7 +374,7 @@ def test_server_is_described_by_what_it_could_be_made_of(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = made(provider, key_name='mine', metadata={'a': 'b'})
-    assert provider.servers.described(server.id) == {
+    assert provider.servers.profile_properties(server.id) == {
         'name': 'web',
         'flavor': '1',
         'image': cloud.id_of('images', 'cirros'),
@@ -393,13 +393,13 @@ def test_server_that_is_left_stays_and_another_one_is_made(
 ) -> None:
     networks = [{'network': 'private', 'floating_network': 'public'}]
     first = made(provider, networks=networks)
-    provider.servers.disown('key')
-    provider.servers.disown('key')
+    provider.servers.detach('key')
+    provider.servers.detach('key')
     assert provider.servers.find('key') is None
     second = made(provider, networks=networks)
     assert second.id != first.id
     provider.servers.delete(second.id)
-    provider.servers.release('key')
+    provider.servers.delete_related('key')
     assert list(cloud.servers) == [first.id]
     assert len(cloud.ports) == len(cloud.floating_ips) == 1
 
@@ -409,7 +409,9 @@ def test_metadata_is_set_and_removed_key_by_key(
 ) -> None:
     server = made(provider, metadata={'a': '1', 'b': '2', 'c': '3'})
     for _again in range(2):
-        provider.servers.tell(server.id, {'a': 'x', 'b': None, 'd': None})
+        provider.servers.set_metadata(
+            server.id, {'a': 'x', 'b': None, 'd': None}
+        )
         assert cloud.servers[server.id]['metadata'] == {'a': 'x', 'c': '3'}
     with pytest.raises(base.ServerNotFound):
-        provider.servers.tell('none', {'a': 'x'})
+        provider.servers.set_metadata('none', {'a': 'x'})

@@ -133,7 +133,7 @@ def test_stack_is_described_by_what_it_was_made_of(
     provider: base.Provider,
 ) -> None:
     stack = made(provider, parameters={'a': 1}, files={'f': 'x'}, timeout=3)
-    assert provider.stacks.described(stack.id) == {
+    assert provider.stacks.profile_properties(stack.id) == {
         'template': TEMPLATE,
         'environment': {},
         'files': {'f': 'x'},

@@ -100,12 +100,12 @@ def test_host_that_is_down_is_trouble_and_gets_no_server(
 ) -> None:
     assert cloud.hosts is not None
     server = cloud.servers.create('a', 'a', {})
-    assert cloud.hosts.trouble(server.id) == ''
+    assert cloud.hosts.problem(server.id) == ''
     host = server.details['hypervisor_hostname']
     any_harness.conf.set_override('failed_hosts', [host], 'simulated')
-    assert cloud.hosts.trouble(server.id) == f'its host {host} is down'
+    assert cloud.hosts.problem(server.id) == f'its host {host} is down'
     for key in 'bcdef':
         made = cloud.servers.create(key, key, {})
         assert made.details['hypervisor_hostname'] != host
     with pytest.raises(base.ServerNotFound):
-        cloud.hosts.trouble('none')
+        cloud.hosts.problem('none')
