@@ -5,20 +5,22 @@ From the outside in::
 
     RequestIds       outermost, so that every log line can have the ID
     CORS             only with [cors] allowed_origin; covers errors, too
-    Counting         outside of everything that creates responses
+    UsageMiddleware  outside of everything that creates responses
     FaultWrapper     turns exceptions raised below into error documents
-    health.Page      for proxies, before they route clients here
+    Pages            /healthcheck, /metrics and /ui, which have no microversion
     TrustedHosts     stops DNS rebinding for everything below
-    metrics.Page     before HTTPProxyToWSGI can replace the caller's address
     HTTPProxyToWSGI  if proxy headers are trusted; before links are made;
                      with a second TrustedHosts, for the forwarded name
     CrossOriginProtection
                      stops cross-site requests that change something
-    ui.Pages         has no microversion
     Microversions    before anything reads the version; adds its headers to
                      every response that passes back through it
     Dispatcher       maps path and method to a handler, which authenticates;
                      its discovery pages are public
+
+Pages have their own TrustedHosts, except /healthcheck, which proxies request
+before they route clients here. /metrics does not get HTTPProxyToWSGI, which
+would replace the caller's address.
 """
 
 from __future__ import annotations
@@ -97,43 +99,53 @@ def build(
         max_limit=conf.api.max_limit,
         public_url=public_url,
     )
-    pages = discovery.pages(versions, fleet.maximum, public_url)
-    innermost = dispatcher.Dispatcher(routes.ROUTES, pages, service)
+    discovery_pages = discovery.pages(versions, fleet.maximum, public_url)
+    innermost = dispatcher.Dispatcher(routes.ROUTES, discovery_pages, service)
 
     negotiating = Microversions(innermost, versions, fleet.maximum)
     app: WSGIApplication = negotiating
-    if conf.api.ui:
-        may_see = ui.access_check(service.authenticate, service.enforcer)
-        app = ui.Pages(app, fleet.fleet_data, may_see)
     if conf.api.auth_strategy in browsers.AMBIENT_AUTH:
         app = browsers.CrossOriginProtection(app, conf)
-    if _behind_proxy(conf):
-        app = browsers.TrustedHosts(app, conf)
-        app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
+    app = _with_trusted_hosts(app, conf)
+
+    pages = {health.PATH: health.page(app, conf, fleet)}
     counted = conf.api.metrics != 'none'
     if counted:
         # Imported here because the import reads an environment variable,
         # which must be set by then.
         from vobjects.microversions import usage_metrics
 
-        uses = usage_metrics.UsageMetrics(
+        usage = usage_metrics.UsageMetrics(
             versions, max_agents=conf.api.metrics_agents
         )
-        client.on_downgrade = uses.count_downgrade
-        may = metrics.access_check(
+        client.on_downgrade = usage.count_downgrade
+        check_access = metrics.access_check(
             conf, service.authenticate, service.enforcer
         )
-        app = metrics.Page(app, uses, fleet.maximum, may)
-    app = browsers.TrustedHosts(app, conf)
-    app = health.Page(app, conf, fleet)
+        pages[metrics.PATH] = browsers.TrustedHosts(
+            metrics.page(usage, fleet.maximum, check_access), conf
+        )
+    if conf.api.ui:
+        check_access = ui.access_check(service.authenticate, service.enforcer)
+        page = ui.page(fleet.fleet_data, check_access)
+        page = _with_trusted_hosts(page, conf)
+        pages |= dict.fromkeys(ui.PATHS, page)
+
+    app = middleware.Pages(app, pages)
     app = middleware.FaultWrapper(app, negotiating)
     if counted:
-        app = usage_metrics.UsageMiddleware(app, uses)
+        app = usage_metrics.UsageMiddleware(app, usage)
     app = cross_origin.with_cors(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 
-def _behind_proxy(conf: cfg.ConfigOpts) -> bool:
+def _with_trusted_hosts(
+    app: WSGIApplication, conf: cfg.ConfigOpts
+) -> WSGIApplication:
+    """Check Host, and also the forwarded host if proxy headers are trusted."""
     group = api_conf.OSLO_MIDDLEWARE
     conf.register_opts(http_proxy_to_wsgi.OPTS, group=group)
-    return bool(conf[group].enable_proxy_headers_parsing)
+    if conf[group].enable_proxy_headers_parsing:
+        app = browsers.TrustedHosts(app, conf)
+        app = http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)
+    return browsers.TrustedHosts(app, conf)

@@ -261,7 +261,7 @@ class Dispatcher:
 def _show(
     page: discovery.Page, request: webob.Request, path: str
 ) -> webob.Response:
-    request_body.only_read(request.environ, path)
+    request_body.require_read(request.environ, path)
     status, document = page(request.environ)
     body = json.dumps(document).encode()
     headers = [

@@ -9,22 +9,16 @@ route them to another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from oslo_config import cfg
 from oslo_middleware import healthcheck
 from oslo_middleware.healthcheck import opts, pluginbase
 
-from api import request_body
 from vobjects import exceptions
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import (
-        StartResponse,
-        WSGIApplication,
-        WSGIEnvironment,
-    )
+    from _typeshed.wsgi import WSGIApplication
 
 PATH = '/healthcheck'
 GROUP = 'healthcheck'
@@ -50,43 +44,32 @@ class FleetCheck(pluginbase.HealthcheckBaseExtension):
         """Return the result of the check."""
         fleet: Fleet = self.conf['fleet']
         try:
-            living = fleet.servers()
+            count = fleet.servers()
         except exceptions.FleetError as error:
             # Only the details may reveal hosts and databases.
             return pluginbase.HealthcheckResult(
                 False, 'no engine answers', str(error)
             )
-        if not living:
-            return pluginbase.HealthcheckResult(False, 'no engine lives')
+        if not count:
+            return pluginbase.HealthcheckResult(False, 'no live engine')
         return pluginbase.HealthcheckResult(
-            True, 'engines answer', f'{living} live'
+            True, 'engines answer', f'{count} live'
         )
 
 
-class Page:
-    """WSGI middleware that serves ``/healthcheck``.
+def page(
+    app: WSGIApplication, conf: cfg.ConfigOpts, fleet: Fleet
+) -> WSGIApplication:
+    """Return the application that serves the page.
 
+    :param app: serves clients outside of ``allowed_source_ranges``
     :param conf: the options of ``[healthcheck]`` are registered in it
     """
-
-    def __init__(
-        self, app: WSGIApplication, conf: cfg.ConfigOpts, fleet: Fleet
-    ) -> None:
-        self.app = app
-        register_options(conf)
-        found = healthcheck.Healthcheck(app, conf)
-        # oslo.middleware passes this dict to each check.
-        found.conf['fleet'] = fleet
-        self._checks: Any = found
-
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        if environ.get('PATH_INFO') != PATH:
-            return self.app(environ, start_response)
-        request_body.only_read(environ, PATH)
-        answer: Iterable[bytes] = self._checks(environ, start_response)
-        return answer
+    register_options(conf)
+    checks: Any = healthcheck.Healthcheck(app, conf)
+    # oslo.middleware passes this dict to each check.
+    checks.conf['fleet'] = fleet
+    return cast('WSGIApplication', checks)
 
 
 def register_options(conf: cfg.ConfigOpts) -> None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 
 from api import conf as api_conf
-from api import context, errors, policy, request_body
+from api import context, errors, middleware, policy
 from vobjects import exceptions
 from vobjects.versions import Maximum
 
@@ -55,46 +55,31 @@ _FORWARDED = (
 )
 
 
-class Page:
-    """WSGI middleware that serves the metrics.
+def page(
+    usage: UsageMetrics,
+    maximum: Callable[[], Maximum],
+    check_access: Callable[[WSGIEnvironment], None],
+) -> WSGIApplication:
+    """Return the application that serves the page.
 
     :param maximum: returns the highest microversion served now
-    :param may: raises an error if the caller may not read the metrics
+    :param check_access: raises an error if the caller may not read the metrics
     """
 
-    def __init__(
-        self,
-        app: WSGIApplication,
-        usage: UsageMetrics,
-        maximum: Callable[[], Maximum],
-        may: Callable[[WSGIEnvironment], None],
-    ) -> None:
-        self.app = app
-        self._usage = usage
-        self._maximum = maximum
-        self._may = may
-
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
+    def serve(
+        environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        if environ.get('PATH_INFO') != PATH:
-            return self.app(environ, start_response)
-        request_body.only_read(environ, PATH)
-        self._may(environ)
-        media_type, content = self._usage.text(self._minor())
-        headers = [
-            ('Content-Type', media_type),
-            ('Content-Length', str(len(content))),
-        ]
-        start_response('200 OK', headers)
-        return [] if environ['REQUEST_METHOD'] == 'HEAD' else [content]
-
-    def _minor(self) -> int:
+        check_access(environ)
         try:
-            maximum = self._usage.policy.limit(self._maximum())
+            minor = usage.policy.limit(maximum()).version.minor
         except exceptions.NoLivePeer:
-            return -1
-        return maximum.version.minor
+            minor = -1
+        media_type, content = usage.text(minor)
+        return middleware.send_page(
+            environ, start_response, content, media_type
+        )
+
+    return serve
 
 
 def access_check(
@@ -107,26 +92,28 @@ def access_check(
     It raises api.errors.Forbidden, or any error of ``authenticate``.
     """
 
-    def to_loopback(environ: WSGIEnvironment) -> None:
-        passed_on = any(name in environ for name in _FORWARDED)
+    def require_local(environ: WSGIEnvironment) -> None:
+        forwarded = any(name in environ for name in _FORWARDED)
         address = environ.get('REMOTE_ADDR', '')
-        if passed_on or not api_conf.is_loopback(address):
+        if forwarded or not api_conf.is_loopback(address):
             raise errors.NotLocal(
-                f'{PATH} is for requests from the machine of the API that no'
-                ' proxy has passed on; [api] metrics in its configuration'
-                ' admits others.'
+                f'{PATH} accepts only requests from the machine of the API'
+                ' that no proxy has forwarded; set [api] metrics to admin or'
+                ' all to accept others.'
             )
 
-    def to_admins(environ: WSGIEnvironment) -> None:
+    def require_admin(environ: WSGIEnvironment) -> None:
         if not enforcer.is_admin(authenticate(environ)):
             raise errors.Forbidden(policy.IS_ADMIN)
 
-    def to_all(environ: WSGIEnvironment) -> None:
-        """Admit every caller."""
+    def allow_all(environ: WSGIEnvironment) -> None:
+        """Accept every caller."""
 
-    return {'loopback': to_loopback, 'admin': to_admins, 'all': to_all}[
-        conf.api.metrics
-    ]
+    return {
+        'loopback': require_local,
+        'admin': require_admin,
+        'all': allow_all,
+    }[conf.api.metrics]
 
 
 @contextlib.contextmanager
@@ -141,12 +128,12 @@ def shared_counters(conf: cfg.ConfigOpts) -> Iterator[None]:
         yield
         return
     with contextlib.ExitStack() as stack:
-        named = conf.api.metrics_directory
-        if named is None:
-            named = stack.enter_context(
+        path = conf.api.metrics_directory
+        if path is None:
+            path = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix='vobjects-metrics-')
             )
-        directory = pathlib.Path(named)
+        directory = pathlib.Path(path)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         for file in directory.glob('*_*.db'):
             file.unlink()

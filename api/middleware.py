@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WSGI middleware for request IDs, the request log and error documents."""
+"""WSGI middleware: request IDs, the request log, error documents, pages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from oslo_context import context as oslo_context
 
-from api import errors
+from api import errors, request_body
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.policy import ERROR_CODE, MICROVERSION
 
@@ -37,10 +37,10 @@ _INBOUND = 'HTTP_X_OPENSTACK_REQUEST_ID'
 _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
 
 #: Value of X-Requested-With in requests of the page at ``/ui``.
-UI = 'vobjects-ui'
+UI_CLIENT = 'vobjects-ui'
 
-#: Maximum characters of a path in the log.
-_LOGGED = 200
+#: Maximum characters of a method or path in the log.
+_MAX_LOGGED = 200
 
 
 class RequestIds:
@@ -60,27 +60,27 @@ class RequestIds:
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
         request_id = environ[REQUEST_ID] = oslo_context.generate_request_id()
-        sent = environ.get(_INBOUND, '')
+        global_id = environ.get(_INBOUND, '')
         environ.pop(GLOBAL_REQUEST_ID, None)
-        if sent and _ID.fullmatch(sent):
-            environ[GLOBAL_REQUEST_ID] = sent
+        if _ID.fullmatch(global_id):
+            environ[GLOBAL_REQUEST_ID] = global_id
         # For the log, until the caller is authenticated; otherwise, the thread
         # would still have the context of its last request.
         oslo_context.RequestContext(
             request_id=request_id,
             global_request_id=environ.get(GLOBAL_REQUEST_ID),
         )
-        began = time.perf_counter()
+        start = time.perf_counter()
 
-        def started(
+        def start_with_id(
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Any:
             if self.log:
-                _log(environ, status, time.perf_counter() - began)
+                _log(environ, status, time.perf_counter() - start)
             headers = [*headers, (REQUEST_ID_HEADER, request_id)]
             return start_response(status, headers, exc_info)
 
-        return self.app(environ, started)
+        return self.app(environ, start_with_id)
 
 
 def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
@@ -89,8 +89,8 @@ def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
         logging.DEBUG if _is_poll(environ, status) else logging.INFO,
         '%s %s %s %s %s %.1f ms',
         environ.get('REMOTE_ADDR', '-'),
-        ascii(environ.get('REQUEST_METHOD', ''))[1:-1][:_LOGGED],
-        ascii(environ.get('PATH_INFO', ''))[1:-1][:_LOGGED],
+        ascii(environ.get('REQUEST_METHOD', ''))[1:-1][:_MAX_LOGGED],
+        ascii(environ.get('PATH_INFO', ''))[1:-1][:_MAX_LOGGED],
         environ.get(MICROVERSION, '-'),
         status[:3],
         seconds * 1000,
@@ -103,7 +103,7 @@ def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
     The header can be forged, but that hides only successful reads.
     """
     return (
-        environ.get('HTTP_X_REQUESTED_WITH') == UI
+        environ.get('HTTP_X_REQUESTED_WITH') == UI_CLIENT
         and environ.get('REQUEST_METHOD') == 'GET'
         and status.startswith('2')
     )
@@ -141,7 +141,7 @@ class FaultWrapper:
         )
         environ[ERROR_CODE] = fault.code
         if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            _explain(error, fault)
+            _log_error(error, fault)
         body = json.dumps(fault.document).encode()
         status = HTTPStatus(fault.status)
         headers = [
@@ -156,9 +156,51 @@ class FaultWrapper:
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
 
-def _explain(error: Exception, fault: errors.ErrorResponse) -> None:
+def _log_error(error: Exception, fault: errors.ErrorResponse) -> None:
     """Log details that the response does not contain."""
     if fault.status == HTTPStatus.SERVICE_UNAVAILABLE:
         LOG.warning('%s: %s', type(error).__name__, errors.message_of(error))
     else:
         LOG.error('A request failed', exc_info=error)
+
+
+class Pages:
+    """Serve pages outside of the versioned API, to GET and HEAD.
+
+    :param pages: application by path
+    """
+
+    def __init__(
+        self, app: WSGIApplication, pages: Mapping[str, WSGIApplication]
+    ) -> None:
+        self.app = app
+        self.pages = pages
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        path = environ.get('PATH_INFO', '')
+        page = self.pages.get(path)
+        if page is None:
+            return self.app(environ, start_response)
+        request_body.require_read(environ, path)
+        return page(environ, start_response)
+
+
+def send_page(
+    environ: WSGIEnvironment,
+    start_response: StartResponse,
+    content: bytes,
+    media_type: str,
+    headers: Iterable[tuple[str, str]] = (),
+) -> Iterable[bytes]:
+    """Send the response of a page; without content for HEAD."""
+    start_response(
+        '200 OK',
+        [
+            ('Content-Type', media_type),
+            ('Content-Length', str(len(content))),
+            *headers,
+        ],
+    )
+    return [] if environ['REQUEST_METHOD'] == 'HEAD' else [content]

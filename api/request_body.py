@@ -50,7 +50,7 @@ def decoded_path(environ: WSGIEnvironment) -> str:
         ) from None
 
 
-def only_read(environ: WSGIEnvironment, page: str) -> None:
+def require_read(environ: WSGIEnvironment, page: str) -> None:
     """Record the page in the environ, and reject methods other than reads.
 
     :param page: path of the page

@@ -8,12 +8,11 @@ it is ``/ui/fleet``, which returns the processes known to this one, to admins.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.resources
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from api import context, policy, request_body
+from api import context, middleware, policy
 from vobjects.objects.codec.json_text import dumps
 
 if TYPE_CHECKING:
@@ -33,12 +32,17 @@ _FILES = {
     f'{PATH}/page.js': ('page.js', 'text/javascript; charset=utf-8'),
 }
 
+_SLASH_PATH = f'{PATH}/'
+
+#: All paths that :func:`page` serves.
+PATHS = (*_FILES, FLEET_PATH, _SLASH_PATH)
+
 #: Policy rule for reading the fleet.
 RULE = 'services:index'
 
 #: The browser loads and runs only these files, and other sites cannot frame
 #: them. Cluster names therefore cannot inject scripts.
-_SAFE = [
+_SECURITY_HEADERS = [
     (
         'Content-Security-Policy',
         "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -50,53 +54,47 @@ _SAFE = [
 ]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _File:
-    content: bytes
-    headers: list[tuple[str, str]]
-
-
-class Pages:
-    """WSGI middleware that serves the page.
+def page(
+    fleet: Callable[[], dict[str, Any]],
+    check_access: Callable[[WSGIEnvironment], None],
+) -> WSGIApplication:
+    """Return the application that serves :data:`PATHS`.
 
     :param fleet: returns the live processes as JSON data
-    :param may_see: raises an error if the caller may not read the fleet
+    :param check_access: raises an error if the caller may not read the fleet
     """
+    package = importlib.resources.files(__name__)
+    files = {
+        path: (package.joinpath(name).read_bytes(), media_type)
+        for path, (name, media_type) in _FILES.items()
+    }
 
-    def __init__(
-        self,
-        app: WSGIApplication,
-        fleet: Callable[[], dict[str, Any]],
-        may_see: Callable[[WSGIEnvironment], None],
-    ) -> None:
-        self.app = app
-        self._fleet = fleet
-        self._may_see = may_see
-        self._files = {path: _read(*file) for path, file in _FILES.items()}
-
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
+    def serve(
+        environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        path = environ.get('PATH_INFO', '')
-        if not path.startswith(PATH):
-            return self.app(environ, start_response)
-        if path == f'{PATH}/':
+        path = environ['PATH_INFO']
+        if path == _SLASH_PATH:
             # Links of the page are relative, to work behind proxy prefixes.
             start_response('308 Permanent Redirect', [('Location', '../ui')])
             return []
-        served = self._files.get(path)
-        if served is None and path != FLEET_PATH:
-            return self.app(environ, start_response)
-        request_body.only_read(environ, path)
-        if served is None:
-            served = self._fleet_for(environ)
-        start_response('200 OK', [*served.headers])
-        return [] if environ['REQUEST_METHOD'] == 'HEAD' else [served.content]
+        if path == FLEET_PATH:
+            check_access(environ)
+            content, media_type = dumps(fleet()), 'application/json'
+            cache = 'no-store'
+        else:
+            content, media_type = files[path]
+            # Browsers must revalidate: after an upgrade, a cached script must
+            # not run in the new page.
+            cache = 'no-cache'
+        return middleware.send_page(
+            environ,
+            start_response,
+            content,
+            media_type,
+            [('Cache-Control', cache), *_SECURITY_HEADERS],
+        )
 
-    def _fleet_for(self, environ: WSGIEnvironment) -> _File:
-        self._may_see(environ)
-        headers = [('Cache-Control', 'no-store')]
-        return _file(dumps(self._fleet()), 'application/json', headers)
+    return serve
 
 
 def access_check(
@@ -107,24 +105,3 @@ def access_check(
     It raises api.errors.Forbidden, or any error of ``authenticate``.
     """
     return lambda environ: enforcer.check(authenticate(environ), RULE)
-
-
-def _read(name: str, media_type: str) -> _File:
-    content = importlib.resources.files(__name__).joinpath(name).read_bytes()
-    # Browsers must revalidate: after an upgrade, a cached script must not run
-    # in the new page.
-    return _file(content, media_type, [('Cache-Control', 'no-cache')])
-
-
-def _file(
-    content: bytes, media_type: str, headers: list[tuple[str, str]]
-) -> _File:
-    return _File(
-        content,
-        [
-            ('Content-Type', media_type),
-            ('Content-Length', str(len(content))),
-            *headers,
-            *_SAFE,
-        ],
-    )

@@ -65,7 +65,7 @@ def test_api_with_engines_is_well(ask: Ask) -> None:
 
 def test_api_without_an_engine_is_not(ask: Ask, fleet: memory.Fleet) -> None:
     fleet.living = 0
-    assert ask() == (503, 'no engine lives')
+    assert ask() == (503, 'no live engine')
     fleet.served = None
     assert ask() == (503, 'no engine answers')
     assert ask('HEAD') == (503, '')
