@@ -65,7 +65,7 @@ class Fleet(Protocol):
         :raises vobjects.exceptions.NoLivePeer: no engine is known
         """
 
-    def servers(self) -> int:
+    def server_count(self) -> int:
         """Return the number of live engines; see :class:`api.health.Fleet`."""
 
     def fleet_data(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ BACKEND = 'vobjects_fleet'
 class Fleet(Protocol):
     """Tracks the live engines."""
 
-    def servers(self) -> int:
+    def server_count(self) -> int:
         """Return the number of live engines; may be out of date by a lease.
 
         :raises vobjects.exceptions.NoLivePeer: no engine answers
@@ -44,7 +44,7 @@ class FleetCheck(pluginbase.HealthcheckBaseExtension):
         """Return the result of the check."""
         fleet: Fleet = self.conf['fleet']
         try:
-            count = fleet.servers()
+            count = fleet.server_count()
         except exceptions.FleetError as error:
             # Only the details may reveal hosts and databases.
             return pluginbase.HealthcheckResult(

@@ -25,7 +25,8 @@ from oslo_config import cfg
 from vobjects import exceptions, objects, versions
 from vobjects.cli import settings
 from vobjects.objects import manifest
-from vobjects.rpc import client_process, fleet, membership
+from vobjects.rpc import client_process, fleet
+from vobjects.rpc.ledger import RemoteLedger
 
 GROUP = 'vobjects.services'
 DEFAULT_SERVICE = 'clustering'
@@ -294,7 +295,7 @@ def _known(name: str) -> None:
 @contextlib.contextmanager
 def _ledger(
     options: argparse.Namespace, service: Service
-) -> Iterator[membership.RemoteLedger]:
+) -> Iterator[RemoteLedger]:
     conf = cfg.ConfigOpts()
     conf([], project=settings.PROJECT, default_config_files=_files(options))
     settings.require_bus(conf)

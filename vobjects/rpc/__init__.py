@@ -3,23 +3,24 @@
 
 In the order of a call::
 
-    fleet        the live members, their manifests and the cap: value classes
-                 Member, View and Limit
-    ledger       where members are recorded; a protocol of five methods
-    membership   keeps one process in the ledger and its view of it fresh;
-                 the join barrier
-    client       sends a request at a version that every live server supports
-    server       receives it and answers in the caller's version
-    fleet_types  the object types of the fleet protocol
-    ledger_endpoint  serves the ledger to processes without a database
-    concurrency_limit  limits the number of requests handled concurrently
-    dispatcher   routes messages to methods, a limited number at a time
-    wakeups      "something changed", sent to every process at once
-    worker       a server process, assembled from the modules above
+    fleet          live members, their manifests and the cap: Member, View
+    fleet_types    object types of the fleet protocol
+    ledger         the record of live members, and access to it over RPC
+    membership     reports one process to the ledger and keeps its view fresh;
+                   the join barrier
+    serializer     objects <-> primitives and JSON text, at a peer's versions
+    call_limits    limits how long callers wait, and how many
+    client         sends requests at a version that every live server supports
+    server         handles them and responds in the caller's version
+    concurrency_limit  limits the number of requests that run at a time
+    dispatcher     routes messages to methods within that limit
+    wakeups        "fleet changed" or "work", sent to all processes of a topic
+    late_ack       acknowledges RabbitMQ calls after their response
+    worker         a server process, assembled from the modules above
     client_process  a client process, likewise
-    transport    configures oslo.messaging
-    conf         the options
-    drivers/     the embedded driver, for one host without a broker
+    transport      configures oslo.messaging
+    conf           configuration options
+    drivers/       the embedded driver, for one host without a broker
 """
 
 from vobjects import _threading  # noqa: F401 - before oslo.messaging

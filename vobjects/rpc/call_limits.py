@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit how long callers wait, and how many wait at the same time.
 
-:class:`TimeoutExecutor` adds a timeout to calls that have none;
-:class:`CallLimit` keeps threads free for requests that need no server.
+:class:`TimeoutExecutor` runs calls with a timeout; :class:`CallLimit` keeps
+threads free for requests that need no server.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class TimeoutExecutor:
     def __init__(self, limit: int = MAX_THREADS) -> None:
         self._limit = limit
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._threads = 0
         self._idle = 0  # negative: number of jobs waiting for a thread
 
-    def run(self, call: Callable[[], Any], within: float) -> Any:
+    def run(self, call: Callable[[], Any], timeout: float) -> Any:
         """Run a call and return its result.
 
         :param call: function without arguments
-        :param within: timeout in seconds
+        :param timeout: timeout in seconds
         :raises oslo_messaging.MessagingTimeout: the timeout expired; a later
             result is discarded
         :raises oslo_messaging.MessageDeliveryFailure: the broker's client
@@ -61,37 +61,37 @@ class TimeoutExecutor:
         :raises Exception: any other error of the call
         """
         job = _Job(call)
-        with self._guard:
+        with self._lock:
             self._idle -= 1
-            starts = self._idle < 0 and self._threads < self._limit
-            if starts:
+            needs_thread = self._idle < 0 and self._threads < self._limit
+            if needs_thread:
                 self._threads += 1
                 self._idle += 1
         self._jobs.put(job)
-        if starts:
+        if needs_thread:
             threading.Thread(
                 target=self._work, name='bounded-call', daemon=True
             ).start()
         try:
-            return job.result(within)
+            return job.result(timeout)
         except Exception as error:
             if not _is_broker_error(type(error)):
                 raise
             raise oslo_messaging.MessageDeliveryFailure(
-                f'the message bus: {error}'
+                f'the message bus failed: {error}'
             ) from error
 
     def _work(self) -> None:
         while True:
             self._jobs.get().run()
-            with self._guard:
+            with self._lock:
                 self._idle += 1
 
 
 class _Job:
     """A call and its result or error."""
 
-    __slots__ = ('_call', '_done', '_error', '_result', '_was_given_up')
+    __slots__ = ('_call', '_done', '_error', '_is_abandoned', '_result')
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self._call = call
@@ -99,10 +99,10 @@ class _Job:
         self._done.acquire()
         self._result: Any = None
         self._error: BaseException | None = None
-        self._was_given_up = False
+        self._is_abandoned = False
 
     def run(self) -> None:
-        if self._was_given_up:
+        if self._is_abandoned:
             return
         try:
             self._result = self._call()
@@ -110,11 +110,11 @@ class _Job:
             self._error = error
         self._done.release()
 
-    def result(self, within: float) -> Any:
-        if not self._done.acquire(timeout=max(within, 0)):
-            self._was_given_up = True
+    def result(self, timeout: float) -> Any:
+        if not self._done.acquire(timeout=max(timeout, 0)):
+            self._is_abandoned = True
             raise oslo_messaging.MessagingTimeout(
-                f'no answer within {within:.1f} s; the message bus may be'
+                f'no response within {timeout:.1f} s; the message bus may be'
                 ' out of reach'
             )
         if self._error is None:
@@ -128,7 +128,7 @@ class _Job:
 class CallLimit:
     """Limits the number of callers that wait at the same time.
 
-    Further callers wait for a place as long as other calls finish. When no
+    Further callers wait for a slot as long as other calls finish. When no
     call has finished for :data:`STALLED_AFTER` seconds, they get an error at
     once.
 
@@ -136,20 +136,20 @@ class CallLimit:
     """
 
     def __init__(self, calls: int) -> None:
-        self._places = threading.Semaphore(calls)
+        self._slots = threading.Semaphore(calls)
         self._progress = time.monotonic()
 
     @contextlib.contextmanager
-    def place(self, within: float) -> Iterator[None]:
-        """Hold a place while the block runs.
+    def slot(self, timeout: float) -> Iterator[None]:
+        """Hold a slot while the block runs.
 
-        :param within: seconds to wait for a place
-        :raises oslo_messaging.MessageDeliveryFailure: no place became free
+        :param timeout: seconds to wait for a slot
+        :raises oslo_messaging.MessageDeliveryFailure: no slot became free
         """
-        if self._places.acquire(blocking=False):
+        if self._slots.acquire(blocking=False):
             self._progress = time.monotonic()
         else:
-            self._wait(within)
+            self._wait(timeout)
         try:
             yield
             self._progress = time.monotonic()
@@ -159,25 +159,25 @@ class CallLimit:
             self._progress = time.monotonic()
             raise
         finally:
-            self._places.release()
+            self._slots.release()
 
-    def _wait(self, within: float) -> None:
-        until = time.monotonic() + within
-        while not self._places.acquire(timeout=_CHECK_INTERVAL):
+    def _wait(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while not self._slots.acquire(timeout=_CHECK_INTERVAL):
             now = time.monotonic()
-            if now > until or now - self._progress > STALLED_AFTER:
+            if now > deadline or now - self._progress > STALLED_AFTER:
                 raise oslo_messaging.MessageDeliveryFailure(
-                    'too many calls wait for servers that do not answer'
+                    'too many calls wait for servers that do not respond'
                 )
 
 
-def _is_broker_error(error: type[BaseException]) -> bool:
+def _is_broker_error(error_class: type[BaseException]) -> bool:
     """Return whether an error is about the connection to the broker.
 
     An error that a server raised has another module here, although its class
     has the same name.
     """
-    library = error.__module__.partition('.')[0]
+    library = error_class.__module__.partition('.')[0]
     return library in _BROKER_LIBRARIES or (
-        issubclass(error, OSError) and not library.endswith('_Remote')
+        issubclass(error_class, OSError) and not library.endswith('_Remote')
     )

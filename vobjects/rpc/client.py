@@ -58,11 +58,11 @@ class Client:
 
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic of the servers
-    :param view: returns a view of the fleet with a valid lease
-    :param refresh: renews that view at once
+    :param get_view: returns a view of the fleet with a valid lease
+    :param refresh_view: renews that view at once
     :param timeout: timeout of a call, in seconds
-    :param deadline: converts seconds from now to a time on the ledger's clock;
-        returns None if that is unknown
+    :param ledger_deadline: converts seconds from now to a time on the ledger's
+        clock; returns None if that is unknown
     :param max_calls: maximum number of calls that wait at the same time
     :ivar on_downgrade: called with the name of a request's type whenever the
         client sends an older version of it because of a live server
@@ -73,24 +73,24 @@ class Client:
         transport: Any,
         topic: str,
         *,
-        view: Callable[[], fleet.View],
-        refresh: Callable[[], fleet.View],
+        get_view: Callable[[], fleet.View],
+        refresh_view: Callable[[], fleet.View],
         timeout: float,
-        deadline: Callable[[float], float | None] = lambda seconds: None,
+        ledger_deadline: Callable[[float], float | None] = lambda _: None,
         max_calls: int = _MAX_CALLS,
     ) -> None:
         self.topic = topic
         self.on_downgrade: Callable[[str], None] = lambda type_name: None
-        self._view = view
-        self._refresh = refresh
+        self._get_view = get_view
+        self._refresh_view = refresh_view
         self._timeout = timeout
-        self._deadline = deadline
+        self._ledger_deadline = ledger_deadline
         self._limit = call_limits.CallLimit(max_calls)
-        self._own = local()
+        self._local = local()
         # The embedded driver enforces timeouts itself and can address one
         # server.
         self._on_rabbitmq = late_ack.on_rabbitmq(transport)
-        self._calls = (
+        self._executor = (
             call_limits.TimeoutExecutor() if self._on_rabbitmq else None
         )
         self._rpc = oslo_messaging.get_rpc_client(
@@ -126,29 +126,29 @@ class Client:
             was lost, or the timeout expired
         :raises Exception: any error of the server's handler
         """
-        until = time.monotonic() + self._timeout
-        with self._limit.place(self._timeout):
-            return self._call(context, request, versions, until)
+        deadline = time.monotonic() + self._timeout
+        with self._limit.slot(self._timeout):
+            return self._call(context, request, versions, deadline)
 
     def _call(
         self,
         context: Any,
         request: objects.Request,
         versions: Manifest | None,
-        until: float,
+        deadline: float,
     ) -> Any:
-        view = self._view()
+        view = self._get_view()
         call = uuid.uuid4().hex
         try:
-            return self._send(context, request, view, versions, call, until)
+            return self._send(context, request, view, versions, call, deadline)
         except UNREADABLE:
-            view = self._refresh()
+            view = self._refresh_view()
         except errors.AnswerLost as error:
             if not _records_responses(view.cap(self.topic)):
                 raise
-            LOG.info('Asking once more: %s', error)
+            LOG.info('Sending the call again: %s', error)
         try:
-            return self._send(context, request, view, versions, call, until)
+            return self._send(context, request, view, versions, call, deadline)
         except UNREADABLE as error:
             # Rejected twice: a server consumes that is not in the ledger.
             raise exceptions.UnsupportedType(
@@ -169,12 +169,14 @@ class Client:
         :param server: id of the server; empty: any. RabbitMQ ignores it and
             delivers the request to the next server in turn
         """
-        lowest = Manifest(dict.fromkeys(self._own, '1.0'))
-        named = None if self._on_rabbitmq else server or None
-        rpc = self._rpc.prepare(timeout=timeout, server=named)
-        until = time.monotonic() + timeout
+        lowest = Manifest(dict.fromkeys(self._local, '1.0'))
+        rpc = self._rpc.prepare(
+            timeout=timeout,
+            server=None if self._on_rabbitmq else server or None,
+        )
+        deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
-        return self._exchange({}, message, rpc, {}, until)
+        return self._exchange({}, message, rpc, {}, deadline)
 
     def _send(
         self,
@@ -183,35 +185,36 @@ class Client:
         view: fleet.View,
         versions: Manifest | None,
         call: str,
-        until: float,
+        deadline: float,
     ) -> Any:
         cap = view.cap(self.topic)
         if not cap:
             raise exceptions.NoLivePeer(
                 f'no server of {self.topic!r} is alive'
             )
-        spoken = _common_versions(self._own, cap, versions or self._own)
+        manifest = _common_versions(self._local, cap, versions or self._local)
         name = request.obj_name()
-        said = spoken.get(name)
-        if said is not None and said == cap[name] != self._own[name]:
+        version = manifest.get(name)
+        if version is not None and version == cap[name] != self._local[name]:
             self.on_downgrade(name)
         try:
             # Text, because the RabbitMQ driver would traverse a primitive once
             # more to encode it, and again to decode it.
-            message = serializer.to_bytes(request, spoken).decode()
-            rpc, left = self._rpc, until - time.monotonic()
-            if left < self._timeout - _MIN_TIMEOUT:
-                rpc = rpc.prepare(timeout=max(left, _MIN_TIMEOUT))
+            message = serializer.to_bytes(request, manifest).decode()
+            rpc, remaining = self._rpc, deadline - time.monotonic()
+            if remaining < self._timeout - _MIN_TIMEOUT:
+                rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
             reader: dict[str, Any] = {'call': call}
-            if (deadline := self._deadline(left)) is not None:
-                reader['deadline'] = deadline
-            return self._exchange(context, message, rpc, reader, until)
+            ledger_deadline = self._ledger_deadline(remaining)
+            if ledger_deadline is not None:
+                reader['deadline'] = ledger_deadline
+            return self._exchange(context, message, rpc, reader, deadline)
         except exceptions.LossyDowngrade as error:
-            why = self._why(view, error.type_name, error.from_version)
-            raise error.for_peer(error.peer or why) from None
+            reason = self._reason(view, error.type_name, error.from_version)
+            raise error.for_peer(error.peer or reason) from None
         except exceptions.UnsupportedType as error:
             raise exceptions.UnsupportedType(
-                error.type_name, self._why(view, error.type_name, '1.0')
+                error.type_name, self._reason(view, error.type_name, '1.0')
             ) from None
 
     def _exchange(
@@ -220,37 +223,36 @@ class Client:
         message: str,
         rpc: Any,
         reader: dict[str, Any],
-        until: float,
+        deadline: float,
     ) -> Any:
-        reader['digest'] = self._own.digest
+        reader['digest'] = self._local.digest
 
         def send() -> Any:
             return rpc.call(context, METHOD, request=message, reader=reader)
 
         try:
-            answer = self._bounded(send, until)
+            response = self._run(send, deadline)
         except exceptions.UnknownManifest:
-            reader['manifest'] = dict(self._own)
-            answer = self._bounded(send, until)
-        return serializer.from_message(answer, context)
+            reader['manifest'] = dict(self._local)
+            response = self._run(send, deadline)
+        return serializer.from_message(response, context)
 
-    def _bounded(self, send: Callable[[], Any], until: float) -> Any:
+    def _run(self, send: Callable[[], Any], deadline: float) -> Any:
         """Send a message and return the response, up to a monotonic time."""
-        if self._calls is None:
+        if self._executor is None:
             return send()
-        return self._calls.run(send, until - time.monotonic())
+        return self._executor.run(send, deadline - time.monotonic())
 
-    def _why(self, view: fleet.View, type_name: str, needs: str) -> str:
+    def _reason(self, view: fleet.View, type_name: str, version: str) -> str:
         """Return a clause about the members that force an older version."""
         cap = view.cap(self.topic)
-        limit = fleet.MicroversionLimit(
+        return fleet.MicroversionLimit(
             Version(),
             type_name,
-            needs,
+            version,
             cap.get(type_name),
             view.limiting_members(self.topic, type_name),
-        )
-        return limit.reason
+        ).reason
 
 
 class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]

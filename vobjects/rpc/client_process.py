@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client process: calls the servers of a topic and has no ledger.
 
-It reports to the ledger through the servers, receives notices on its own
+It reports to the ledger through the servers, receives wakeups on its own
 topic, and knows the highest microversion that all servers support.
 """
 
@@ -22,12 +22,13 @@ from vobjects.rpc import call_limits, late_ack, transport, wakeups
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.client import Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
-from vobjects.rpc.membership import Membership, RemoteLedger
+from vobjects.rpc.ledger import RemoteLedger
+from vobjects.rpc.membership import Membership
 from vobjects.versions import Maximum, Version
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between attempts to listen for notices.
+#: Seconds between attempts to listen for wakeups.
 LISTEN_INTERVAL = 5.0
 
 #: Maximum duration of each step of closing, in seconds, while the broker is
@@ -42,7 +43,7 @@ class ClientProcess:
         :mod:`vobjects.rpc.conf`
     :param exchange: control exchange of the service
     :param server_topic: topic of the servers
-    :param topic: topic of this process, for notices
+    :param topic: topic of this process, for wakeups
     :param binary: kind of process, shown to operators
     :param host: name of this host
     :param release: release of this build
@@ -80,10 +81,10 @@ class ClientProcess:
         self.client = Client(
             self._transport,
             server_topic,
-            view=lambda: self.membership.current(),
-            refresh=lambda: self.membership.refresh(),
+            get_view=lambda: self.membership.current(),
+            refresh_view=lambda: self.membership.refresh(),
             timeout=conf.fleet.call_timeout,
-            deadline=lambda seconds: self.membership.deadline(seconds),
+            ledger_deadline=lambda seconds: self.membership.deadline(seconds),
             max_calls=max_calls,
         )
         self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS)
@@ -101,14 +102,14 @@ class ClientProcess:
             self.ledger,
             period=period,
             pinned=rpc_conf.pinned_manifest(conf),
-            on_view=self._learn,
+            on_view=self._update_maximum,
         )
-        self._places = conf.fleet.calls_at_once
+        self._max_concurrent_calls = conf.fleet.calls_at_once
         self._topic = topic
         self._server: Any = None
         self._stopping = threading.Event()
-        self._listener = threading.Thread(
-            target=self._listen_at_last, name='notices', daemon=True
+        self._listen_thread = threading.Thread(
+            target=self._listen_with_retries, name='wakeups', daemon=True
         )
 
     def maximum(self) -> Maximum:
@@ -122,32 +123,32 @@ class ClientProcess:
             self.membership.current()
         if self._maximum is None:
             raise exceptions.NoLivePeer(
-                f'no server of {self._server_topic!r} lives'
+                f'no server of {self._server_topic!r} is alive'
             )
         return self._maximum
 
-    def servers(self) -> int:
+    def server_count(self) -> int:
         """Return the number of live servers, from a view with a valid lease.
 
-        :raises vobjects.exceptions.NoLivePeer: no server answers
+        :raises vobjects.exceptions.NoLivePeer: no server responds
         """
         return len(self.membership.current().servers(self._server_topic))
 
     def fleet_data(self) -> dict[str, Any]:
         """Return this process's view of the fleet as JSON data.
 
-        :raises vobjects.exceptions.NoLivePeer: no server answers
+        :raises vobjects.exceptions.NoLivePeer: no server responds
         """
         view = self.membership.current()
         return to_json(view, self._server_topic, self._newest)
 
     def start(self) -> None:
-        """Listen for notices and send heartbeats, in the background.
+        """Listen for wakeups and send heartbeats, in the background.
 
         On RabbitMQ this does not wait for the broker.
         """
         if late_ack.on_rabbitmq(self._transport):
-            self._listener.start()
+            self._listen_thread.start()
         else:
             self._listen()
         self.membership.start()
@@ -155,8 +156,8 @@ class ClientProcess:
     def stop(self) -> None:
         """Leave the fleet and close everything."""
         self._stopping.set()
-        if self._listener.ident is not None:
-            self._listener.join(CLOSE_TIMEOUT)
+        if self._listen_thread.ident is not None:
+            self._listen_thread.join(CLOSE_TIMEOUT)
         if self._server is not None:
             self._server.stop()
             self._server.wait()
@@ -164,34 +165,34 @@ class ClientProcess:
         close_transport(self._transport)
 
     def _listen(self) -> None:
-        receiver = wakeups.WakeupEndpoint(
+        endpoint = wakeups.WakeupEndpoint(
             {wakeups.FLEET: self.membership.wake}
         )
         server = transport.build_server(
             self._transport,
             self._topic,
             self.membership.member.id,
-            [receiver],
-            self._places,
+            [endpoint],
+            self._max_concurrent_calls,
         )
         server.start()
         self._server = server
 
-    def _listen_at_last(self) -> None:
-        """Listen for notices as soon as the broker is reachable.
+    def _listen_with_retries(self) -> None:
+        """Listen for wakeups as soon as the broker is reachable.
 
-        Notices are optional: they only make this process react faster.
+        Wakeups are optional: they only make this process react faster.
         """
         while not self._stopping.is_set():
             try:
                 self._listen()
             except Exception as error:  # noqa: BLE001 - any error of a driver
-                LOG.warning('Cannot listen for notices yet: %s', error)
+                LOG.warning('Cannot listen for wakeups yet: %s', error)
                 self._stopping.wait(LISTEN_INTERVAL)
             else:
                 return
 
-    def _learn(self, view: View) -> None:
+    def _update_maximum(self, view: View) -> None:
         if view.cap(self._server_topic):
             self._maximum = view.maximum(self._server_topic, self._newest)
         self._on_view(view)
@@ -207,34 +208,34 @@ def connect_to_ledger(
 
     :param server_topic: topic of the servers
     :returns: the ledger, and a function that closes the connection
-    :raises vobjects.exceptions.Unreachable: the message bus does not answer
+    :raises vobjects.exceptions.Unreachable: the message bus does not respond
     :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
         usable
     """
     rpc_conf.register(conf)
-    opened = transport.open_transport(conf, exchange, error_modules)
-    transport.check_connection(conf, opened, server_topic)
+    bus = transport.open_transport(conf, exchange, error_modules)
+    transport.check_connection(conf, bus, server_topic)
 
-    def unknown() -> View:
-        raise exceptions.NoLivePeer('this process keeps no view')
+    def no_view() -> View:
+        raise exceptions.NoLivePeer('this process has no view of the fleet')
 
     client = Client(
-        opened,
+        bus,
         server_topic,
-        view=unknown,
-        refresh=unknown,
+        get_view=no_view,
+        refresh_view=no_view,
         timeout=conf.fleet.call_timeout,
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
-    return RemoteLedger(client, timeout), lambda: close_transport(opened)
+    return RemoteLedger(client, timeout), lambda: close_transport(bus)
 
 
-def close_transport(opened: Any) -> None:
+def close_transport(bus: Any) -> None:
     """Close a transport, and stop waiting if the broker does not answer.
 
-    :param opened: an ``oslo_messaging.Transport``
+    :param bus: an ``oslo_messaging.Transport``
     """
     try:
-        call_limits.TimeoutExecutor(1).run(opened.cleanup, CLOSE_TIMEOUT)
+        call_limits.TimeoutExecutor(1).run(bus.cleanup, CLOSE_TIMEOUT)
     except oslo_messaging.MessagingTimeout:
         LOG.info('The connection to the message bus was not closed in time')

@@ -78,8 +78,8 @@ def pinned_manifest(conf: cfg.ConfigOpts) -> Manifest | None:
         there is neither such a file nor such a release
     """
     limits = [_level_manifest(conf.upgrade_levels.engine), emulated()]
-    known = [limit for limit in limits if limit is not None]
-    return minimum(known) if known else None
+    manifests = [limit for limit in limits if limit is not None]
+    return minimum(manifests) if manifests else None
 
 
 def _level_manifest(level: str) -> Manifest | None:

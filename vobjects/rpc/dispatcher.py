@@ -23,12 +23,12 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
 
     :param endpoints: objects with a versioned ``target``; their public methods
         can be called
-    :param places: number of messages handled concurrently
+    :param slots: number of messages handled concurrently
     """
 
-    def __init__(self, endpoints: Iterable[Any], places: int) -> None:
+    def __init__(self, endpoints: Iterable[Any], slots: int) -> None:
         super().__init__(list(endpoints), None)
-        self._gate = ConcurrencyLimit(places)
+        self._limit = ConcurrencyLimit(slots)
         self._routes = dict(_routes(self.endpoints))
 
     def dispatch(self, incoming: Any) -> Any:
@@ -47,7 +47,7 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
                 message.get('method'),
             )
         )
-        with self._gate.place():
+        with self._limit.slot():
             if method is None:
                 # Another version, or unknown: the base class raises the
                 # matching error.

@@ -63,36 +63,37 @@ class MicroversionLimit:
     """The reason why a microversion cannot be served.
 
     :ivar microversion: the lowest microversion affected
-    :ivar needs: object version that the microversion shows
-    :ivar speaks: highest version that the cap allows; None: the type is
+    :ivar required: object version that the microversion shows
+    :ivar supported: highest version that the cap allows; None: the type is
         unknown
-    :ivar who: members that force this limit; empty if a hold or a pin does
+    :ivar members: members that force this limit; empty if a hold or a pin does
     """
 
     microversion: Version
     type_name: str
-    needs: str
-    speaks: str | None
-    who: tuple[Member, ...]
+    required: str
+    supported: str | None
+    members: tuple[Member, ...]
 
     @property
     def reason(self) -> str:
         """A clause that can follow "because"."""
-        if not self.who:
+        if not self.members:
             return (
-                f'{self.type_name} is held at {self.speaks or "nothing"},'
-                f' and {self.microversion} shows {self.needs}'
+                f'{self.type_name} {self.required} is needed, but'
+                f' {self.type_name} is held at'
+                f' {self.supported or "no version"}'
             )
-        member = self.who[0]
-        more = f' and {len(self.who) - 1} more' if self.who[1:] else ''
-        speaks = (
-            f'only {self.type_name} {self.speaks}'
-            if self.speaks
+        first, *others = self.members
+        verb = f'and {len(others)} more support' if others else 'supports'
+        supported = (
+            f'only {self.type_name} {self.supported}'
+            if self.supported
             else f'no {self.type_name}'
         )
         return (
-            f'{self.type_name} {self.needs} is needed and {member.label}'
-            f' (release {member.release}){more} speaks {speaks}'
+            f'{self.type_name} {self.required} is needed, but {first.label}'
+            f' (release {first.release}) {verb} {supported}'
         )
 
 
@@ -151,23 +152,23 @@ class View:
     def limits(self, topic: str) -> list[MicroversionLimit]:
         """Return the limits on microversions, lowest first."""
         cap = self.cap(topic)
-        found = []
+        limits = []
         for cls in objects.registered_types():
             name = cls.obj_name()
             allowed = cap.version(name)
-            for microversion, needs in cls.VERSION_MAP.items():
-                if allowed is None or allowed < Version.parse(needs):
-                    found.append(
+            for microversion, required in cls.VERSION_MAP.items():
+                if allowed is None or allowed < Version.parse(required):
+                    limits.append(
                         MicroversionLimit(
                             Version.parse(microversion),
                             name,
-                            needs,
+                            required,
                             cap.get(name),
                             self.limiting_members(topic, name),
                         )
                     )
                     break
-        return sorted(found, key=lambda limit: limit.microversion)
+        return sorted(limits, key=lambda limit: limit.microversion)
 
     def maximum(self, topic: str, newest: Version) -> Maximum:
         """Return the highest microversion that every server supports.
@@ -200,8 +201,8 @@ def to_json(view: View, topic: str, newest: Version) -> dict[str, Any]:
             {
                 'microversion': str(limit.microversion),
                 'type': limit.type_name,
-                'needs': limit.needs,
-                'speaks': limit.speaks,
+                'needs': limit.required,
+                'speaks': limit.supported,
                 'reason': limit.reason,
             }
             for limit in view.limits(topic)

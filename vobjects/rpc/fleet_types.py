@@ -118,26 +118,28 @@ BASE_TYPES = (
     FleetView,
 )
 
-_COMMON_NAMES = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
+_COMMON_FIELDS = ('id', 'binary', 'host', 'topic', 'release', 'state', 'seen')
 
 
 def to_report(member: Member) -> FleetReport:
     """Return the report of a member."""
     return FleetReport(
         manifest=dict(member.manifest),
-        **{name: getattr(member, name) for name in _COMMON_NAMES},
+        **{name: getattr(member, name) for name in _COMMON_FIELDS},
     )
 
 
-def to_member(said: FleetReport | FleetMember) -> Member:
+def to_member(message: FleetReport | FleetMember) -> Member:
     """Convert a report, or a member of the ledger, to a ``Member``.
 
     :raises vobjects.exceptions.VobjectsError: its manifest is malformed
     """
     return Member(
-        manifest=Manifest.parse(dict(said.manifest), f'manifest of {said.id}'),
-        age=said.age if isinstance(said, FleetMember) else 0.0,
-        **{name: getattr(said, name) for name in _COMMON_NAMES},
+        manifest=Manifest.parse(
+            dict(message.manifest), f'manifest of {message.id}'
+        ),
+        age=message.age if isinstance(message, FleetMember) else 0.0,
+        **{name: getattr(message, name) for name in _COMMON_FIELDS},
     )
 
 
@@ -149,7 +151,7 @@ def to_resource(view: View) -> FleetView:
             FleetMember(
                 manifest=dict(member.manifest),
                 age=member.age,
-                **{name: getattr(member, name) for name in _COMMON_NAMES},
+                **{name: getattr(member, name) for name in _COMMON_FIELDS},
             )
             for member in view.members
         ],

@@ -34,7 +34,6 @@ OPTIONS = 'oslo_messaging_rabbit'
 #: longer than the longest sleep of the thread that sends it.
 ACK_TIMEOUT = 6.0
 
-
 #: Maximum number of threads that wait for reply queues of new callers.
 MAX_WAITING_THREADS = 8
 
@@ -81,18 +80,18 @@ class LateAckServer(server.RPCServer):  # type: ignore[misc]
         self._replies = ReplyLimit(missing_after)
 
     def _process_incoming(self, incoming: list[Any]) -> None:
-        for one in incoming:
-            queue = getattr(one, 'reply_q', None)
-            if queue and not self._replies.knows(queue):
-                one.reply = functools.partial(
-                    self._replies.send, queue, one.reply
+        for message in incoming:
+            queue = getattr(message, 'reply_q', None)
+            if queue and not self._replies.is_known(queue):
+                message.reply = functools.partial(
+                    self._replies.send, queue, message.reply
                 )
         try:
             super()._process_incoming(incoming)
         finally:
-            for one in incoming:
-                if isinstance(one.message, _UnacknowledgedMessage):
-                    self._release(one.message)
+            for message in incoming:
+                if isinstance(message.message, _UnacknowledgedMessage):
+                    self._release(message.message)
 
     def _release(self, message: _UnacknowledgedMessage) -> None:
         listener = self.listener._poll_style_listener
@@ -112,15 +111,15 @@ class ReplyLimit:
     def __init__(self, missing_after: float) -> None:
         self._missing_after = missing_after
         self._threads = threading.Semaphore(MAX_WAITING_THREADS)
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         #: Reply queue -> whether it existed when it was first used.
-        self._found: dict[str, bool] = {}
+        self._existed: dict[str, bool] = {}
         self._dropped = 0
-        self._logged = float('-inf')
+        self._last_log = float('-inf')
 
-    def knows(self, queue: str) -> bool:
+    def is_known(self, queue: str) -> bool:
         """Return whether a reply queue existed when it was first used."""
-        return self._found.get(queue, False)
+        return self._existed.get(queue, False)
 
     def send(self, queue: str, reply: Any, *args: Any, **kwargs: Any) -> None:
         """Send a response, or drop it if too many threads wait for queues.
@@ -131,26 +130,27 @@ class ReplyLimit:
         if not self._threads.acquire(timeout=DROP_TIMEOUT):
             self._drop()
             return
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             reply(*args, **kwargs)
         finally:
             self._threads.release()
-            found = time.monotonic() - began < self._missing_after
-            with self._guard:
-                if len(self._found) >= MAX_QUEUES:
-                    del self._found[next(iter(self._found))]
-                self._found.setdefault(queue, found)
+            existed = time.monotonic() - start < self._missing_after
+            with self._lock:
+                if len(self._existed) >= MAX_QUEUES:
+                    del self._existed[next(iter(self._existed))]
+                self._existed.setdefault(queue, existed)
 
     def _drop(self) -> None:
-        with self._guard:
+        with self._lock:
             self._dropped += 1
             now = time.monotonic()
-            if now - self._logged < LOG_INTERVAL:
+            if now - self._last_log < LOG_INTERVAL:
                 return
-            dropped, self._dropped, self._logged = self._dropped, 0, now
+            dropped, self._dropped, self._last_log = self._dropped, 0, now
         LOG.warning(
-            'Dropped %s answer(s): too many reply queues do not exist', dropped
+            'Dropped %s response(s): too many reply queues do not exist',
+            dropped,
         )
 
 

@@ -17,18 +17,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
-
-import oslo_messaging
-from oslo_versionedobjects import exception as ovo_exception
+from typing import Any
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     LEASE_PERIODS,
@@ -40,20 +35,14 @@ from vobjects.rpc.ledger import Ledger
 
 LOG = logging.getLogger(__name__)
 
-#: Maximum number of engines to try by name after the first attempt fails.
-NAMED_ATTEMPTS = 3
-
-#: Seconds for which one reading of the ledger's clock is used.
-CLOCK_INTERVAL = 10.0
-
-#: Seconds between reads of the ledger during the join barrier.
+#: Seconds between reports during the join barrier.
 BARRIER_INTERVAL = 0.1
 
 
 class Membership:
     """The membership of one process in the fleet.
 
-    :param me: the member that this process reports
+    :param member: the member that this process reports
     :param ledger: the ledger to report to
     :param period: heartbeat period in seconds
     :param pinned: upper limit of the cap, from the configuration
@@ -64,7 +53,7 @@ class Membership:
 
     def __init__(
         self,
-        me: Member,
+        member: Member,
         ledger: Ledger,
         *,
         period: float,
@@ -72,7 +61,7 @@ class Membership:
         announce: Callable[[], None] = lambda: None,
         on_view: Callable[[View], None] = lambda view: None,
     ) -> None:
-        self.member = me
+        self.member = member
         self.period = period
         self._ledger = ledger
         self._pinned = pinned
@@ -87,7 +76,7 @@ class Membership:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
-            target=self._beat, name='fleet-heartbeat', daemon=True
+            target=self._send_heartbeats, name='fleet-heartbeat', daemon=True
         )
 
     @property
@@ -162,11 +151,12 @@ class Membership:
             reused instead of sending a new one
         :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
         """
-        asked = time.monotonic() if not_before is None else not_before
+        if not_before is None:
+            not_before = time.monotonic()
         with self._refreshing:
-            if self._view is not None and self._renewed >= asked:
+            if self._view is not None and self._renewed >= not_before:
                 return self._view
-            if self._failed is not None and self._failed[0] >= asked:
+            if self._failed is not None and self._failed[0] >= not_before:
                 raise exceptions.NoLivePeer(self._failed[1])
             began = time.monotonic()
             try:
@@ -208,7 +198,7 @@ class Membership:
         self._thread.start()
 
     def wake(self) -> None:
-        """Handle a notice that the ledger changed."""
+        """Send a heartbeat now, because the ledger changed."""
         self._wake.set()
 
     def join(self, wait: Callable[[float], Any] | None = None) -> None:
@@ -223,9 +213,9 @@ class Membership:
         view = self.refresh()
         self._announce()
         if self._lowers_cap(view):
-            self._pass_barrier(view, wait)
+            self._wait_at_barrier(view, wait)
         if not self._stopping.is_set():
-            self._become('up')
+            self._set_state('up')
 
     def stop(self) -> None:
         """Stop the heartbeat and leave the ledger."""
@@ -241,18 +231,17 @@ class Membership:
         else:
             self._announce()
 
-    def _become(self, state: State) -> None:
+    def _set_state(self, state: State) -> None:
         self.member = dataclasses.replace(self.member, state=state)
         self.refresh()
         self._announce()
 
     def _lowers_cap(self, view: View) -> bool:
         others = tuple(m for m in view.members if m.id != self.member.id)
-        without = dataclasses.replace(view, members=others)
-        before = without.cap(self.member.topic)
-        return bool(before) and before != view.cap(self.member.topic)
+        cap = dataclasses.replace(view, members=others).cap(self.member.topic)
+        return bool(cap) and cap != view.cap(self.member.topic)
 
-    def _pass_barrier(
+    def _wait_at_barrier(
         self, joined: View, wait: Callable[[float], Any]
     ) -> None:
         """Wait until no process can send above the new cap."""
@@ -260,24 +249,24 @@ class Membership:
         lease = self.period * LEASE_PERIODS
         view = joined
         while time.monotonic() - began < lease:
-            behind = [
+            unaware = [
                 member
                 for member in view.members
                 if member.id != self.member.id
                 and member.seen < joined.generation
             ]
-            if not behind:
+            if not unaware:
                 break
             LOG.info(
                 'Waiting for %s to learn that %s joins',
-                ', '.join(member.label for member in behind),
+                ', '.join(member.label for member in unaware),
                 self.member.label,
             )
             if wait(BARRIER_INTERVAL):
                 return
             view = self.refresh()
 
-    def _beat(self) -> None:
+    def _send_heartbeats(self) -> None:
         failing = False
         while not self._stopping.is_set():
             self._wake.clear()
@@ -294,118 +283,6 @@ class Membership:
                 failing = True
             else:
                 if failing:
-                    LOG.info('The fleet is in reach again')
+                    LOG.info('The fleet is reachable again')
                 failing = False
             self._wake.wait(self.period / BEATS_PER_PERIOD)
-
-
-class LedgerClient(Protocol):
-    """The part of a client that a remote ledger uses."""
-
-    topic: str
-
-    def call_ledger(
-        self, request: Any, timeout: float, server: str = ''
-    ) -> Any:
-        """Send a request that needs no view, and return the response.
-
-        :param timeout: timeout in seconds
-        :param server: id of the server; empty: any
-        """
-
-
-class RemoteLedger:
-    """The ledger of a process without a database, kept by an engine.
-
-    An engine that hangs must not cost this process its lease while others
-    would answer. The timeout is therefore divided between several attempts:
-    the first goes to any engine, each later one to a known engine by name.
-
-    :param client: sends the requests
-    :param timeout: total time to wait for engines, in seconds; about a lease
-    """
-
-    def __init__(self, client: LedgerClient, timeout: float) -> None:
-        self._client = client
-        self._timeout = timeout
-        self._known: tuple[str, ...] = ()
-        self._clock: float | None = None  # ledger minus local time
-        self._clock_read = float('-inf')
-
-    def report(self, member: Member) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`.
-
-        The view contains the ledger's time if all engines can report it.
-        """
-        view = self._view(fleet_types.to_report(member))
-        return dataclasses.replace(view, now=self._now(view))
-
-    def leave(self, member_id: str) -> None:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        self._ask(fleet_types.FleetLeave(id=member_id))
-
-    def hold(self, topic: str) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(fleet_types.FleetHold(topic=topic))
-
-    def finalize(self) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(fleet_types.FleetFinalize())
-
-    def get(self) -> View:
-        """Return the ledger without reporting a heartbeat."""
-        return self._view(fleet_types.FleetGet())
-
-    def _now(self, view: View) -> float | None:
-        if fleet_types.FleetTime.obj_name() not in view.cap(
-            self._client.topic
-        ):
-            return None
-        began = time.monotonic()
-        if began - self._clock_read > CLOCK_INTERVAL:
-            self._clock_read = began
-            try:
-                told = self._client.call_ledger(
-                    fleet_types.FleetClock(),
-                    self._timeout / (1 + NAMED_ATTEMPTS),
-                ).now
-            except (
-                oslo_messaging.MessagingException,
-                ovo_exception.UnsupportedObjectError,
-                # From an older server that left the fleet just before.
-                exceptions.UnsupportedType,
-            ) as error:
-                LOG.debug('No engine told the time: %s', error)
-            else:
-                self._clock = None if told is None else told - began
-        if self._clock is None:
-            return None
-        return self._clock + time.monotonic()
-
-    def _view(self, request: Any) -> View:
-        view = fleet_types.to_view(self._ask(request))
-        self._known = tuple(
-            member.id
-            for member in view.servers(self._client.topic)
-            if member.state == 'up'
-        )
-        return view
-
-    def _ask(self, request: Any) -> Any:
-        known = self._known
-        named = random.sample(known, min(len(known), NAMED_ATTEMPTS))
-        tries = ['', *named]
-        while True:
-            server = tries.pop(0)
-            try:
-                return self._client.call_ledger(
-                    request, self._timeout / (1 + len(named)), server
-                )
-            except oslo_messaging.MessagingException as error:
-                if tries:
-                    LOG.debug('Asking another engine: %s', error)
-                    continue
-                raise exceptions.NoLivePeer(
-                    f'no engine answers ({type(error).__name__}: {error});'
-                    ' start one, or check transport_url'
-                ) from error

@@ -24,11 +24,11 @@ from vobjects.objects.manifest import Manifest, emulated
 from vobjects.versions import Version
 
 
-def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
+def to_wire(entity: Any, versions: Mapping[str, str] | None) -> Any:
     """Replace every object in an entity by its primitive.
 
     :param entity: an object, or lists, tuples, sets and dicts of objects
-    :param spoken: manifest of the receiver; None: the newest versions
+    :param versions: manifest of the receiver; None: the newest versions
     :raises vobjects.exceptions.ConversionError: the receiver's versions
         cannot represent an object
     :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
@@ -36,13 +36,13 @@ def to_wire(entity: Any, spoken: Mapping[str, str] | None) -> Any:
     if isinstance(entity, objects.Object):
         if isinstance(entity, objects.Request):
             entity.check_complete()
-        if spoken is None:
-            spoken = emulated()
-        return entity.obj_to_primitive(version_manifest=spoken)
+        if versions is None:
+            versions = emulated()
+        return entity.obj_to_primitive(version_manifest=versions)
     if isinstance(entity, Mapping):
-        return {key: to_wire(item, spoken) for key, item in entity.items()}
+        return {key: to_wire(item, versions) for key, item in entity.items()}
     if isinstance(entity, (list, tuple, set)):
-        return [to_wire(item, spoken) for item in entity]
+        return [to_wire(item, versions) for item in entity]
     return entity
 
 
@@ -76,33 +76,35 @@ def from_wire(
     return entity
 
 
-def to_bytes(entity: Any, spoken: Mapping[str, str] | None) -> bytes:
+def to_bytes(entity: Any, versions: Mapping[str, str] | None) -> bytes:
     """Return the result of :func:`to_wire` as JSON text.
 
-    :param spoken: manifest of the receiver; None: the newest versions
+    :param versions: manifest of the receiver; None: the newest versions
     :raises vobjects.exceptions.ConversionError: the receiver's versions
         cannot represent an object
     :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
     :raises TypeError: the entity has a value that JSON cannot represent
     """
     if entity.__class__ is lazy_list.UnreadObjects:
-        written = _lazy_list_text(entity, spoken)
-        if written is not None:
-            return written
-    return json_text.dumps(to_wire(entity, spoken), finite=are_finite(entity))
+        text = _lazy_list_text(entity, versions)
+        if text is not None:
+            return text
+    return json_text.dumps(
+        to_wire(entity, versions), finite=are_finite(entity)
+    )
 
 
 def _lazy_list_text(
-    items: lazy_list.UnreadObjects, spoken: Mapping[str, str] | None
+    items: lazy_list.UnreadObjects, versions: Mapping[str, str] | None
 ) -> bytes | None:
     """Return the text of an unread list; None: it has to be converted."""
     form = lazy_list.form_of_waiting(items)
     if form is None or not form.may_convert():
         return None
-    if spoken is None:
-        spoken = emulated()
+    if versions is None:
+        versions = emulated()
     newest = form.cls.VERSION
-    if spoken is not None and spoken.get(form.type_name) != newest:
+    if versions is not None and versions.get(form.type_name) != newest:
         return None
     return lazy_list.text_of(items)
 
@@ -124,9 +126,9 @@ def from_bytes(
         supported = emulated()
     if supported is None:
         for read in (read_list, read_items):
-            made = read(data, context)
-            if made is not None:
-                return made
+            entity = read(data, context)
+            if entity is not None:
+                return entity
     return from_wire(json_text.loads(data), context, supported)
 
 
@@ -150,33 +152,33 @@ def check_supported(primitive: Mapping[str, Any], supported: Manifest) -> None:
         not in the manifest
     """
     for name, version in objects.versions_in(primitive):
-        known = supported.version(name)
-        if known is None:
+        newest = supported.version(name)
+        if newest is None:
             raise ovo_exception.UnsupportedObjectError(objtype=name)
-        if Version.parse(version) > known:
+        if Version.parse(version) > newest:
             raise ovo_exception.IncompatibleObjectVersion(
-                objname=name, objver=version, supported=str(known)
+                objname=name, objver=version, supported=str(newest)
             )
 
 
 class Serializer(ovo_base.VersionedObjectSerializer):
     """Send every object in the version that the receiver supports.
 
-    :param spoken: returns the receiver's manifest at the time of sending;
+    :param versions: returns the receiver's manifest at the time of sending;
         None: send the newest versions
     """
 
     OBJ_BASE_CLASS = objects.Object
 
     def __init__(
-        self, spoken: Callable[[], Mapping[str, str] | None] = lambda: None
+        self, versions: Callable[[], Mapping[str, str] | None] = lambda: None
     ) -> None:
         super().__init__()
-        self._spoken = spoken
+        self._versions = versions
 
     def serialize_entity(self, context: Any, entity: Any) -> Any:
         """Return the entity with its objects replaced by primitives."""
-        return to_wire(entity, self._spoken())
+        return to_wire(entity, self._versions())
 
     def deserialize_entity(self, context: Any, entity: Any) -> Any:
         """Return the entity with its primitives replaced by objects."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receive requests of any version and answer in the caller's version.
+"""Receive requests of any version and respond in the caller's version.
 
 ::
 
@@ -35,6 +35,7 @@ from vobjects.objects.codec import lazy_list
 from vobjects.objects.codec.compiled import compiled
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import fleet_types, serializer
+from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
 
@@ -66,13 +67,13 @@ def current_call() -> str:
 
 
 @contextlib.contextmanager
-def call_scope(call: str) -> Iterator[None]:
+def call_scope(call_id: str) -> Iterator[None]:
     """Set the current call for a block.
 
-    :param call: id of the call; empty: the block belongs to no call, and
+    :param call_id: id of the call; empty: the block belongs to no call, and
         detects by itself whether it has already run
     """
-    token = _current.set(call)
+    token = _current.set(call_id)
     try:
         yield
     finally:
@@ -100,7 +101,7 @@ def collect_handlers(services: Iterable[object]) -> dict[str, Handler]:
 
     :raises vobjects.exceptions.DeclarationError: two methods handle one type
     """
-    found: dict[str, Handler] = {}
+    handlers: dict[str, Handler] = {}
     for service in services:
         for name in dir(type(service)):
             request_type = getattr(
@@ -110,14 +111,14 @@ def collect_handlers(services: Iterable[object]) -> dict[str, Handler]:
                 continue
             handler = getattr(service, name)
             type_name = request_type.obj_name()
-            if type_name in found:
+            if type_name in handlers:
                 raise exceptions.DeclarationError(
                     f'{type_name} is handled by'
-                    f' {found[type_name].__qualname__} and by'
+                    f' {handlers[type_name].__qualname__} and by'
                     f' {handler.__qualname__}'
                 )
-            found[type_name] = handler
-    return found
+            handlers[type_name] = handler
+    return handlers
 
 
 class Observer(Protocol):
@@ -138,23 +139,11 @@ class Observer(Protocol):
         """Handle a response that was sent in an older version."""
 
 
-class _NullObserver:
-    """An observer that ignores all events."""
-
-    def request_finished(
-        self, request: str | None, error: Exception | None, seconds: float
-    ) -> None:
-        """See :class:`Observer`."""
-
-    def response_downgraded(self, request: str) -> None:
-        """See :class:`Observer`."""
-
-
 @dataclasses.dataclass(slots=True)
 class _Call:
     """The state of a call while it is performed."""
 
-    name: str | None = None
+    type_name: str | None = None
 
 
 class Endpoint:
@@ -195,7 +184,7 @@ class Endpoint:
         has_expired: Callable[[float], bool] = lambda deadline: False,
     ) -> None:
         self._find_response = find_response
-        self._is_over = has_expired
+        self._has_expired = has_expired
         self._handlers = collect_handlers(services)
         self._manifest = manifest
         self._emulates = manifest != local()
@@ -208,7 +197,7 @@ class Endpoint:
         self._context_from = context_from
         self._prepare = prepare
         self._find_manifest = find_manifest
-        self._observer = observer or _NullObserver()
+        self._observer = observer
         self._readers: dict[str, Manifest] = {}
         self._readers_lock = threading.Lock()
 
@@ -226,21 +215,22 @@ class Endpoint:
             time on the ledger's clock at which the caller's timeout expires
         """
         call = _Call()
-        began = time.perf_counter()
+        start = time.perf_counter()
         failure: Exception | None = None
         try:
             return self._perform(context, request, reader, call)
         except self._expected as error:
             failure = error
-            LOG.debug('Refused: %s: %s', type(error).__name__, error)
+            LOG.debug('Rejected: %s: %s', type(error).__name__, error)
             raise oslo_messaging.ExpectedException() from error
         except Exception as error:
             failure = error
             raise
         finally:
-            self._observer.request_finished(
-                call.name, failure, time.perf_counter() - began
-            )
+            if self._observer is not None:
+                self._observer.request_finished(
+                    call.type_name, failure, time.perf_counter() - start
+                )
 
     def _perform(
         self,
@@ -250,58 +240,60 @@ class Endpoint:
         call: _Call,
     ) -> Any:
         deadline = reader.get('deadline')
-        if isinstance(deadline, float) and self._is_over(deadline):
+        if isinstance(deadline, float) and self._has_expired(deadline):
             raise exceptions.DeadlinePassed(
-                'the request arrived after its caller had given up'
+                'the request arrived after the timeout of its caller'
             )
-        reads = self._reader(reader)
-        rebuilt = self._context_from(context)
-        asked = serializer.from_message(
-            request, rebuilt, self._manifest if self._emulates else None
+        manifest = _common_versions(
+            self._manifest, self._reader_manifest(reader)
+        )
+        caller = self._context_from(context)
+        message = serializer.from_message(
+            request, caller, self._manifest if self._emulates else None
         )
         handler = None
-        if isinstance(asked, objects.Request):
-            handler = self._handlers.get(asked.obj_name())
+        if isinstance(message, objects.Request):
+            handler = self._handlers.get(message.obj_name())
         if handler is None:
             raise ovo_exception.UnsupportedObjectError(
-                objtype=type(asked).__name__
+                objtype=type(message).__name__
             )
-        call.name = asked.obj_name()
-        answer = _settled(
-            self._answer(handler, rebuilt, asked, reader.get('call', ''))
+        call.type_name = message.obj_name()
+        response = self._handle(
+            handler, caller, message, reader.get('call', '')
         )
-        spoken = _minimum(self._manifest, reads)
-        if spoken != self._manifest:
-            self._observer.response_downgraded(call.name)
+        _clear_changes(response)
+        if self._observer is not None and manifest != self._manifest:
+            self._observer.response_downgraded(call.type_name)
         if isinstance(request, str):
-            return serializer.to_bytes(answer, spoken).decode()
-        return serializer.to_wire(answer, spoken)
+            return serializer.to_bytes(response, manifest).decode()
+        return serializer.to_wire(response, manifest)
 
-    def _answer(
-        self, handler: Handler, context: Any, asked: Any, call: str
+    def _handle(
+        self, handler: Handler, context: Any, request: Any, call_id: str
     ) -> Any:
         try:
-            with call_scope(call):
+            with call_scope(call_id):
                 self._prepare(context)
-                return handler(context, asked)
+                return handler(context, request)
         except Exception:
-            before = self._find_response(call) if call else None
-            if before is None:
+            recorded = self._find_response(call_id) if call_id else None
+            if recorded is None:
                 raise
-            LOG.info('Call %s came once more; it was done before', call)
-            return serializer.from_wire(before.content)
+            LOG.info('Returning the recorded response of call %s', call_id)
+            return serializer.from_wire(recorded.content)
 
-    def _reader(self, reader: Mapping[str, Any]) -> Manifest:
+    def _reader_manifest(self, reader: Mapping[str, Any]) -> Manifest:
         digest = reader['digest']
         if digest == self._manifest.digest:
             return self._manifest
-        told = reader.get('manifest')
+        primitive = reader.get('manifest')
         with self._readers_lock:
             known = self._readers.get(digest)
             if known is not None:
                 return known
-            if told is not None:
-                known = Manifest.parse(told, 'the reader')
+            if primitive is not None:
+                known = Manifest.parse(primitive, 'the reader')
             else:
                 known = self._find_manifest(digest)
             if known is None:
@@ -312,21 +304,18 @@ class Endpoint:
             return known
 
 
-def _settled(answer: Any) -> Any:
+def _clear_changes(response: Any) -> None:
     """Clear change tracking before serializing the response.
 
     A list of changes that names every field would be half of the message.
     """
-    if isinstance(answer, lazy_list.UnreadObjects):
-        items = lazy_list.made_objects(answer)
+    if isinstance(response, lazy_list.UnreadObjects):
+        objs = lazy_list.made_objects(response)
     else:
-        items = answer if isinstance(answer, list) else [answer]
-    for item in items:
-        if isinstance(item, objects.Object):
-            item.obj_reset_changes(
-                recursive=compiled(type(item)).holds_objects
-            )
-    return answer
+        objs = response if isinstance(response, list) else [response]
+    for obj in objs:
+        if isinstance(obj, objects.Object):
+            obj.obj_reset_changes(recursive=compiled(type(obj)).holds_objects)
 
 
 def emulated_manifest(manifest: Manifest) -> Manifest:
@@ -338,19 +327,18 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
     :raises vobjects.exceptions.VobjectsError: the manifest names a version
         newer than this build, or an unknown type
     """
-    ours = local()
+    build = local()
     for name, version in manifest.items():
-        known = ours.version(name)
-        wanted = manifest.version(name)
-        if known is None or wanted is None or wanted > known:
+        newest = build.version(name)
+        if newest is None or Version.parse(version) > newest:
             raise exceptions.VobjectsError(
-                f'the manifest asks for {name} {version}, but this build has'
-                f' {"it at " + str(known) if known else "no such type"}'
+                f'the manifest names {name} {version}, but this build has'
+                f' {f"only {newest}" if newest else "no such type"}'
             )
-    always = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
-    return Manifest({**manifest, **always})
+    base = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
+    return Manifest({**manifest, **base})
 
 
 @functools.lru_cache(maxsize=MAX_READERS)
-def _minimum(ours: Manifest, reads: Manifest) -> Manifest:
-    return minimum([ours, reads])
+def _common_versions(local: Manifest, reader: Manifest) -> Manifest:
+    return minimum([local, reader])

@@ -88,8 +88,8 @@ def configured_url(conf: cfg.ConfigOpts) -> str | None:
     with contextlib.suppress(oslo_messaging.InvalidTransportURL, ValueError):
         # This registers the option; open_transport() reports a malformed URL.
         oslo_messaging.TransportURL.parse(conf)
-    found = conf.get_location('transport_url')
-    if found is None or found.location is cfg.Locations.opt_default:
+    source = conf.get_location('transport_url')
+    if source is None or source.location is cfg.Locations.opt_default:
         return None
     return str(conf.transport_url)
 
@@ -141,7 +141,7 @@ def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
 
     :param conf: configuration with its files read
     :param transport: an ``oslo_messaging.Transport``
-    :param topic: topic of the servers; they receive a notice and ignore it
+    :param topic: topic of the servers; they receive a wakeup and ignore it
     :raises vobjects.exceptions.Unreachable: the message bus does not answer,
         or rejects the user, the password or the virtual host
     """
@@ -221,7 +221,7 @@ def build_server(
     topic: str,
     name: str,
     endpoints: list[Any],
-    places: int,
+    slots: int,
 ) -> Any:
     """Return an RPC server that handles messages in a thread pool.
 
@@ -230,7 +230,7 @@ def build_server(
     :param name: server name, unique on its topic; unused on RabbitMQ, see
         :data:`SHARED_NAME`
     :param endpoints: the RPC endpoints
-    :param places: number of messages handled concurrently
+    :param slots: number of messages handled concurrently
     :returns: an ``oslo_messaging.RPCServer``; the caller calls its methods
         ``start``, ``stop`` and ``wait``
     """
@@ -242,7 +242,7 @@ def build_server(
     return late_ack.LateAckServer(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
-        Dispatcher(endpoints, places),
+        Dispatcher(endpoints, slots),
         missing_after,
     )
 
@@ -255,7 +255,7 @@ def reconnects_within(timeout: float) -> int:
     return max(1, int(timeout / RECONNECT_INTERVAL))
 
 
-def stop_server(server: Any, nudge: Callable[[], None]) -> None:
+def stop_server(server: Any, wake: Callable[[], None]) -> None:
     """Stop an RPC server after it has handled the messages it received.
 
     On RabbitMQ oslo.messaging only stops reading (17.4): the broker continues
@@ -265,7 +265,7 @@ def stop_server(server: Any, nudge: Callable[[], None]) -> None:
     handles the remaining messages.
 
     :param server: an ``oslo_messaging.RPCServer``
-    :param nudge: sends the server a message, so that its reading thread wakes
+    :param wake: sends the server a message, so that its reading thread wakes
         up
     """
     listener = getattr(server.listener, '_poll_style_listener', None)
@@ -284,7 +284,7 @@ def stop_server(server: Any, nudge: Callable[[], None]) -> None:
                 cancelled.set()
 
         operations.do(cancel)
-        nudge()
+        wake()
         cancelled.wait(CANCEL_TIMEOUT)
     server.stop()
     server.wait()

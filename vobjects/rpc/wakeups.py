@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Send short notices, "fleet changed" or "work", to a topic's processes.
+"""Wake the processes of a topic: "the fleet changed" or "there is work".
 
-A notice only asks its receivers to check the ledger or the database, which
-hold the state. A lost notice delays that check by one period, so notices are
+A wakeup only asks its receivers to check the ledger or the database, which
+hold the state. A lost wakeup delays that check by one period, so wakeups are
 never retried.
 """
 
@@ -24,10 +24,10 @@ LOG = logging.getLogger(__name__)
 FLEET = 'fleet'
 WORK = 'work'
 
-#: A kind that has no listener.
+#: A kind that all receivers ignore.
 CONNECTED = 'connected'
 
-#: Maximum duration of sending a notice, in seconds, and maximum number of
+#: Maximum duration of sending a wakeup, in seconds, and maximum number of
 #: threads that may be blocked.
 _SEND_TIMEOUT = 5.0
 _SEND_THREADS = 4
@@ -35,18 +35,18 @@ _SEND_THREADS = 4
 _NAMESPACE = 'vobjects.notices'
 
 #: RabbitMQ deletes a fanout exchange with its last consumer, and the driver
-#: logs an error when it sends to one. For notices this is normal.
+#: logs an error when it sends to one. For wakeups this is normal.
 _DRIVER_LOG = logging.getLogger('oslo.messaging._drivers.impl_rabbit')
 
 _sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
-    'vobjects_sending_notice', default=False
+    'vobjects_sending_wakeup', default=False
 )
 
 
 class WakeupEndpoint:
-    """The endpoint of an RPC server that receives notices.
+    """The endpoint of an RPC server that receives wakeups.
 
-    :param listeners: kind of notice -> function to call; it must return
+    :param listeners: kind of wakeup -> function to call; it must return
         quickly
     """
 
@@ -56,14 +56,14 @@ class WakeupEndpoint:
         self._listeners = dict(listeners)
 
     def notice(self, context: Any, kind: str) -> None:
-        """Handle a notice; ignore kinds that this build does not know."""
+        """Handle a wakeup; ignore kinds that this build does not know."""
         listener = self._listeners.get(kind)
         if listener is not None:
             listener()
 
 
 class WakeupSender:
-    """Sends notices to every process that serves one of the topics.
+    """Wakes every process that serves one of the topics.
 
     :param transport: an ``oslo_messaging.Transport``
     :param topics: topics of the receivers
@@ -77,29 +77,29 @@ class WakeupSender:
             for topic in topics
         }
         # The embedded driver limits the time itself.
-        self._calls = (
+        self._executor = (
             call_limits.TimeoutExecutor(_SEND_THREADS)
             if late_ack.on_rabbitmq(transport)
             else None
         )
 
     def send(self, kind: str) -> None:
-        """Send a notice; failures are logged, not raised."""
+        """Send a wakeup; failures are logged, not raised."""
         for topic, client in self._clients.items():
             cast = functools.partial(_cast, client, kind)
             try:
-                if self._calls is None:
+                if self._executor is None:
                     cast()
                 else:
-                    self._calls.run(cast, _SEND_TIMEOUT)
+                    self._executor.run(cast, _SEND_TIMEOUT)
             except oslo_messaging.MessagingException as error:
                 LOG.info(
-                    'Nobody of %s heard notice %r: %s', topic, kind, error
+                    'Cannot send wakeup %r to topic %s: %s', kind, topic, error
                 )
 
 
 def probe(transport: Any, topic: str, retry: int) -> None:
-    """Send the servers of a topic a notice that they ignore.
+    """Send the servers of a topic a wakeup that they ignore.
 
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic of the servers
@@ -109,8 +109,7 @@ def probe(transport: Any, topic: str, retry: int) -> None:
     client = oslo_messaging.get_rpc_client(
         transport, _target(topic), retry=retry
     )
-    with _without_driver_log():
-        client.cast({}, 'notice', kind=CONNECTED)
+    _cast(client, CONNECTED)
 
 
 def _target(topic: str) -> Any:

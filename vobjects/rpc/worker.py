@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server process: RPC server, membership and notices, assembled.
+"""A server process: RPC server, membership and wakeups, assembled.
 
 On start it reports itself, waits for the join barrier and consumes. On stop it
 stops consuming, completes the requests in progress and leaves the fleet.
@@ -17,8 +17,7 @@ from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import server, transport, wakeups
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.ledger import Ledger
-from vobjects.rpc.ledger_endpoint import LedgerEndpoint
+from vobjects.rpc.ledger import Ledger, LedgerEndpoint
 from vobjects.rpc.membership import Membership
 
 
@@ -29,7 +28,7 @@ class Worker:
         :mod:`vobjects.rpc.conf`
     :param exchange: control exchange of the service
     :param topic: topic to serve
-    :param notified_topics: further topics to notify of changes of the fleet
+    :param notified_topics: further topics to wake when the fleet changes
     :param binary: kind of process, shown to operators
     :param host: name of this host
     :param release: release of this build, or the release that it emulates
@@ -41,7 +40,7 @@ class Worker:
     :param prepare: see :class:`vobjects.rpc.server.Endpoint`
     :param find_response: see :class:`vobjects.rpc.server.Endpoint`
     :param error_modules: modules whose errors may be raised at the caller
-    :param listeners: kind of notice -> function to call
+    :param listeners: kind of wakeup -> function to call
     :param on_view: called with each new view of the fleet
     :param observer: receives an event for each request
     """
@@ -72,11 +71,11 @@ class Worker:
         self._transport = transport.open_transport(
             conf, exchange, error_modules
         )
-        self._notices = wakeups.WakeupSender(
+        self._fleet_wakeups = wakeups.WakeupSender(
             self._transport, (topic, *notified_topics)
         )
-        self._workers = wakeups.WakeupSender(self._transport, (topic,))
-        me = Member(
+        self._work_wakeups = wakeups.WakeupSender(self._transport, (topic,))
+        member = Member(
             id=str(uuid.uuid4()),
             binary=binary,
             host=host,
@@ -85,7 +84,7 @@ class Worker:
             manifest=manifest,
         )
         self.membership = Membership(
-            me,
+            member,
             ledger,
             period=conf.fleet.heartbeat_interval,
             pinned=rpc_conf.pinned_manifest(conf),
@@ -103,14 +102,14 @@ class Worker:
             find_response=find_response,
             has_expired=self.membership.has_expired,
         )
-        receiver = wakeups.WakeupEndpoint(
+        wakeup_endpoint = wakeups.WakeupEndpoint(
             {wakeups.FLEET: self.membership.wake, **(listeners or {})}
         )
         self._server = transport.build_server(
             self._transport,
             topic,
-            me.id,
-            [endpoint, receiver],
+            member.id,
+            [endpoint, wakeup_endpoint],
             conf.fleet.calls_at_once,
         )
 
@@ -120,12 +119,12 @@ class Worker:
         return self.membership.member.id
 
     def announce_fleet(self) -> None:
-        """Notify every process that the ledger changed."""
-        self._notices.send(wakeups.FLEET)
+        """Wake every process, because the ledger changed."""
+        self._fleet_wakeups.send(wakeups.FLEET)
 
     def announce_work(self) -> None:
-        """Notify every worker that new work is available."""
-        self._workers.send(wakeups.WORK)
+        """Wake every worker, because new work is available."""
+        self._work_wakeups.send(wakeups.WORK)
 
     def start(self) -> None:
         """Report to the ledger, pass the join barrier, and consume.

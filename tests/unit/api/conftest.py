@@ -31,8 +31,8 @@ class Stage:
     def maximum(self) -> Any:
         return self.fleet.maximum()
 
-    def servers(self) -> int:
-        return self.fleet.servers()
+    def server_count(self) -> int:
+        return self.fleet.server_count()
 
     def fleet_data(self) -> Any:
         return self.fleet.fleet_data()

@@ -48,7 +48,7 @@ class Fleet:
         self.before: list[Maximum] = []
         self.living = 1
 
-    def servers(self) -> int:
+    def server_count(self) -> int:
         if self.served is None:
             raise exceptions.NoLivePeer('the database db7:3306 is away')
         return self.living

@@ -44,8 +44,8 @@ def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
     caller = client.Client(
         opened,
         topics.ENGINE,
-        view=membership.current,
-        refresh=membership.refresh,
+        get_view=membership.current,
+        refresh_view=membership.refresh,
         timeout=240,
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds on waiting; nothing here waits for the clock but by events."""
+"""Limits on waiting callers."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ import pytest
 
 from vobjects.rpc import call_limits
 
-#: Seconds, where nothing may run out however slow the machine.
+#: A timeout in seconds that does not expire even on a slow machine.
 LONG = 1000.0
 
 
-def test_call_returns_what_it_returns_or_raises_what_it_raises() -> None:
-    calls = call_limits.TimeoutExecutor()
-    assert calls.run(lambda: 'answer', LONG) == 'answer'
+def test_run_returns_the_result_or_raises_the_error() -> None:
+    executor = call_limits.TimeoutExecutor()
+    assert executor.run(lambda: 'answer', LONG) == 'answer'
     with pytest.raises(ZeroDivisionError):
-        calls.run(lambda: 1 // 0, LONG)
+        executor.run(lambda: 1 // 0, LONG)
 
 
-def test_call_that_does_not_end_is_given_up() -> None:
-    calls, release = call_limits.TimeoutExecutor(), threading.Event()
-    with pytest.raises(oslo_messaging.MessagingTimeout, match='no answer'):
-        calls.run(release.wait, 0.01)
-    assert calls.run(lambda: 'next', LONG) == 'next'
+def test_run_when_the_timeout_expires_raises() -> None:
+    executor, release = call_limits.TimeoutExecutor(), threading.Event()
+    with pytest.raises(oslo_messaging.MessagingTimeout, match='no response'):
+        executor.run(release.wait, 0.01)
+    assert executor.run(lambda: 'next', LONG) == 'next'
     release.set()
 
 
-def test_call_given_up_before_it_began_is_never_made() -> None:
-    calls, release = call_limits.TimeoutExecutor(limit=1), threading.Event()
-    made: list[str] = []
-    for call in (release.wait, lambda: made.append('late')):
+def test_run_when_it_times_out_before_a_thread_is_free_never_calls() -> None:
+    executor, release = call_limits.TimeoutExecutor(limit=1), threading.Event()
+    finished: list[str] = []
+    for call in (release.wait, lambda: finished.append('late')):
         with pytest.raises(oslo_messaging.MessagingTimeout):
-            calls.run(call, 0.01)
+            executor.run(call, 0.01)
     release.set()
-    calls.run(lambda: made.append('later'), LONG)
-    assert made == ['later']
+    executor.run(lambda: finished.append('later'), LONG)
+    assert finished == ['later']
 
 
-def test_error_of_the_connection_is_one_of_messaging() -> None:
+def test_run_when_the_connection_fails_raises_a_messaging_error() -> None:
     def refuse() -> None:
         raise ConnectionRefusedError('no broker')
 
@@ -53,12 +53,12 @@ def test_error_of_the_connection_is_one_of_messaging() -> None:
 
 
 @contextlib.contextmanager
-def held(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
-    """Hold a place in another thread until the event is set."""
+def slot_taken(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
+    """Hold a slot in another thread until the event is set."""
     inside, release = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with limit.place(LONG):
+        with limit.slot(LONG):
             inside.set()
             release.wait()
 
@@ -72,25 +72,25 @@ def held(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
         thread.join()
 
 
-def test_place_when_all_are_taken_is_waited_for() -> None:
+def test_slot_when_all_are_taken_waits() -> None:
     limit = call_limits.CallLimit(1)
-    with held(limit) as release:
+    with slot_taken(limit) as release:
         threading.Timer(0.05, release.set).start()
-        with limit.place(LONG):
+        with limit.slot(LONG):
             assert release.is_set()
 
 
-def test_place_when_nothing_is_answered_any_more_is_refused(
+def test_slot_when_no_call_finishes_raises(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(call_limits, 'STALLED_AFTER', 0)
     limit = call_limits.CallLimit(1)
     with (
-        held(limit),
+        slot_taken(limit),
         pytest.raises(oslo_messaging.MessageDeliveryFailure),
-        limit.place(LONG),
+        limit.slot(LONG),
     ):
         raise AssertionError
-    # The place is free again, and others can have it.
-    with limit.place(LONG):
+    # The slot is free again.
+    with limit.slot(LONG):
         pass

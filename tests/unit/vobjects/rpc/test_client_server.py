@@ -18,13 +18,13 @@ from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import (
     fleet,
     fleet_types,
-    membership,
     serializer,
     server,
     transport,
 )
 from vobjects.rpc.client import Client
 from vobjects.rpc.drivers import errors as driver_errors
+from vobjects.rpc.ledger import RemoteLedger
 
 TOPIC = 'workers'
 OLD = {'WorkRequest': '1.0', 'Answer': '1.0', 'Deep': '1.0'}
@@ -108,10 +108,10 @@ class Bus:
         self.client = Client(
             self.transport,
             TOPIC,
-            view=lambda: fleet.View(1, self.members),
-            refresh=self._refresh,
+            get_view=lambda: fleet.View(1, self.members),
+            refresh_view=self._refresh,
             timeout=10,
-            deadline=lambda seconds: (
+            ledger_deadline=lambda seconds: (
                 None if self.now is None else self.now + seconds
             ),
         )
@@ -244,8 +244,8 @@ def test_to_an_old_server_loss_is_refused_before_sending(bus: Bus) -> None:
     assert str(caught.value) == (
         'WorkRequest.force=True needs WorkRequest 1.1, but the peer supports'
         ' only 1.0'
-        ' because WorkRequest 1.1 is needed and worker old on host (release'
-        ' 0.1.0) speaks only WorkRequest 1.0'
+        ' because WorkRequest 1.1 is needed, but worker old on host (release'
+        ' 0.1.0) supports only WorkRequest 1.0'
     )
 
 
@@ -323,7 +323,7 @@ def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
     known = {n: v for n, v in local().items() if n != 'NobodyHandlesThis'}
     member = bus.serve('old', server.emulated_manifest(Manifest(known)))
     bus.members = (member,)
-    with pytest.raises(exceptions.UnsupportedType, match='speaks no Nobody'):
+    with pytest.raises(exceptions.UnsupportedType, match='supports no Nobody'):
         bus.client.call({}, NobodyHandlesThis(name='a'))
 
 
@@ -342,7 +342,7 @@ def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
     )
     running.start()
     bus.servers.append(running)
-    remote = membership.RemoteLedger(bus.client, timeout=5)
+    remote = RemoteLedger(bus.client, timeout=5)
     me = dataclasses.replace(bus.member('me', old()), seen=3)
     view = remote.report(me)
     assert view.generation == 7

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places for threads, and who gets one when."""
+"""Slots for threads, and the order in which threads get them."""
 
 from __future__ import annotations
 
@@ -10,147 +10,154 @@ import pytest
 
 from vobjects.rpc import concurrency_limit
 
-PATIENCE = 60
+TIMEOUT = 60
 
 
-class Guests:
-    """Threads that go through a gate and stay until they are told to go."""
+class Workers:
+    """Threads that take a slot and hold it until the test ends them."""
 
-    def __init__(self, places: int) -> None:
-        self.gate = concurrency_limit.ConcurrencyLimit(places)
-        self.entered: list[str] = []
-        self._in: dict[str, threading.Event] = {}
-        self._go: dict[str, threading.Event] = {}
+    def __init__(self, slots: int) -> None:
+        self.limit = concurrency_limit.ConcurrencyLimit(slots)
+        self.started: list[str] = []
+        self._running: dict[str, threading.Event] = {}
+        self._end: dict[str, threading.Event] = {}
         self._threads: list[threading.Thread] = []
 
-    def come(self, name: str, does: Callable[[], None] = lambda: None) -> None:
-        self._in[name], self._go[name] = threading.Event(), threading.Event()
+    def start(
+        self, name: str, work: Callable[[], None] = lambda: None
+    ) -> None:
+        self._running[name], self._end[name] = (
+            threading.Event(),
+            threading.Event(),
+        )
 
         def run() -> None:
-            with self.gate.place():
-                self.entered.append(name)
-                self._in[name].set()
-                does()
-                self._go[name].wait(PATIENCE)
+            with self.limit.slot():
+                self.started.append(name)
+                self._running[name].set()
+                work()
+                self._end[name].wait(TIMEOUT)
 
         thread = threading.Thread(target=run, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def is_in(self, name: str) -> bool:
-        return self._in[name].wait(PATIENCE)
+    def is_running(self, name: str) -> bool:
+        return self._running[name].wait(TIMEOUT)
 
-    def go(self, *names: str) -> None:
+    def end(self, *names: str) -> None:
         for name in names:
-            self._go[name].set()
+            self._end[name].set()
 
-    def all_go(self) -> None:
-        self.go(*self._go)
+    def end_all(self) -> None:
+        self.end(*self._end)
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
             assert not thread.is_alive()
 
-    def wait_in_line(self, number: int) -> None:
-        while len(self.gate._line) < number:
+    def wait_for_queue(self, length: int) -> None:
+        while len(self.limit._queue) < length:
             threading.Event().wait(0.001)
 
 
 @pytest.fixture
-def guests(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guests]:
-    """Guests of one place, who have all the time of the world."""
-    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', PATIENCE)
-    found = Guests(1)
-    yield found
-    found.all_go()
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+    """Workers for one slot, with a long timeout."""
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', TIMEOUT)
+    workers = Workers(1)
+    yield workers
+    workers.end_all()
 
 
-def test_who_came_first_goes_first(guests: Guests) -> None:
-    guests.come('a')
-    assert guests.is_in('a')
+def test_slot_when_several_wait_goes_to_the_first(workers: Workers) -> None:
+    workers.start('a')
+    assert workers.is_running('a')
     for number, name in enumerate('bcd'):
-        guests.come(name)
-        guests.wait_in_line(number + 1)
-    assert guests.entered == ['a']
-    guests.go('a')
-    assert guests.is_in('b')
-    assert guests.entered == ['a', 'b']
-    guests.go('b', 'c')
-    assert guests.is_in('d')
-    assert guests.entered == ['a', 'b', 'c', 'd']
+        workers.start(name)
+        workers.wait_for_queue(number + 1)
+    assert workers.started == ['a']
+    workers.end('a')
+    assert workers.is_running('b')
+    assert workers.started == ['a', 'b']
+    workers.end('b', 'c')
+    assert workers.is_running('d')
+    assert workers.started == ['a', 'b', 'c', 'd']
 
 
-def test_who_waits_for_something_outside_holds_nobody_up(
-    guests: Guests,
-) -> None:
+def test_released_while_waiting_lets_others_run(workers: Workers) -> None:
     answered = threading.Event()
 
-    def asks() -> None:
+    def call() -> None:
         with concurrency_limit.released(), concurrency_limit.released():
-            answered.wait(PATIENCE)
+            answered.wait(TIMEOUT)
 
     for name in 'abc':
-        guests.come(name, asks)
-    guests.come('quick')
-    assert guests.is_in('quick')
+        workers.start(name, call)
+    workers.start('quick')
+    assert workers.is_running('quick')
     answered.set()
 
 
-def test_who_comes_back_does_not_stand_in_line(guests: Guests) -> None:
+def test_released_when_the_wait_ends_runs_without_queueing(
+    workers: Workers,
+) -> None:
     back = threading.Event()
     answered = threading.Event()
 
-    def asks() -> None:
+    def call() -> None:
         with concurrency_limit.released():
-            answered.wait(PATIENCE)
+            answered.wait(TIMEOUT)
         back.set()
 
-    guests.come('asker', asks)
-    guests.come('b')
-    assert guests.is_in('b')
+    workers.start('caller', call)
+    workers.start('b')
+    assert workers.is_running('b')
     answered.set()
-    assert back.wait(PATIENCE)
-    guests.come('c')
-    guests.wait_in_line(1)
-    # Two are inside: when the first goes there is no place yet.
-    guests.go('b')
-    guests.come('d')
-    guests.wait_in_line(2)
-    assert 'c' not in guests.entered
-    guests.go('asker')
-    assert guests.is_in('c')
+    assert back.wait(TIMEOUT)
+    workers.start('c')
+    workers.wait_for_queue(1)
+    # Two are running: when one of them ends, there is no free slot yet.
+    workers.end('b')
+    workers.start('d')
+    workers.wait_for_queue(2)
+    assert 'c' not in workers.started
+    workers.end('caller')
+    assert workers.is_running('c')
 
 
-def test_a_failure_outside_is_heard_and_the_place_is_back() -> None:
-    found = concurrency_limit.ConcurrencyLimit(1)
+def test_released_when_the_block_raises_keeps_the_slot_usable() -> None:
+    limit = concurrency_limit.ConcurrencyLimit(1)
     with (
         pytest.raises(OSError, match='silent'),
-        found.place(),
+        limit.slot(),
         concurrency_limit.released(),
     ):
         raise OSError('silent')
-    with found.place():
+    with limit.slot():
         pass
 
 
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slot_when_the_timeout_expires_runs_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 0.01)
-    guests = Guests(1)
-    guests.come('a')
-    assert guests.is_in('a')
-    guests.come('b')
-    assert guests.is_in('b')
-    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', PATIENCE)
-    guests.come('c')
-    guests.wait_in_line(1)
-    guests.go('b')
-    guests.come('d')
-    guests.wait_in_line(2)
-    assert 'c' not in guests.entered
-    guests.go('a')
-    assert guests.is_in('c')
-    guests.all_go()
+    workers = Workers(1)
+    workers.start('a')
+    assert workers.is_running('a')
+    workers.start('b')
+    assert workers.is_running('b')
+    monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', TIMEOUT)
+    workers.start('c')
+    workers.wait_for_queue(1)
+    workers.end('b')
+    workers.start('d')
+    workers.wait_for_queue(2)
+    assert 'c' not in workers.started
+    workers.end('a')
+    assert workers.is_running('c')
+    workers.end_all()
 
 
-def test_without_a_place_there_is_nothing_to_leave() -> None:
+def test_released_without_a_slot_does_nothing() -> None:
     with concurrency_limit.released():
         pass

@@ -32,28 +32,28 @@ def types(registry: None) -> None:
         fields = {'tainted': added('1.1', fields.BooleanField(default=False))}
 
 
-def member(name: str, topic: str = TOPIC, **speaks: str) -> Member:
+def member(name: str, topic: str = TOPIC, **versions: str) -> Member:
     return Member(
         id=name,
         binary='worker',
         host='host',
         topic=topic,
         release='0.1.0',
-        manifest=Manifest(speaks) if speaks else local(),
+        manifest=Manifest(versions) if versions else local(),
     )
 
 
-def view(*members: Member, **more: Manifest) -> View:
-    return View(1, members, **more)
+def view(*members: Member, **limits: Manifest) -> View:
+    return View(1, members, **limits)
 
 
-def test_nobody_allows_nothing(types: None) -> None:
+def test_cap_without_servers_is_empty(types: None) -> None:
     assert not view().cap(TOPIC)
     assert not view(member('a', topic='other')).cap(TOPIC)
     assert not view(held=local()).cap(TOPIC)
 
 
-def test_the_cap_is_the_minimum_over_who_serves_the_topic(
+def test_cap_is_the_minimum_over_the_servers_of_the_topic(
     types: None,
 ) -> None:
     fleet = view(
@@ -64,31 +64,31 @@ def test_the_cap_is_the_minimum_over_who_serves_the_topic(
     assert dict(fleet.cap(TOPIC)) == {'DeleteRequest': '1.0', 'Item': '1.1'}
 
 
-def test_the_maximum_is_the_newest_when_all_are_new(types: None) -> None:
+def test_maximum_when_all_servers_are_new_is_the_newest(types: None) -> None:
     assert view(member('a'), member('b')).maximum(TOPIC, NEWEST) == Maximum(
         NEWEST
     )
 
 
-def test_the_maximum_stops_before_what_the_oldest_lacks(types: None) -> None:
+def test_maximum_when_a_server_is_old_explains_the_limit(types: None) -> None:
     fleet = view(member('new'), member('old', DeleteRequest='1.0', Item='1.0'))
-    found = fleet.maximum(TOPIC, NEWEST)
-    assert found.version == Version(1, 7)
-    assert 'DeleteRequest 1.1 is needed' in found.reason
-    assert 'worker old on host (release 0.1.0)' in found.reason
-    assert 'speaks only DeleteRequest 1.0' in found.reason
+    maximum = fleet.maximum(TOPIC, NEWEST)
+    assert maximum.version == Version(1, 7)
+    assert 'DeleteRequest 1.1 is needed' in maximum.reason
+    assert 'worker old on host (release 0.1.0)' in maximum.reason
+    assert 'supports only DeleteRequest 1.0' in maximum.reason
     assert [str(limit.microversion) for limit in fleet.limits(TOPIC)] == [
         '1.8',
         '1.10',
     ]
 
 
-def test_an_old_answer_type_limits_too(types: None) -> None:
+def test_maximum_when_a_resource_is_old_is_limited(types: None) -> None:
     fleet = view(member('old', DeleteRequest='1.1', Item='1.0'))
     assert fleet.maximum(TOPIC, NEWEST).version == Version(1, 9)
 
 
-def test_a_joining_member_counts_already(types: None) -> None:
+def test_maximum_counts_joining_members(types: None) -> None:
     joining = dataclasses.replace(
         member('old', DeleteRequest='1.0', Item='1.1'), state='joining'
     )
@@ -98,8 +98,10 @@ def test_a_joining_member_counts_already(types: None) -> None:
 
 
 @pytest.mark.parametrize('kind', ['held', 'pinned'])
-def test_a_hold_or_a_pin_keeps_the_cap_low(types: None, kind: str) -> None:
+def test_maximum_with_a_hold_or_a_pin_is_limited(
+    types: None, kind: str
+) -> None:
     low = Manifest({'DeleteRequest': '1.0', 'Item': '1.1'})
-    found = view(member('new'), **{kind: low}).maximum(TOPIC, NEWEST)
-    assert found.version == Version(1, 7)
-    assert 'DeleteRequest is held at 1.0' in found.reason
+    maximum = view(member('new'), **{kind: low}).maximum(TOPIC, NEWEST)
+    assert maximum.version == Version(1, 7)
+    assert 'DeleteRequest is held at 1.0' in maximum.reason

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is acknowledged when, without a broker.
+"""Late acknowledgement, without a broker.
 
-With one: ``tests/functional/vobjects/rpc/test_redelivery.py``.
+With one: ``tests/functional/vobjects/rpc/test_late_ack.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vobjects.rpc import late_ack
 
 
 class Message(dict[str, Any]):
-    """As the driver makes one."""
+    """A message of the RabbitMQ driver."""
 
     def __init__(self, redelivered: bool = False, **content: Any) -> None:
         super().__init__(content)
@@ -29,65 +29,67 @@ class Message(dict[str, Any]):
 
 
 class Listener:
-    """Acknowledges what it is given, as the driver's does."""
+    """Acknowledges each message, like that of the driver."""
 
     def __init__(self, *seen: str) -> None:
-        self.taken: list[Any] = []
+        self.received: list[Any] = []
         self.msg_id_cache = types.SimpleNamespace(prev_msgids=[*seen])
 
     def __call__(self, message: Any) -> None:
         message.acknowledge()
-        self.taken.append(message)
+        self.received.append(message)
 
 
-def test_call_is_acknowledged_when_it_is_released() -> None:
+def test_call_is_acknowledged_after_release() -> None:
     listener, message = Listener(), Message(_msg_id='1', _unique_id='a')
     late_ack._receive(listener, message)
-    (taken,) = listener.taken
-    assert taken == message
+    (received,) = listener.received
+    assert received == message
     assert not message.acknowledged
-    taken.release()
+    received.release()
     assert message.acknowledged == 1
 
 
 @pytest.mark.parametrize(
     'message',
     [
-        pytest.param(Message(_unique_id='a'), id='nobody waits for an answer'),
+        pytest.param(Message(_unique_id='a'), id='cast'),
         pytest.param(
             Message(redelivered=True, _msg_id='1', _unique_id='a'),
-            id='it has come back',
+            id='redelivered call',
         ),
     ],
 )
-def test_message_is_acknowledged_at_once_when(message: Message) -> None:
+def test_message_without_late_ack_is_acknowledged_at_once(
+    message: Message,
+) -> None:
     listener = Listener()
     late_ack._receive(listener, message)
-    assert listener.taken == [message]
+    assert listener.received == [message]
     assert message.acknowledged == 1
 
 
-def test_message_when_it_was_seen_here_is_not_taken_again() -> None:
+def test_message_when_received_before_is_dropped() -> None:
     listener = Listener('a')
     message = Message(redelivered=True, _msg_id='1', _unique_id='a')
     late_ack._receive(listener, message)
-    assert not listener.taken
+    assert not listener.received
     assert message.acknowledged == 1
 
 
-def test_release_when_connection_is_gone_ends() -> None:
-    class Stale(Message):
+def test_release_when_the_connection_is_lost_returns() -> None:
+    class LostMessage(Message):
         def acknowledge(self) -> None:
             raise ConnectionError('closed')
 
     listener = Listener()
-    late_ack._receive(listener, Stale(_msg_id='1', _unique_id='a'))
-    (taken,) = listener.taken
-    taken.release()
-    assert taken.released.is_set()
+    late_ack._receive(listener, LostMessage(_msg_id='1', _unique_id='a'))
+    (received,) = listener.received
+    received.release()
+    assert received.released.is_set()
 
 
-def test_answers_to_missing_queues_keep_few_threads_waiting(
+def test_send_when_queues_are_missing_blocks_few_threads(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(late_ack, 'DROP_TIMEOUT', 0.01)
@@ -122,11 +124,11 @@ def test_answers_to_missing_queues_keep_few_threads_waiting(
         thread.join()
     replies.send('reply_other', lambda: sent.append('other'))
     assert sent == ['other']
-    assert not replies.knows('reply_0')
+    assert not replies.is_known('reply_0')
 
 
-def test_reply_queue_that_was_there_is_known_from_then_on() -> None:
+def test_send_when_the_queue_exists_remembers_it() -> None:
     replies = late_ack.ReplyLimit(missing_after=1000.0)
-    assert not replies.knows('reply_1')
+    assert not replies.is_known('reply_1')
     replies.send('reply_1', lambda answer: None, 'answer')
-    assert replies.knows('reply_1')
+    assert replies.is_known('reply_1')

@@ -17,7 +17,8 @@ from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.membership import Membership, RemoteLedger
+from vobjects.rpc.ledger import RemoteLedger
+from vobjects.rpc.membership import Membership
 
 OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oslo.messaging as this package configures it."""
+"""Configuration of oslo.messaging."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from vobjects.rpc import transport
 
 
 class Driver:
-    """What a listener wants to know of its driver."""
+    """The part of a driver that a listener uses."""
 
     prefetch_size = 0
 
 
-class Silence:
-    """A connection to RabbitMQ on which nothing comes."""
+class IdleConnection:
+    """A connection to RabbitMQ without messages."""
 
     def __init__(self) -> None:
-        self.slept: list[float] = []
+        self.timeouts: list[float] = []
 
     def consume(self, timeout: float) -> None:
-        self.slept.append(timeout)
+        self.timeouts.append(timeout)
         raise StopIteration
 
 
-def test_reader_of_rabbitmq_sleeps_until_a_message_wakes_it() -> None:
+def test_rabbitmq_listener_without_messages_starts_with_a_long_sleep() -> None:
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
-    # Nothing is connected before something is sent.
+    # Transports connect when the first message is sent.
     transport.open_transport(conf, 'test', (), 'rabbit://nobody@127.0.0.1:1/')
-    silence = Silence()
-    listener = amqpdriver.RpcAMQPListener(Driver(), silence)
+    connection = IdleConnection()
+    listener = amqpdriver.RpcAMQPListener(Driver(), connection)
     with pytest.raises(StopIteration):
         listener.poll()
-    assert silence.slept == [transport.INITIAL_SLEEP]
+    assert connection.timeouts == [transport.INITIAL_SLEEP]

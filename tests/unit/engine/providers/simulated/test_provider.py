@@ -224,7 +224,7 @@ def test_who_waits_for_the_cloud_keeps_no_place(
     entered: list[bool] = []
 
     def somebody_else() -> None:
-        with places.place():
+        with places.slot():
             entered.append(True)
 
     def sleep(seconds: float) -> None:
@@ -233,6 +233,6 @@ def test_who_waits_for_the_cloud_keeps_no_place(
         thread.join(60)
 
     monkeypatch.setattr(time, 'sleep', sleep)
-    with places.place():
+    with places.slot():
         provider(any_harness).servers.create('key', 'name', {})
     assert entered
