@@ -8,6 +8,7 @@ metrics_cache`` seconds.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import threading
 import time
@@ -15,11 +16,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import prometheus_client
+import sqlalchemy
 from oslo_config import cfg
 from prometheus_client import core, registry
+from sqlalchemy import orm
 
 from engine import metrics
-from engine.db import backlog, database, services
+from engine.db import actions, clock, database, models, services
 from vobjects.clustering import history, topics
 from vobjects.rpc import fleet
 
@@ -110,7 +113,7 @@ class Shared(registry.Collector):
         )
         try:
             with self._database.reader() as session:
-                todo = backlog.measure(session)
+                backlog = measure_backlog(session)
                 view = services.view(session)
         except Exception as error:  # noqa: BLE001 - reported
             database.report(LOG, error, 'Could not measure')
@@ -119,27 +122,72 @@ class Shared(registry.Collector):
             return
         is_up.add_metric([], 1)
         yield is_up
-        yield from _of_backlog(todo)
+        yield from _of_backlog(backlog)
         yield from _of_fleet(view)
 
 
-def _of_backlog(todo: backlog.Backlog) -> Iterator[core.Metric]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Backlog:
+    """Counts of unfinished actions and of locks.
+
+    :ivar by_status: number of unfinished actions by status
+    :ivar blocked: number of actions waiting for a lock of another action
+    :ivar oldest: age in seconds of the oldest READY action that has no delay
+    :ivar locks: number of locks on clusters and nodes; several actions can
+        share a cluster
+    """
+
+    by_status: dict[str, int]
+    blocked: int
+    oldest: float
+    locks: int
+
+
+def measure_backlog(session: orm.Session) -> Backlog:
+    """Return the current backlog."""
+    action = models.Action
+    count = sqlalchemy.func.count()
+    by_status = dict.fromkeys(actions.UNFINISHED, 0)
+    for status, number in session.execute(
+        sqlalchemy.select(action.status, count)
+        .where(action.status.in_(actions.UNFINISHED))
+        .group_by(action.status)
+    ):
+        by_status[status] = number
+    blocked = session.scalar(
+        sqlalchemy.select(count).where(action.blocked_on.is_not(None))
+    )
+    created = session.scalar(
+        sqlalchemy.select(sqlalchemy.func.min(action.created_at)).where(
+            action.status == 'READY', action.not_before.is_(None)
+        )
+    )
+    now = clock.now(session)
+    return Backlog(
+        by_status,
+        blocked or 0,
+        0.0 if created is None else max(0.0, (now - created).total_seconds()),
+        session.scalar(sqlalchemy.select(count).select_from(models.Lock)) or 0,
+    )
+
+
+def _of_backlog(backlog: Backlog) -> Iterator[core.Metric]:
     by_status = _Gauge(
         'vobjects_actions',
         'Actions that have not ended, by status.',
         labels=['status'],
     )
-    for status, number in todo.by_status.items():
+    for status, number in backlog.by_status.items():
         by_status.add_metric([status], number)
     yield by_status
     for name, text, value in (
-        ('actions_blocked', 'Actions that wait for a lock', todo.blocked),
+        ('actions_blocked', 'Actions that wait for a lock', backlog.blocked),
         (
             'actions_ready_age_seconds',
             'Age of the oldest action that could be claimed',
-            todo.oldest,
+            backlog.oldest,
         ),
-        ('locks', 'Locks of clusters and nodes', todo.locks),
+        ('locks', 'Locks of clusters and nodes', backlog.locks),
     ):
         yield _Gauge(f'vobjects_{name}', f'{text}.', value=value)
 

@@ -18,7 +18,7 @@ from sqlalchemy import orm
 
 from engine.actions import action_run, node_policies
 from engine.actions import clusters as steps
-from engine.db import actions, bindings, models, nodes
+from engine.db import actions, clusters, models, nodes
 from engine.policies import base
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
@@ -95,7 +95,7 @@ def _begin(
 ) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
-    if bindings.get(session, cluster.id, policy.id) is not None:
+    if clusters.get_binding(session, cluster.id, policy.id) is not None:
         job.succeed(session, 'Policy already attached.')
         return None
     kind = job.run.policy_types.get(policy.type)
@@ -185,7 +185,7 @@ def _existing(
 ) -> _Case | None:
     cluster = steps.locked(job, session)
     policy = _policy(job, session)
-    binding = bindings.get(session, cluster.id, policy.id)
+    binding = clusters.get_binding(session, cluster.id, policy.id)
     if binding is None:
         job.fail(session, 'Policy not attached.')
         return None
@@ -275,7 +275,7 @@ def releasing(stage: action_run.Stage) -> action_run.Stage:
 def _cases(job: action_run.Work) -> list[_Case]:
     """Return the policies of a cluster that is about to be deleted."""
     with job.run.database.reader() as session:
-        bound = list(bindings.of_cluster(session, job.action.target))
+        bound = list(clusters.bindings(session, job.action.target))
     if not bound:
         return []
     cloud = job.cloud
@@ -357,7 +357,7 @@ def _refuse_unfit(
         )
     if not kind.singleton:
         return
-    for _, other in bindings.of_cluster(session, cluster.id):
+    for _, other in clusters.bindings(session, cluster.id):
         if other.type.rpartition('-')[0] == kind.name:
             raise base.PolicyRefusal(
                 f'Only one instance of policy type ({kind.name}) can be'

@@ -16,7 +16,7 @@ from sqlalchemy import orm
 
 from engine import distribution
 from engine.actions import action_run, runtime
-from engine.db import actions, bindings, clock, clusters, models, nodes
+from engine.db import actions, clock, clusters, models, nodes
 from engine.policies import base
 from engine.providers import base as providers
 from vobjects.clustering import consts
@@ -123,7 +123,7 @@ def asked(
     enabled_only: bool = True,
 ) -> Iterator[tuple[base.PolicyType, base.Attached]]:
     """Yield the policies of a cluster, lowest priority number first."""
-    for binding, policy in bindings.of_cluster(
+    for binding, policy in clusters.bindings(
         session, cluster_id, enabled_only=enabled_only
     ):
         kind = run.policy_types.get(policy.type)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Query and change clusters."""
+"""Query and change clusters, and query the policies attached to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from sqlalchemy import orm
 
 from engine.db import clock, models, statements
 
-_CLUSTER = statements.table(models.Cluster)
+#: A binding with its policy.
+Bound = tuple[models.ClusterPolicy, models.Policy]
+
+_BINDINGS = (
+    sqlalchemy.select(models.ClusterPolicy, models.Policy)
+    .join(models.Policy, models.Policy.id == models.ClusterPolicy.policy_id)
+    .where(models.ClusterPolicy.cluster_id == sqlalchemy.bindparam('cluster'))
+    .order_by(models.ClusterPolicy.priority, models.ClusterPolicy.id)
+    .execution_options(populate_existing=True)
+)
+
+_ENABLED_BINDINGS = _BINDINGS.where(models.ClusterPolicy.enabled.is_(True))
 
 
 def get(session: orm.Session, cluster_id: str) -> models.Cluster | None:
@@ -38,3 +49,38 @@ def set_status(cluster: models.Cluster, status: str, reason: str) -> None:
     cluster.status = status
     cluster.status_reason = reason
     cluster.updated_at = clock.utcnow()
+
+
+def get_binding(
+    session: orm.Session, cluster_id: str, policy_id: str
+) -> models.ClusterPolicy | None:
+    """Return the binding of a policy to a cluster."""
+    return session.scalar(
+        sqlalchemy.select(models.ClusterPolicy)
+        .where(
+            models.ClusterPolicy.cluster_id == cluster_id,
+            models.ClusterPolicy.policy_id == policy_id,
+        )
+        .execution_options(populate_existing=True)
+    )
+
+
+def bindings(
+    session: orm.Session, cluster_id: str, *, enabled_only: bool = False
+) -> list[Bound]:
+    """Return the bindings of a cluster, lowest priority number first."""
+    query = _ENABLED_BINDINGS if enabled_only else _BINDINGS
+    rows = session.execute(query, {'cluster': cluster_id})
+    return [(row[0], row[1]) for row in rows]
+
+
+def count_of_policy(session: orm.Session, policy_id: str) -> int:
+    """Return the number of clusters that a policy is attached to."""
+    return (
+        session.scalar(
+            sqlalchemy.select(sqlalchemy.func.count())
+            .select_from(models.ClusterPolicy)
+            .where(models.ClusterPolicy.policy_id == policy_id)
+        )
+        or 0
+    )

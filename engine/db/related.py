@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy
 
-from engine.db import models, sql_in, statements
+from engine.db import models, statements
 
 #: Field -> ID of a row -> IDs of the related rows.
 Related = Mapping[str, Mapping[str, list[str]]]
@@ -37,7 +37,7 @@ def _selection(
             column.label(f'order_{number}')
             for number, column in enumerate(order)
         ),
-    ).where(sql_in.among(owner, 'ids'))
+    ).where(statements.in_list(owner, 'ids'))
 
 
 #: Nodes are sorted by index, policies by priority.

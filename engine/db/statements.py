@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 import sqlalchemy
-from sqlalchemy import orm
+from sqlalchemy import orm, types
+from sqlalchemy.ext import compiler
+from sqlalchemy.sql import expression
 
 from engine.db import models
 
@@ -66,13 +69,12 @@ def locked(session: orm.Session, model: type[Row], id_: str) -> Row | None:
     The row is read once per transaction; later calls return the same object
     with the transaction's changes.
     """
-    held = session.info.setdefault(_LOCKED, {})
-    known: Row | None = held.get((model, id_))
-    if known is None or known not in session:
-        query = _locking(model)
-        known = session.scalars(query, {'id': id_}).first()
-        held[model, id_] = known
-    return known
+    locked_rows = session.info.setdefault(_LOCKED, {})
+    row: Row | None = locked_rows.get((model, id_))
+    if row is None or row not in session:
+        row = session.scalars(_locking(model), {'id': id_}).first()
+        locked_rows[model, id_] = row
+    return row
 
 
 @functools.cache
@@ -115,22 +117,22 @@ def insert(session: orm.Session, rows: Iterable[models.Base]) -> None:
 
     :param rows: objects of :mod:`engine.db.models`
     """
-    given = [(type(row), _given(row)) for row in rows]
-    for (model, _names), alike in itertools.groupby(
-        given, lambda one: (one[0], tuple(one[1]))
+    models_and_values = [(type(row), _set_values(row)) for row in rows]
+    for (model, _columns_set), group in itertools.groupby(
+        models_and_values, lambda pair: (pair[0], tuple(pair[1]))
     ):
         session.execute(
-            _insertion(model), [values for _model, values in alike]
+            _insertion(model), [values for _model, values in group]
         )
 
 
-def _given(row: models.Base) -> dict[str, Any]:
+def _set_values(row: models.Base) -> dict[str, Any]:
     """Return the values that were set on a row, by column name."""
-    known = vars(row)
+    attributes = vars(row)
     return {
-        column: known[attribute]
+        column: attributes[attribute]
         for attribute, column in _columns(type(row))
-        if attribute in known
+        if attribute in attributes
     }
 
 
@@ -143,6 +145,58 @@ def _insertion(model: type[models.Base]) -> sqlalchemy.Insert:
 def _columns(model: type[models.Base]) -> list[tuple[str, str]]:
     """Return pairs of attribute name and column name."""
     return [
-        (one.key, str(one.columns[0].key))
-        for one in sqlalchemy.inspect(model).column_attrs
+        (attribute.key, str(attribute.columns[0].key))
+        for attribute in sqlalchemy.inspect(model).column_attrs
     ]
+
+
+class _TextList(types.UserDefinedType[Any]):
+    """A list of strings bound as one parameter."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: Any) -> Callable[[Any], Any]:
+        """Return the function that converts a list for the driver."""
+        return json.dumps if dialect.name == 'sqlite' else list
+
+
+class in_list(expression.FunctionElement[bool]):  # noqa: N801
+    """The condition that a text column has one of the values in a list.
+
+    The list is a single parameter. With one parameter for each value,
+    SQLAlchemy renders the statement anew each time, which takes longer than
+    running it.
+
+    :param column: the column
+    :param name: the name of the parameter; its value is a list
+    """
+
+    type = sqlalchemy.Boolean()
+    inherit_cache = True
+
+    def __init__(self, column: Any, name: str) -> None:
+        super().__init__(column, sqlalchemy.bindparam(name, type_=_TextList()))
+
+
+def _parts(element: in_list, compiler: Any, options: Any) -> list[str]:
+    return [compiler.process(part, **options) for part in element.clauses]
+
+
+@compiler.compiles(in_list)
+def _mysql(element: in_list, compiler: Any, **options: Any) -> str:
+    # The driver renders a list as an SQL list.
+    column, values = _parts(element, compiler, options)
+    return f'{column} IN {values}'
+
+
+@compiler.compiles(in_list, 'postgresql')
+def _postgresql(element: in_list, compiler: Any, **options: Any) -> str:
+    column, values = _parts(element, compiler, options)
+    return f'{column} = ANY({values})'
+
+
+@compiler.compiles(in_list, 'sqlite')
+def _sqlite(element: in_list, compiler: Any, **options: Any) -> str:
+    column, values = _parts(element, compiler, options)
+    subquery = f'(SELECT value FROM json_each({values}))'  # noqa: S608 - a placeholder
+    return f'{column} IN {subquery}'

@@ -8,8 +8,9 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import bindings, find, models
-from engine.handlers import clusters, common
+from engine.db import clusters, find, models
+from engine.handlers import common
+from engine.handlers.clusters import ClusterQueue
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -25,7 +26,7 @@ SORT_KEYS: dict[str, Any] = {
 }
 
 
-class AttachmentHandlers(clusters.ClusterQueue):
+class AttachmentHandlers(ClusterQueue):
     """Handle requests for the policies of clusters."""
 
     @handles(requests.ClusterPolicyListRequest)
@@ -74,7 +75,7 @@ class AttachmentHandlers(clusters.ClusterQueue):
             policy = find.find(
                 session, POLICY, request.policy_id, cluster.project
             )
-            binding = bindings.get(session, cluster.id, policy.id)
+            binding = clusters.get_binding(session, cluster.id, policy.id)
             if binding is None:
                 raise errors.PolicyBindingNotFound(
                     f'The policy {exceptions.cut(request.policy_id)} is not'
@@ -108,7 +109,7 @@ class AttachmentHandlers(clusters.ClusterQueue):
     ) -> resources.Accepted:
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             policy = _specified(session, context, request.policy_id)
-            if bindings.get(session, cluster.id, policy.id) is None:
+            if clusters.get_binding(session, cluster.id, policy.id) is None:
                 raise errors.BadRequest(
                     f'The policy {exceptions.cut(request.policy_id)} is not'
                     ' attached to the specified cluster'

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import plugins
-from engine.db import bindings, clock, find, models, quotas
+from engine.db import clock, clusters, find, models, quotas
 from engine.handlers import common, views
 from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
@@ -140,7 +140,7 @@ class PolicyHandlers(common.Handlers):
             # The row lock keeps others from attaching it before the commit:
             # the foreign key of a binding needs to lock the row, too.
             session.refresh(row, with_for_update=True)
-            if bindings.count_of_policy(session, row.id):
+            if clusters.count_of_policy(session, row.id):
                 raise errors.ResourceInUse(
                     f"The policy '{row.id}' cannot be deleted: still attached"
                     ' to some clusters.'

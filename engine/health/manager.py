@@ -24,7 +24,6 @@ from engine.actions import hosts, runtime
 from engine.actions import queue as action_queue
 from engine.db import (
     actions,
-    bindings,
     clock,
     clusters,
     database,
@@ -338,7 +337,7 @@ def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
     )
     if row is None or not row.enabled:
         return None
-    binding = bindings.get(session, cluster_id, row.policy_id)
+    binding = clusters.get_binding(session, cluster_id, row.policy_id)
     if binding is None or not binding.enabled:
         return None
     return session.get(models.Policy, row.policy_id)

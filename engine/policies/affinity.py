@@ -17,7 +17,6 @@ from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from engine.providers import locations
 from vobjects.clustering import consts
 
 
@@ -133,7 +132,7 @@ class AffinityPolicy(base.PolicyType):
         }
 
 
-def _groups(cloud: providers.Provider) -> locations.ServerGroups:
+def _groups(cloud: providers.Provider) -> providers.ServerGroups:
     if cloud.server_groups is None:
         raise base.PolicyRefusal('the cloud has no server groups')
     return cloud.server_groups

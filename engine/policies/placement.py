@@ -24,7 +24,6 @@ from engine.policies import base
 from engine.profiles import schema
 from engine.profiles.schema import Property
 from engine.providers import base as providers
-from engine.providers import locations
 
 
 class PlacementPolicy(base.PolicyType):
@@ -50,7 +49,7 @@ class PlacementPolicy(base.PolicyType):
         'NODE_CREATE',
     )
 
-    def there(self, cloud: locations.Places) -> Iterable[str]:
+    def there(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the locations in a cloud."""
         raise NotImplementedError
 

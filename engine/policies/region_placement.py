@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from engine import distribution
 from engine.policies import placement
 from engine.profiles.schema import Property
-from engine.providers import locations
+from engine.providers import base as providers
 from vobjects.clustering import consts
 
 
@@ -34,6 +34,6 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
         ),
     )
 
-    def there(self, cloud: locations.Places) -> Iterable[str]:
+    def there(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's regions."""
         return cloud.regions()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine import distribution
 from engine.policies import placement
-from engine.providers import locations
+from engine.providers import base as providers
 from vobjects.clustering import consts
 
 
@@ -27,6 +27,6 @@ class ZonePlacementPolicy(placement.PlacementPolicy):
     profile_types = ('os.nova.server',)
     properties = placement.listed(distribution.ZONES)
 
-    def there(self, cloud: locations.Places) -> Iterable[str]:
+    def there(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's zones."""
         return cloud.zones()

@@ -20,14 +20,14 @@ attached if the cloud lacks a feature that it needs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol, cast
 
 from oslo_config import cfg
 from stevedore import extension
 
 from engine.db import database
-from engine.providers import lifecycle, load_balancing, locations
+from engine.providers import lifecycle, load_balancing
 from vobjects import exceptions
 
 NAMESPACE = 'vobjects.providers'
@@ -298,6 +298,57 @@ class Containers(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ServerGroup:
+    """Servers that are kept on the same host, or on different hosts.
+
+    :ivar policy: a policy of Nova: affinity, anti-affinity, soft-affinity or
+        soft-anti-affinity
+    """
+
+    id: str
+    name: str
+    policy: str
+
+
+class ServerGroups(Protocol):
+    """The server groups of a cloud. Every method may raise ProviderError."""
+
+    def find(self, name_or_id: str) -> ServerGroup | None:
+        """Return a group; None if it does not exist."""
+
+    def create(self, name: str, policy: str) -> ServerGroup:
+        """Create a group, or return the one with that name and policy.
+
+        :raises ProviderError: also if a group of that
+            name has another policy
+        """
+
+    def delete(self, group_id: str) -> None:
+        """Delete a group, if it exists."""
+
+
+class Places(Protocol):
+    """The locations of a cloud. Every method may raise ProviderError."""
+
+    def zones(self) -> Collection[str]:
+        """Return the names of the available zones."""
+
+    def regions(self) -> Collection[str]:
+        """Return the names of the regions."""
+
+
+class Hosts(Protocol):
+    """The hosts of servers."""
+
+    def problem(self, server_id: str) -> str:
+        """Return why a server's host fails; empty if it is up.
+
+        :raises ServerNotFound: the server does not exist
+        :raises ProviderError: the status is unknown
+        """
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Authorization:
     """The right to act for a user in a project.
 
@@ -320,9 +371,9 @@ class Provider(Protocol):
     servers: Servers
     stacks: Stacks
     containers: Containers
-    server_groups: locations.ServerGroups | None
-    places: locations.Places | None
-    hosts: locations.Hosts | None
+    server_groups: ServerGroups | None
+    places: Places | None
+    hosts: Hosts | None
     load_balancers: load_balancing.LoadBalancers | None
     lifecycle: lifecycle.Events | None
     for_user: Callable[[Authorization], Provider] | None

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface for a cloud's events about its servers."""
+"""The interface for a cloud's events about its servers, and its storage."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from typing import Protocol
+from typing import Any, Protocol
+
+import sqlalchemy
+from sqlalchemy import orm
+
+from engine.db import database, statements
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,3 +54,48 @@ class Events(Protocol):
 
     def acknowledge(self, event_ids: Collection[str]) -> None:
         """Acknowledge events, so that they are not returned again."""
+
+
+class EventStore:
+    """Events stored in a table until acknowledged; see :class:`Events`.
+
+    :param model: the mapped class, with ``id``, ``server_id`` and ``type``
+    """
+
+    def __init__(self, target: database.Database, model: Any) -> None:
+        self._database = target
+        self._model = model
+
+    def start(self) -> None:
+        """Do nothing: other code writes the rows."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+    def of(self, server_ids: Collection[str]) -> list[Event]:
+        """Return the events of some servers, oldest first."""
+        rows: list[Any] = []
+        with self._database.reader() as session:
+            for batch in statements.portions(server_ids):
+                rows += session.scalars(
+                    sqlalchemy.select(self._model).where(
+                        self._model.server_id.in_(batch)
+                    )
+                )
+        rows.sort(key=lambda row: row.id)
+        return [Event(str(row.id), row.server_id, row.type) for row in rows]
+
+    def acknowledge(self, event_ids: Collection[str]) -> None:
+        """Delete events."""
+
+        def body(session: orm.Session) -> None:
+            for batch in statements.portions(event_ids):
+                statements.change(
+                    session,
+                    sqlalchemy.delete(self._model).where(
+                        self._model.id.in_([int(id_) for id_ in batch])
+                    ),
+                )
+
+        if event_ids:
+            self._database.write(body)

@@ -8,12 +8,12 @@
     notifications       Nova's notifications about servers
     conf                the options [provider_openstack]
     connection          sessions and API clients
-    asking              error messages, and waiting with a timeout
+    sdk_errors          error messages, and waiting with a timeout
     servers             Nova's servers, with helpers in
                         server_requests, server_details,
                         server_operations and ports
     stacks              Heat's stacks
-    placement           server groups, zones and regions, hypervisors
+    locations           server groups, zones and regions, hypervisors
     octavia             load balancers
 
 Containers don't belong to the cloud: see :mod:`engine.providers.docker`.

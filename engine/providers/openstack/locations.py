@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova's placement of servers; see :mod:`engine.providers.locations`."""
+"""Nova's placement of servers; see :mod:`engine.providers.base`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.providers import base, locations
+from engine.providers import base
 from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
 
@@ -16,12 +16,12 @@ _HYPERVISOR = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
 
 
 class ServerGroups:
-    """Server groups; see :class:`engine.providers.locations.ServerGroups`."""
+    """Server groups; see :class:`engine.providers.base.ServerGroups`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
-    def find(self, name_or_id: str) -> locations.ServerGroup | None:
+    def find(self, name_or_id: str) -> base.ServerGroup | None:
         """Return a group; None if it does not exist."""
         with sdk_errors.converted(f'look for the server group {name_or_id}'):
             answer = sdk_errors.checked(
@@ -34,7 +34,7 @@ class ServerGroups:
                 return _group(group)
         return None
 
-    def create(self, name: str, policy: str) -> locations.ServerGroup:
+    def create(self, name: str, policy: str) -> base.ServerGroup:
         """Create a group, or return the one with that name and policy."""
         found = self.find(name)
         if found is None:
@@ -64,7 +64,7 @@ class ServerGroups:
 
 
 class Places:
-    """Zones and regions; see :class:`engine.providers.locations.Places`."""
+    """Zones and regions; see :class:`engine.providers.base.Places`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -87,7 +87,7 @@ class Places:
 
 
 class Hosts:
-    """Hypervisors; see :class:`engine.providers.locations.Hosts`.
+    """Hypervisors; see :class:`engine.providers.base.Hosts`.
 
     Nova shows hypervisors only to administrators.
 
@@ -137,5 +137,5 @@ def _trouble(hypervisor: dict[str, Any]) -> str:
     return ''
 
 
-def _group(group: dict[str, Any]) -> locations.ServerGroup:
-    return locations.ServerGroup(group['id'], group['name'], group['policy'])
+def _group(group: dict[str, Any]) -> base.ServerGroup:
+    return base.ServerGroup(group['id'], group['name'], group['policy'])

@@ -19,7 +19,7 @@ from oslo_db import exception as oslo_db_exception
 from oslo_utils import uuidutils
 
 from engine.db import database, health, models
-from engine.providers import event_store, lifecycle
+from engine.providers import lifecycle
 from engine.providers.openstack import conf as openstack_conf
 from vobjects import exceptions
 from vobjects.rpc import transport
@@ -35,7 +35,7 @@ PAUSE = 1.0
 _PREFIX = 'compute.'
 
 
-class Notifications(event_store.EventStore):
+class Notifications(lifecycle.EventStore):
     """Nova's events; see :class:`engine.providers.lifecycle.Events`.
 
     :param conf: the configuration; ``[provider_openstack]`` sets

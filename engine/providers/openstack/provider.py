@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from engine.providers import base, docker, lifecycle, load_balancing, locations
+from engine.providers import base, docker, lifecycle, load_balancing
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
 
@@ -35,9 +35,9 @@ class OpenStackProvider:
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
         self.containers: base.Containers = docker.Containers(conf)
-        self.server_groups: locations.ServerGroups | None = ServerGroups(cloud)
-        self.places: locations.Places | None = Places(cloud)
-        self.hosts: locations.Hosts | None = Hosts(cloud, self._account)
+        self.server_groups: base.ServerGroups | None = ServerGroups(cloud)
+        self.places: base.Places | None = Places(cloud)
+        self.hosts: base.Hosts | None = Hosts(cloud, self._account)
         self.load_balancers: load_balancing.LoadBalancers | None = (
             octavia.LoadBalancers(cloud)
         )

@@ -3,12 +3,12 @@
 
 ::
 
-    provider         the provider, and its servers
+    provider         combines all parts
+    servers          servers and their events
     state            delays, random failures and shared state
     stacks           stacks
     containers       containers
     rows             shared code of stacks and containers
     locations        server groups, zones, hosts
     load_balancing   load balancers
-    events           server events
 """

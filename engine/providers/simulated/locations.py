@@ -16,7 +16,7 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import models, statements
-from engine.providers import base, locations
+from engine.providers import base
 from engine.providers.simulated import state
 
 GROUP = 'server_group'
@@ -33,22 +33,22 @@ class Location:
 
 
 class ServerGroups:
-    """Server groups; see :class:`engine.providers.locations.ServerGroups`."""
+    """Server groups; see :class:`engine.providers.base.ServerGroups`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
         self._cloud = cloud
 
-    def find(self, name_or_id: str) -> locations.ServerGroup | None:
+    def find(self, name_or_id: str) -> base.ServerGroup | None:
         """Return a group; None if it does not exist."""
         with self._cloud.database.reader() as session:
             row = _group(session, name_or_id)
             return None if row is None else _shown(row)
 
-    def create(self, name: str, policy: str) -> locations.ServerGroup:
+    def create(self, name: str, policy: str) -> base.ServerGroup:
         """Create a group, or return the one with that name and policy."""
         self._cloud.work(name, 'create', f'the server group {name}')
 
-        def insert(session: orm.Session) -> locations.ServerGroup:
+        def insert(session: orm.Session) -> base.ServerGroup:
             row = models.SimulatedPart(
                 kind=GROUP, name=name, data={'policy': policy}
             )
@@ -82,7 +82,7 @@ class ServerGroups:
 
 
 class Places:
-    """Zones and regions; see :class:`engine.providers.locations.Places`."""
+    """Zones and regions; see :class:`engine.providers.base.Places`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
         self._options = cloud.options
@@ -97,7 +97,7 @@ class Places:
 
 
 class Hosts:
-    """Hosts; see :class:`engine.providers.locations.Hosts`."""
+    """Hosts; see :class:`engine.providers.base.Hosts`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
         self._cloud = cloud
@@ -209,5 +209,5 @@ def _group(
     return session.scalar(query)
 
 
-def _shown(row: models.SimulatedPart) -> locations.ServerGroup:
-    return locations.ServerGroup(row.id, row.name, row.data['policy'])
+def _shown(row: models.SimulatedPart) -> base.ServerGroup:
+    return base.ServerGroup(row.id, row.name, row.data['policy'])

@@ -10,10 +10,8 @@ from oslo_config import cfg
 from engine.db import database, models
 from engine.providers import (
     base,
-    event_store,
     lifecycle,
     load_balancing,
-    locations,
 )
 from engine.providers.simulated import containers, servers, stacks, state
 from engine.providers.simulated.load_balancing import LoadBalancers
@@ -40,13 +38,13 @@ class SimulatedProvider:
         self.servers: base.Servers = servers.SimulatedServers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
         self.containers: base.Containers = containers.Containers(cloud)
-        self.server_groups: locations.ServerGroups | None = ServerGroups(cloud)
-        self.places: locations.Places | None = Places(cloud)
-        self.hosts: locations.Hosts | None = Hosts(cloud)
+        self.server_groups: base.ServerGroups | None = ServerGroups(cloud)
+        self.places: base.Places | None = Places(cloud)
+        self.hosts: base.Hosts | None = Hosts(cloud)
         self.load_balancers: load_balancing.LoadBalancers | None = (
             LoadBalancers(cloud)
         )
-        self.lifecycle: lifecycle.Events | None = event_store.EventStore(
+        self.lifecycle: lifecycle.Events | None = lifecycle.EventStore(
             target, models.SimulatedEvent
         )
         self.for_user: Callable[[base.Authorization], base.Provider] | None

@@ -19,9 +19,9 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, models
+from engine.db import clock, health, models
 from engine.providers import base
-from engine.providers.simulated import events, locations, state
+from engine.providers.simulated import locations, state
 
 #: Key in a server's metadata: additional seconds for each operation.
 WAIT_TIME = 'simulated_wait_time'
@@ -41,6 +41,13 @@ TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
     'resume': ('SUSPENDED', 'ACTIVE'),
     'rescue': ('ACTIVE', 'RESCUE'),
     'unrescue': ('RESCUE', 'ACTIVE'),
+}
+
+
+#: Operation on a server -> the type of its event.
+EVENT_TYPES: Mapping[str, str] = {
+    'stop': 'compute.instance.power_off.end',
+    'pause': 'compute.instance.pause.end',
 }
 
 
@@ -211,7 +218,7 @@ class SimulatedServers:
             for name, value in values.items():
                 setattr(row, name, value)
             row.updated_at = clock.utcnow()
-            events.report(session, server_id, operation)
+            _record_event(session, server_id, operation)
             session.flush()
             return _server(row)
 
@@ -308,3 +315,13 @@ def _address(key: str, first: str) -> str:
 def _ip(address: str, kind: str) -> dict[str, Any]:
     version = 6 if ':' in address else 4
     return {'addr': address, 'version': version, 'OS-EXT-IPS:type': kind}
+
+
+def _record_event(
+    session: orm.Session, server_id: str, operation: str
+) -> None:
+    """Store the event of an operation, if it has one."""
+    type_ = EVENT_TYPES.get(operation)
+    if type_ is not None:
+        health.delete_old_events(session, models.SimulatedEvent)
+        session.add(models.SimulatedEvent(server_id=server_id, type=type_))
