@@ -65,7 +65,7 @@ def main() -> int:
         engine = engine_harness.Harness(conf, target).engine()
         _fill(engine, chosen.rows)
         endpoint = server.Endpoint(
-            [handlers(engine.run) for handlers in service.HANDLERS],
+            [handlers(engine.runtime) for handlers in service.HANDLERS],
             manifest=manifest.local(),
             context_from=context.from_dict,
         )
@@ -99,7 +99,7 @@ def _fill(engine: engine_harness.Engine, rows: int) -> None:
             session.flush()
             session.add_all(_belonging(cluster, number, now, ours))
 
-    engine.run.database.write(body)
+    engine.runtime.database.write(body)
 
 
 def _belonging(

@@ -26,7 +26,7 @@ class HookError(Exception):
     """A hook could not be delivered; the message is for users."""
 
 
-def message(action: models.Action, node: models.Node) -> dict[str, Any]:
+def hook_message(action: models.Action, node: models.Node) -> dict[str, Any]:
     """Return the hook message for a node that an action will remove."""
     return {
         'lifecycle_action_token': action.id,
@@ -37,29 +37,31 @@ def message(action: models.Action, node: models.Node) -> dict[str, Any]:
     }
 
 
-def tell(
+def send(
     conf: cfg.ConfigOpts,
     service: queues.Queues,
     hook: Mapping[str, Any],
     project: str | None,
-    told: Mapping[str, Any],
+    message: Mapping[str, Any],
 ) -> None:
     """Send a message to the webhook or queue of a hook, once.
 
     :param project: ID of the project that owns the queue, if it is a queue
-    :param told: the message
+    :param message: the message
     :raises HookError: the message was not delivered or not accepted
     """
     if hook['type'] == 'webhook':
-        _call(conf, hook['params']['url'], told)
+        _call_webhook(conf, hook['params']['url'], message)
         return
     try:
-        service.post(project, hook['params']['queue'], told)
+        service.post(project, hook['params']['queue'], message)
     except queues.QueueError as error:
         raise HookError(str(error)) from error
 
 
-def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
+def _call_webhook(
+    conf: cfg.ConfigOpts, url: str, message: Mapping[str, Any]
+) -> None:
     seconds = conf.hooks.webhook_timeout
     what = 'the webhook'
 
@@ -68,7 +70,7 @@ def _call(conf: cfg.ConfigOpts, url: str, told: Mapping[str, Any]) -> None:
             conf.hooks.forbidden_networks, what, limit=0
         ) as session:
             status = session.post(
-                url, json=told, timeout=seconds, allow_redirects=False
+                url, json=message, timeout=seconds, allow_redirects=False
             ).status_code
     except http_client.OutgoingError as error:
         raise HookError(str(error)) from error

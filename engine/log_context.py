@@ -39,10 +39,10 @@ class ActionContext(RequestContext):
     @property
     def instance_uuid(self) -> str:
         """The description of the action in a line of text."""
-        about = self._about
-        text = f'{about["action"]} {about["action_id"]}'
-        if about['cluster_id']:
-            text += f' cluster {about["cluster_id"]}'
+        extra = self._about
+        text = f'{extra["action"]} {extra["action_id"]}'
+        if extra['cluster_id']:
+            text += f' cluster {extra["cluster_id"]}'
         return text
 
     def get_logging_values(self) -> dict[str, Any]:
@@ -55,6 +55,6 @@ def enter(action: models.Action) -> None:
     ActionContext(action, overwrite=True)
 
 
-def about(action: models.Action) -> dict[str, Any]:
+def log_extra(action: models.Action) -> dict[str, Any]:
     """Return the ``extra`` of a single line, for threads with many tasks."""
     return {'context': ActionContext(action, overwrite=False)}

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from sqlalchemy import orm
 
 from engine import log_context, scheduler, suspend_detector
-from engine.actions import cancellation, runtime
+from engine.actions import cancellation
+from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
     database,
@@ -43,7 +44,7 @@ class Reaper:
 
     def __init__(
         self,
-        run: runtime.Runtime,
+        runtime: Runtime,
         ledger: services.DatabaseLedger,
         *,
         ours: scheduler.Scheduler | None = None,
@@ -51,7 +52,7 @@ class Reaper:
         silence: Callable[[], float] = lambda: 0.0,
         announce: Callable[[], None] = lambda: None,
     ) -> None:
-        self._run = run
+        self._runtime = runtime
         self._ledger = ledger
         self._ours = ours
         self._dead_after = period * fleet.DEAD_AFTER_PERIODS
@@ -95,7 +96,7 @@ class Reaper:
         if self._ours is not None:
             self._ours.give_back()
         if woken:
-            self._run.wake()
+            self._runtime.wake()
         return dead
 
     def _loop(self) -> None:
@@ -106,7 +107,7 @@ class Reaper:
                 database.report(LOG, error, 'The sweep failed')
 
     def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             orphans = actions.orphans(session)
         woken = False
         for orphan in orphans:
@@ -121,7 +122,7 @@ class Reaper:
             ) -> bool:
                 return self._rescue(session, orphan, reason)
 
-            woken |= self._run.database.write(body)
+            woken |= self._runtime.database.write(body)
         return woken
 
     def _rescue(
@@ -132,12 +133,12 @@ class Reaper:
         :returns: whether an action became ready
         """
         claim = actions.Claim(orphan.id, orphan.owner or '', orphan.claims)
-        if orphan.deaths + 1 >= self._run.conf.engine.max_attempts:
+        if orphan.deaths + 1 >= self._runtime.conf.engine.max_attempts:
             if not actions.update(session, claim.condition()):
                 return False
             times = orphan.deaths + 1
-            return cancellation.abandon(
-                self._run,
+            return cancellation.end_action(
+                self._runtime,
                 session,
                 orphan,
                 'FAILED',
@@ -146,7 +147,7 @@ class Reaper:
         LOG.warning(
             'The action is ready again: %s',
             reason,
-            extra=log_context.about(orphan),
+            extra=log_context.log_extra(orphan),
         )
         is_ready = actions.update(
             session,
@@ -158,33 +159,35 @@ class Reaper:
             deaths=orphan.deaths + 1,
         )
         if is_ready:
-            self._run.metrics.rescued(session)
+            self._runtime.metrics.rescued(session)
         return is_ready
 
     def _end_overdue(self) -> bool:
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             overdue = actions.overdue(session)
         woken = False
         for action in overdue:
             LOG.warning(
-                'The action took too long', extra=log_context.about(action)
+                'The action took too long', extra=log_context.log_extra(action)
             )
 
             def body(session: orm.Session, id_: str = action.id) -> bool:
-                return cancellation.end(self._run, session, id_, 'TIMEOUT')
+                return cancellation.end_tree(
+                    self._runtime, session, id_, 'TIMEOUT'
+                )
 
-            woken |= self._run.database.write(body)
+            woken |= self._runtime.database.write(body)
         return woken
 
     def _forget_calls(self) -> None:
         now = time.monotonic()
         if now >= self._forget_at:
             self._forget_at = now + FORGET_EVERY
-            self._run.database.write(idempotency.delete_old)
+            self._runtime.database.write(idempotency.delete_old)
 
     def _resume_forgotten(self) -> bool:
         """Wake actions whose dependencies have all ended; a safety net."""
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             forgotten = dependencies.resumable(session)
         woken = False
         for action_id in forgotten:
@@ -192,5 +195,5 @@ class Reaper:
             def body(session: orm.Session, id_: str = action_id) -> bool:
                 return dependencies.resume_if_done(session, id_)
 
-            woken |= self._run.database.write(body)
+            woken |= self._runtime.database.write(body)
         return woken

@@ -17,8 +17,13 @@ import time
 from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy import orm
 
-from engine.actions import action_run, cancellation, runtime, table
-from engine.actions import queue as action_queue
+from engine.actions import (
+    action_factory,
+    action_run,
+    action_types,
+    cancellation,
+)
+from engine.actions.runtime import Runtime
 from engine.db import actions, database, locks
 from vobjects import exceptions
 
@@ -46,16 +51,16 @@ class Scheduler:
         while the ledger lists it
     """
 
-    def __init__(self, run: runtime.Runtime, owner: str) -> None:
-        options = run.conf.engine
-        self.run = run
+    def __init__(self, runtime: Runtime, owner: str) -> None:
+        options = runtime.conf.engine
+        self.runtime = runtime
         self.owner = owner
         self._poll_interval: float = options.poll_interval
         self._lock_retry: float = options.lock_retry_interval
         self._unreadable_retry: float = options.unreadable_retry_interval
         self._size: int = options.workers
         self._idle = threading.Semaphore(self._size)
-        self._jobs: queue.SimpleQueue[action_run.Work | None] = (
+        self._jobs: queue.SimpleQueue[action_run.ActionRun | None] = (
             queue.SimpleQueue()
         )
         #: Claims that a worker of this process runs or is about to get.
@@ -81,7 +86,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Begin to claim and run actions."""
-        self.run.metrics.watch(self._size, lambda: len(self._running))
+        self.runtime.metrics.watch(self._size, lambda: len(self._running))
         for thread in (self._dispatcher, *self._workers):
             thread.start()
 
@@ -112,26 +117,26 @@ class Scheduler:
 
         :returns: whether there was an action
         """
-        job = self.claim()
-        if job is None:
+        run = self.claim()
+        if run is None:
             return False
         try:
-            job.perform()
+            run.perform()
         finally:
-            self.finish(job)
+            self.finish(run)
         return True
 
-    def claim(self) -> action_run.Work | None:
+    def claim(self) -> action_run.ActionRun | None:
         """Claim the next action that can run now, or return None.
 
         It is one of the oldest. Candidates of the last query are tried first,
         because the query is slow when many actions wait.
         """
-        job = self._first()
-        if job is None:
+        run = self._first()
+        if run is None:
             self._look()
-            job = self._first()
-        return job
+            run = self._first()
+        return run
 
     def _look(self) -> None:
         now = time.monotonic()
@@ -140,17 +145,17 @@ class Scheduler:
             for id_, until in self._unreadable.items()
             if until > now
         }
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             self._seen.extend(
                 actions.candidates(session, LOOK, self._unreadable)
             )
 
-    def _first(self) -> action_run.Work | None:
+    def _first(self) -> action_run.ActionRun | None:
         """Claim the first candidate that another engine has not claimed."""
         while self._seen:
-            job = self._try(self._seen.popleft())
-            if job is not None:
-                return job
+            run = self._try(self._seen.popleft())
+            if run is not None:
+                return run
         return None
 
     def give_back(self, *, lost_only: bool = True) -> None:
@@ -159,7 +164,7 @@ class Scheduler:
         :param lost_only: release only actions that no worker here runs: their
             worker could not reach the database when it was done
         """
-        with self._claiming, self.run.database.reader() as session:
+        with self._claiming, self.runtime.database.reader() as session:
             claims = actions.claims_of(session, self.owner)
             with self._guard:
                 running = set(self._running)
@@ -172,19 +177,19 @@ class Scheduler:
             ) -> bool:
                 return actions.give_back(session, claim)
 
-            if self.run.database.write(body):
+            if self.runtime.database.write(body):
                 LOG.warning('Left action %s to others', claim.action_id)
-                self.run.wake()
+                self.runtime.wake()
 
-    def _try(self, action_id: str) -> action_run.Work | None:
+    def _try(self, action_id: str) -> action_run.ActionRun | None:
         try:
             with self._claiming:
-                job, woken = self.run.database.write(
+                run, woken = self.runtime.database.write(
                     lambda session: self._claim(session, action_id)
                 )
-                if job is not None:
+                if run is not None:
                     with self._guard:
-                        self._running.add(job.claim)
+                        self._running.add(run.claim)
         except _UnreadableError as error:
             LOG.info('Left action %s to newer engines: %s', action_id, error)
             self._unreadable[action_id] = (
@@ -192,12 +197,12 @@ class Scheduler:
             )
             return None
         if woken:
-            self.run.wake()
-        return job
+            self.runtime.wake()
+        return run
 
     def _claim(
         self, session: orm.Session, action_id: str
-    ) -> tuple[action_run.Work | None, bool]:
+    ) -> tuple[action_run.ActionRun | None, bool]:
         """Claim an action with its locks, or leave it unchanged.
 
         :returns: the claimed work, or None; and whether another action became
@@ -207,20 +212,20 @@ class Scheduler:
         if claimed is None:
             return None, False
         claim, action, now = claimed
-        kind = table.KINDS.get(action.action)
-        if kind is None:
+        action_type = action_types.ACTION_TYPES.get(action.action)
+        if action_type is None:
             raise _UnreadableError(f'{action.action} is unknown here')
         try:
-            request = action_queue.read(self.run, action)
+            request = action_factory.read(self.runtime, action)
         except UNREADABLE as error:
             raise _UnreadableError(str(error)) from error
         woken = False
-        if table.is_forced(request):
+        if action_types.is_forced(request):
             woken = cancellation.supersede(
-                self.run, session, actions.blockers(session, action)
+                self.runtime, session, actions.blockers(session, action)
             )
         blocked_on = locks.acquire(
-            session, action.id, kind.wants(action, request)
+            session, action.id, action_type.lock_requests(action, request)
         )
         if blocked_on is not None:
             actions.give_back(
@@ -229,13 +234,15 @@ class Scheduler:
                 after=self._lock_retry,
                 blocked_on=blocked_on,
             )
-            self.run.metrics.blocked(session)
+            self.runtime.metrics.blocked(session)
             return None, woken
         if actions.start(session, claim, action, now):
-            self.run.events.started(session, action, now)
-            self.run.metrics.started(session, action)
-        job = action_run.Work(self.run, kind, claim, action, request)
-        return job, woken
+            self.runtime.events.started(session, action, now)
+            self.runtime.metrics.started(session, action)
+        run = action_run.ActionRun(
+            self.runtime, action_type, claim, action, request
+        )
+        return run, woken
 
     def _dispatch(self) -> None:
         while True:
@@ -243,29 +250,29 @@ class Scheduler:
             if self._stopping.is_set():
                 return
             self._heard.clear()
-            job = None
+            run = None
             try:
-                job = self.claim()
+                run = self.claim()
             except Exception as error:  # noqa: BLE001 - reported
                 database.report(LOG, error, 'Could not look for work')
-            if job is None:
+            if run is None:
                 self._idle.release()
                 self._heard.wait(self._poll_interval)
             else:
-                self._jobs.put(job)
+                self._jobs.put(run)
 
     def _work(self) -> None:
         while True:
-            job = self._jobs.get()
-            if job is None:
+            run = self._jobs.get()
+            if run is None:
                 return
             try:
-                job.perform()
+                run.perform()
             finally:
-                self.finish(job)
+                self.finish(run)
                 self._idle.release()
 
-    def finish(self, job: action_run.Work) -> None:
-        """Remove the claim of a finished job from the running ones."""
+    def finish(self, run: action_run.ActionRun) -> None:
+        """Remove the claim of a finished run from the running ones."""
         with self._guard:
-            self._running.discard(job.claim)
+            self._running.discard(run.claim)

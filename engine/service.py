@@ -24,7 +24,7 @@ from engine import (
     scheduler,
     work_notifier,
 )
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.db import database, idempotency, migrations, schema_phase, services
 from engine.events import recorder
 from engine.handlers import (
@@ -111,7 +111,7 @@ class Engine:
             http_client.check(conf, group)
         self.database = database.Database(conf, create=False)
         check_schema(self.database)
-        self.runtime = runtime.Runtime(
+        self.runtime = Runtime(
             conf=conf,
             database=self.database,
             provider=providers.load(conf, self.database),

@@ -3,11 +3,17 @@
 
 ::
 
-    runtime   shared services of actions: database, cloud, types, the cap
-    queue     new actions, with a request that all live engines can read
-    work      an action while it runs: stages, waiting, ending
-    table     kind of action -> its stages, its locks and its cleanup
-    clusters, nodes
-              the stages
-    endings   ending an action from outside of its worker
+    runtime         shared services of actions: database, cloud, types, cap
+    action_factory  new actions, with requests that all live engines can read
+    action_run      an action while it runs: stages, waiting, ending
+    action_types    name of an action -> its stages, locks and failure handler
+    clusters, members, operations, recovery, updating
+                    stages of cluster actions
+    nodes, deletion_hooks
+                    stages of node actions
+    attachments     stages that attach, detach and update policies
+    policy_checks   calls of the cluster's policies before and after an action
+    node_policies   calls of the policies that track each node
+    hosts           nodes that host other nodes
+    cancellation    the end of an action outside of its worker
 """

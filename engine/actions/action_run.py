@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run an action, one stage at a time.
 
-A stage is a function that receives a :class:`Work`. It ends within a
-transaction of :meth:`Work.write`, in one of these ways:
+A stage is a function that receives an :class:`ActionRun`. It ends within a
+transaction of :meth:`ActionRun.write`, in one of these ways:
 
 * ``wait`` for children, then continue with another stage
 * ``pause``, then continue with another stage after a time
 * ``succeed``
 * ``fail``
-* an exception, which fails the action unless it is one of :data:`PASSING`
+* an exception, which fails the action unless it is in
+  :data:`TRANSIENT_ERRORS`
 
 Until that transaction is committed, any engine may run the stage again from
 its beginning. No thread waits.
@@ -25,7 +26,8 @@ from typing import Any, TypeVar
 from sqlalchemy import orm
 
 from engine import log_context
-from engine.actions import queue, runtime
+from engine.actions import action_factory
+from engine.actions.runtime import Runtime
 from engine.db import actions, database, dependencies, locks, models
 from engine.providers import base as providers
 from vobjects import exceptions, objects
@@ -36,38 +38,40 @@ LOG = logging.getLogger(__name__)
 Result = TypeVar('Result')
 
 #: Errors whose message is written for users.
-EXPLAINED = (
+USER_ERRORS = (
     errors.ClusteringError,
     providers.ProviderError,
     exceptions.ConversionError,
 )
 
 #: Errors that are not the action's fault: it is run again.
-PASSING = (exceptions.FleetError, exceptions.Unreachable)
+TRANSIENT_ERRORS = (exceptions.FleetError, exceptions.Unreachable)
 
-Stage = Callable[['Work'], None]
+Stage = Callable[['ActionRun'], None]
 
 #: Sets the target's status after an action ended for the given reason.
-Abandon = Callable[[orm.Session, models.Action, str], None]
+FailureHandler = Callable[[orm.Session, models.Action, str], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of action.
+class ActionType:
+    """The type of an action.
 
     :ivar stages: stages by name; the first to run is ``start``
-    :ivar wants: returns the needed locks for an action and its request
-    :ivar abandon: sets the target's status when the action ends without having
-        done its work
+    :ivar lock_requests: returns the needed locks for an action and its request
+    :ivar on_failure: sets the target's status when the action ends without
+        having done its work
     """
 
     stages: Mapping[str, Stage]
-    wants: Callable[[models.Action, objects.Request], list[locks.LockRequest]]
-    abandon: Abandon
+    lock_requests: Callable[
+        [models.Action, objects.Request], list[locks.LockRequest]
+    ]
+    on_failure: FailureHandler
 
 
-class Work:
-    """The right and the means to run the next stage of an action.
+class ActionRun:
+    """A claimed action, with the services to run its next stage.
 
     :param action: the row as it was when it was claimed
     :param request: the request in the action's inputs
@@ -75,22 +79,22 @@ class Work:
 
     def __init__(
         self,
-        run: runtime.Runtime,
-        kind: Kind,
+        runtime: Runtime,
+        action_type: ActionType,
         claim: actions.Claim,
         action: models.Action,
         request: Any,
     ) -> None:
-        self.run = run
-        self.kind = kind
+        self.runtime = runtime
+        self.action_type = action_type
         self.claim = claim
         self.action = action
         self.request = request
         #: Whether the cluster has policies; None if it has not been read. It
         #: cannot change while the cluster is locked.
         self.has_policies: bool | None = None
-        self._settled = False
-        self._woken = False
+        self._stage_ended = False
+        self._wake_needed = False
         #: The time of the current transaction.
         self._now: datetime.datetime | None = None
 
@@ -109,19 +113,19 @@ class Work:
 
     def _perform(self) -> None:
         try:
-            self.kind.stages[self.action.stage](self)
-            if not self._settled:
+            self.action_type.stages[self.action.stage](self)
+            if not self._stage_ended:
                 raise RuntimeError(
                     f'stage {self.action.stage} of {self.action.action} did'
                     ' not end'
                 )
-        except (actions.ClaimLostError, *PASSING):
+        except (actions.ClaimLostError, *TRANSIENT_ERRORS):
             raise
-        except EXPLAINED as error:
-            self._abandon(str(error))
+        except USER_ERRORS as error:
+            self._fail_target(str(error))
         except Exception as error:
             LOG.exception('The action failed')
-            self._abandon(f'internal error: {type(error).__name__}')
+            self._fail_target(f'internal error: {type(error).__name__}')
 
     # Within a stage
 
@@ -137,13 +141,13 @@ class Work:
         """
 
         def attempt(session: orm.Session) -> Result:
-            self._settled = self._woken = False
+            self._stage_ended = self._wake_needed = False
             self._now = actions.hold(session, self.claim)
             return body(session)
 
-        result = self.run.database.write(attempt)
-        if self._woken:
-            self.run.wake()
+        result = self.runtime.database.write(attempt)
+        if self._wake_needed:
+            self.runtime.wake()
         return result
 
     @property
@@ -155,13 +159,15 @@ class Work:
         :raises engine.providers.base.ProviderError: the permissions cannot be
             used
         """
-        return self.run.cloud_of(self.action.user, self.action.project)
+        return self.runtime.cloud_of(self.action.user, self.action.project)
 
     def child(
-        self, kind: str, target_id: str, request: objects.Request
+        self, action_type: str, target_id: str, request: objects.Request
     ) -> models.Action:
         """Return a new child action to wait for."""
-        return queue.derived(self.run, self.action, kind, target_id, request)
+        return action_factory.child(
+            self.runtime, self.action, action_type, target_id, request
+        )
 
     def wait(
         self,
@@ -176,7 +182,7 @@ class Work:
         batch = list(children)
         data = {**self.action.data, 'children': [c.id for c in batch]}
         actions.wait_for(session, self.claim, batch, then, data)
-        self._settled = self._woken = True
+        self._stage_ended = self._wake_needed = True
 
     def pause(
         self,
@@ -196,7 +202,7 @@ class Work:
         actions.pause(
             session, self.claim, then, status=status, seconds=seconds, **values
         )
-        self._settled, self._woken = True, not seconds
+        self._stage_ended, self._wake_needed = True, not seconds
 
     def extend(
         self, session: orm.Session, seconds: float
@@ -249,7 +255,7 @@ class Work:
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
         assert self._now is not None
-        ended, self._woken = actions.end(
+        ended, self._wake_needed = actions.end(
             session,
             self.action,
             self.claim.condition(),
@@ -260,15 +266,17 @@ class Work:
         )
         if not ended:
             raise actions.ClaimLostError(self.action.id)
-        self.run.events.ended(session, self.action, status, reason, self._now)
-        self.run.metrics.ended(session, self.action, status)
-        self._settled = True
+        self.runtime.events.ended(
+            session, self.action, status, reason, self._now
+        )
+        self.runtime.metrics.ended(session, self.action, status)
+        self._stage_ended = True
 
     # Failure
 
-    def _abandon(self, reason: str) -> None:
+    def _fail_target(self, reason: str) -> None:
         def body(session: orm.Session) -> None:
-            self.kind.abandon(session, self.action, reason)
+            self.action_type.on_failure(session, self.action, reason)
             self.fail(session, reason)
 
         self.write(body)

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.actions import action_run, node_policies
-from engine.actions import clusters as steps
+from engine.actions import clusters as cluster_actions
 from engine.db import actions, clusters, models, nodes
 from engine.policies import base
 from engine.providers import base as providers
@@ -26,17 +26,17 @@ from vobjects.clustering import consts, errors
 LOG = logging.getLogger(__name__)
 
 #: Key in an action's data: the plan made by the first attempt.
-PLANNED = 'planned'
+PLAN = 'planned'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Case:
+class _Attachment:
     """A policy, a cluster and its nodes, as they were when the action began.
 
     :ivar binding: while attaching, a binding that is not in the database yet
     """
 
-    kind: base.PolicyType
+    policy_type: base.PolicyType
     target: base.Target
     binding: models.ClusterPolicy
     members: Sequence[models.Node]
@@ -51,168 +51,183 @@ class _Case:
 # CLUSTER_ATTACH_POLICY
 
 
-def attach(job: action_run.Work) -> None:
+def attach(run: action_run.ActionRun) -> None:
     """Create the policy's resources, add the nodes, and bind the policy."""
-    cloud = job.cloud
-    case = job.write(lambda session: _begin(job, session, cloud))
-    if case is None:
+    cloud = run.cloud
+    attachment = run.write(lambda session: _prepare(run, session, cloud))
+    if attachment is None:
         return
-    kind, attached = case.kind, case.attached
-    made = False
+    policy_type, attached = attachment.policy_type, attachment.attached
+    is_created = False
     try:
-        planned = _planned(job, case)
-        case.binding.data = kind.attach(case.target, planned)
-        made = True
+        plan = _stored_plan(run, attachment)
+        attachment.binding.data = policy_type.attach(attachment.target, plan)
+        is_created = True
         changes = (
-            node_policies.take_in(cloud, kind, attached, case.members)
-            if case.binding.enabled
+            node_policies.add_nodes(
+                cloud, policy_type, attached, attachment.members
+            )
+            if attachment.binding.enabled
             else {}
         )
-    except node_policies.TROUBLES as error:
-        if made:
-            _undo(case)
+    except node_policies.ERRORS as error:
+        if is_created:
+            _delete_resources(attachment)
         reason = str(error)
-        job.write(lambda session: job.fail(session, reason))
+        run.write(lambda session: run.fail(session, reason))
         return
 
     def done(session: orm.Session) -> None:
-        steps.locked(job, session)
-        node_policies.note(session, changes)
-        session.add(case.binding)
+        cluster_actions.lock_cluster(run, session)
+        node_policies.save_changes(session, changes)
+        session.add(attachment.binding)
         session.flush()
-        kind.bound(session, attached, job.run.conf)
-        job.succeed(session, 'Policy attached.')
+        policy_type.bound(session, attached, run.runtime.conf)
+        run.succeed(session, 'Policy attached.')
 
     try:
-        job.write(done)
+        run.write(done)
     except actions.ClaimLostError:
-        _undo_if_unwanted(job, case)
+        _delete_resources_if_ended(run, attachment)
         raise
 
 
-def _begin(
-    job: action_run.Work, session: orm.Session, cloud: providers.Provider
-) -> _Case | None:
-    cluster = steps.locked(job, session)
-    policy = _policy(job, session)
+def _prepare(
+    run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
+) -> _Attachment | None:
+    cluster = cluster_actions.lock_cluster(run, session)
+    policy = _get_policy(run, session)
     if clusters.get_binding(session, cluster.id, policy.id) is not None:
-        job.succeed(session, 'Policy already attached.')
+        run.succeed(session, 'Policy already attached.')
         return None
-    kind = job.run.policy_types.get(policy.type)
+    policy_type = run.runtime.policy_types.get(policy.type)
     binding = models.ClusterPolicy(
         id=models.new_id(),
         cluster_id=cluster.id,
         policy_id=policy.id,
-        priority=kind.priority,
-        enabled=job.request.get('enabled') is not False,
+        priority=policy_type.priority,
+        enabled=run.request.get('enabled') is not False,
         data={},
     )
-    case = _case(job, session, cloud, cluster, policy, binding)
+    attachment = _load(run, session, cloud, cluster, policy, binding)
     try:
-        _refuse_unfit(job, session, case)
+        _check_attachable(run, session, attachment)
     except base.PolicyRefusal as refusal:
-        job.fail(session, str(refusal))
+        run.fail(session, str(refusal))
         return None
-    return case
+    return attachment
 
 
-def _planned(job: action_run.Work, case: _Case) -> Mapping[str, Any]:
+def _stored_plan(
+    run: action_run.ActionRun, attachment: _Attachment
+) -> Mapping[str, Any]:
     """Return the plan of the first attempt, or make one and store it."""
-    data = job.action.data
-    if PLANNED in data:
-        found: Mapping[str, Any] = data[PLANNED]
+    data = run.action.data
+    if PLAN in data:
+        found: Mapping[str, Any] = data[PLAN]
         return found
-    planned = case.kind.plan(case.target)
-    if planned:
-        job.write(
+    plan = attachment.policy_type.plan(attachment.target)
+    if plan:
+        run.write(
             lambda session: actions.update(
                 session,
-                job.claim.condition(),
-                data={**data, PLANNED: planned},
+                run.claim.condition(),
+                data={**data, PLAN: plan},
             )
         )
-    return planned
+    return plan
 
 
-def _undo(case: _Case) -> None:
+def _delete_resources(attachment: _Attachment) -> None:
     """Delete the resources of an attachment that failed."""
     try:
-        case.kind.detach(case.target, case.binding.data)
-    except node_policies.TROUBLES as error:
+        attachment.policy_type.detach(
+            attachment.target, attachment.binding.data
+        )
+    except node_policies.ERRORS as error:
         LOG.warning(
-            'Policy %s is not attached to cluster %s, but not all that was'
-            ' made for it is gone: %s',
-            case.target.policy.id,
-            case.target.cluster.id,
+            'Policy %s is not attached to cluster %s; some of its cloud'
+            ' resources could not be deleted: %s',
+            attachment.target.policy.id,
+            attachment.target.cluster.id,
             error,
         )
 
 
-def _undo_if_unwanted(job: action_run.Work, case: _Case) -> None:
+def _delete_resources_if_ended(
+    run: action_run.ActionRun, attachment: _Attachment
+) -> None:
     """Delete the resources, unless another engine continues the action."""
-    with job.run.database.reader() as session:
-        action = actions.get(session, job.action.id)
+    with run.runtime.database.reader() as session:
+        action = actions.get(session, run.action.id)
         is_over = action is None or action.status in consts.ACTION_ENDS
     if is_over:
-        _undo(case)
+        _delete_resources(attachment)
 
 
 # CLUSTER_DETACH_POLICY
 
 
-def detach(job: action_run.Work) -> None:
+def detach(run: action_run.ActionRun) -> None:
     """Delete the policy's resources, and unbind the policy."""
-    cloud = job.cloud
-    case = job.write(lambda session: _existing(job, session, cloud))
-    if case is None:
+    cloud = run.cloud
+    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    if attachment is None:
         return
     try:
-        changes = _release(job, case)
-    except node_policies.TROUBLES as error:
+        changes = _detach_resources(run, attachment)
+    except node_policies.ERRORS as error:
         reason = str(error)
-        job.write(lambda session: job.fail(session, reason))
+        run.write(lambda session: run.fail(session, reason))
         return
 
     def done(session: orm.Session) -> None:
-        _forget(session, case, changes)
-        job.succeed(session, 'Policy detached.')
+        _delete_binding(session, attachment, changes)
+        run.succeed(session, 'Policy detached.')
 
-    job.write(done)
+    run.write(done)
 
 
-def _existing(
-    job: action_run.Work, session: orm.Session, cloud: providers.Provider
-) -> _Case | None:
-    cluster = steps.locked(job, session)
-    policy = _policy(job, session)
+def _load_existing(
+    run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
+) -> _Attachment | None:
+    cluster = cluster_actions.lock_cluster(run, session)
+    policy = _get_policy(run, session)
     binding = clusters.get_binding(session, cluster.id, policy.id)
     if binding is None:
-        job.fail(session, 'Policy not attached.')
+        run.fail(session, 'Policy not attached.')
         return None
-    return _case(job, session, cloud, cluster, policy, binding)
+    return _load(run, session, cloud, cluster, policy, binding)
 
 
-def _release(job: action_run.Work, case: _Case) -> node_policies.Changes:
+def _detach_resources(
+    run: action_run.ActionRun, attachment: _Attachment
+) -> node_policies.Changes:
     """Delete a policy's cloud resources.
 
     :returns: changes of the nodes' data
     :raises engine.providers.base.ProviderError: the deletion failed
     :raises engine.policies.base.PolicyRefusal: the policy does not allow it
     """
-    changes = node_policies.let_go(
-        case.target.cloud, case.kind, case.attached, case.members
+    changes = node_policies.remove_nodes(
+        attachment.target.cloud,
+        attachment.policy_type,
+        attachment.attached,
+        attachment.members,
     )
-    case.kind.detach(case.target, case.binding.data)
+    attachment.policy_type.detach(attachment.target, attachment.binding.data)
     return changes
 
 
-def _forget(
-    session: orm.Session, case: _Case, changes: node_policies.Changes
+def _delete_binding(
+    session: orm.Session,
+    attachment: _Attachment,
+    changes: node_policies.Changes,
 ) -> None:
-    node_policies.note(session, changes)
-    binding = session.get(models.ClusterPolicy, case.binding.id)
+    node_policies.save_changes(session, changes)
+    binding = session.get(models.ClusterPolicy, attachment.binding.id)
     if binding is not None:
-        case.kind.unbound(session, case.attached)
+        attachment.policy_type.unbound(session, attachment.attached)
         session.delete(binding)
     session.flush()
 
@@ -220,147 +235,162 @@ def _forget(
 # CLUSTER_UPDATE_POLICY
 
 
-def change(job: action_run.Work) -> None:
+def update(run: action_run.ActionRun) -> None:
     """Enable or disable the policy; enabling it adds the nodes."""
-    cloud = job.cloud
-    case = job.write(lambda session: _existing(job, session, cloud))
-    if case is None:
+    cloud = run.cloud
+    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    if attachment is None:
         return
-    enabled = job.request.get('enabled')
+    enabled = run.request.get('enabled')
     if enabled is None:
-        job.write(lambda session: job.succeed(session, 'No update is needed.'))
+        run.write(lambda session: run.succeed(session, 'No update is needed.'))
         return
     changes: node_policies.Changes = {}
     if enabled:
         try:
-            changes = node_policies.take_in(
-                cloud, case.kind, case.attached, case.members
+            changes = node_policies.add_nodes(
+                cloud,
+                attachment.policy_type,
+                attachment.attached,
+                attachment.members,
             )
-        except node_policies.TROUBLES as error:
+        except node_policies.ERRORS as error:
             reason = str(error)
-            job.write(lambda session: job.fail(session, reason))
+            run.write(lambda session: run.fail(session, reason))
             return
 
     def done(session: orm.Session) -> None:
-        binding = session.get_one(models.ClusterPolicy, case.binding.id)
+        binding = session.get_one(models.ClusterPolicy, attachment.binding.id)
         binding.enabled = enabled
-        node_policies.note(session, changes)
-        case.kind.bound(
+        node_policies.save_changes(session, changes)
+        attachment.policy_type.bound(
             session,
-            dataclasses.replace(case.attached, binding=binding),
-            job.run.conf,
+            dataclasses.replace(attachment.attached, binding=binding),
+            run.runtime.conf,
         )
-        job.succeed(session, 'Policy updated.')
+        run.succeed(session, 'Policy updated.')
 
-    job.write(done)
+    run.write(done)
 
 
 # CLUSTER_DELETE
 
 
-def releasing(stage: action_run.Stage) -> action_run.Stage:
+def detach_first(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that it first detaches all policies of the cluster.
 
     Detached policies cannot interfere with the deletion.
     """
 
-    def release(job: action_run.Work) -> None:
-        for case in reversed(_cases(job)):
-            _release_and_forget(job, case)
-        stage(job)
+    def release(run: action_run.ActionRun) -> None:
+        for attachment in reversed(_load_all(run)):
+            _detach_before_deletion(run, attachment)
+        stage(run)
 
     return release
 
 
-def _cases(job: action_run.Work) -> list[_Case]:
+def _load_all(run: action_run.ActionRun) -> list[_Attachment]:
     """Return the policies of a cluster that is about to be deleted."""
-    with job.run.database.reader() as session:
-        bound = list(clusters.bindings(session, job.action.target))
+    with run.runtime.database.reader() as session:
+        bound = list(clusters.bindings(session, run.action.target))
     if not bound:
         return []
-    cloud = job.cloud
-    with job.run.database.reader() as session:
-        cluster = session.get(models.Cluster, job.action.target)
+    cloud = run.cloud
+    with run.runtime.database.reader() as session:
+        cluster = session.get(models.Cluster, run.action.target)
         return [
-            _case(job, session, cloud, cluster, policy, binding)
+            _load(run, session, cloud, cluster, policy, binding)
             for binding, policy in bound
             if cluster is not None
         ]
 
 
-def _release_and_forget(job: action_run.Work, case: _Case) -> None:
+def _detach_before_deletion(
+    run: action_run.ActionRun, attachment: _Attachment
+) -> None:
     try:
-        changes = _release(job, case)
-    except node_policies.TROUBLES as error:
-        if not job.request.get('force'):
+        changes = _detach_resources(run, attachment)
+    except node_policies.ERRORS as error:
+        if not run.request.get('force'):
             raise providers.ProviderError(
-                f"Failed in detaching policy '{case.target.policy.name}':"
-                f' {error}'
+                'Failed in detaching policy'
+                f" '{attachment.target.policy.name}': {error}"
             ) from error
         changes = {}
         LOG.warning(
-            'Cluster %s is deleted, and policy %s leaves something behind: %s',
-            case.target.cluster.id,
-            case.target.policy.id,
+            'Cluster %s is deleted, but not all cloud resources of policy'
+            ' %s: %s',
+            attachment.target.cluster.id,
+            attachment.target.policy.id,
             error,
         )
-    job.write(lambda session: _forget(session, case, changes))
+    run.write(lambda session: _delete_binding(session, attachment, changes))
 
 
-def keep(session: orm.Session, action: models.Action, reason: str) -> None:
+def keep_status(
+    session: orm.Session, action: models.Action, reason: str
+) -> None:
     """Leave the cluster's status, because its nodes did not change."""
 
 
-def _case(
-    job: action_run.Work,
+def _load(
+    run: action_run.ActionRun,
     session: orm.Session,
     cloud: providers.Provider,
     cluster: models.Cluster,
     policy: models.Policy,
     binding: models.ClusterPolicy,
-) -> _Case:
-    kind = job.run.policy_types.get(policy.type)
+) -> _Attachment:
+    policy_type = run.runtime.policy_types.get(policy.type)
     target = base.Target(
-        conf=job.run.conf,
+        conf=run.runtime.conf,
         cloud=cloud,
         cluster=cluster,
         profile=session.get_one(models.Profile, cluster.profile_id),
         policy=policy,
-        properties=job.run.policy_types.properties_of(
+        properties=run.runtime.policy_types.properties_of(
             policy.type, policy.spec
         ),
     )
-    return _Case(kind, target, binding, nodes.of_cluster(session, cluster.id))
+    return _Attachment(
+        policy_type, target, binding, nodes.of_cluster(session, cluster.id)
+    )
 
 
-def _policy(job: action_run.Work, session: orm.Session) -> models.Policy:
-    policy = session.get(models.Policy, job.request.policy_id)
+def _get_policy(
+    run: action_run.ActionRun, session: orm.Session
+) -> models.Policy:
+    policy = session.get(models.Policy, run.request.policy_id)
     if policy is None:
         raise errors.ResourceNotFound(
-            f'The policy {job.request.policy_id} is gone.'
+            f'The policy {run.request.policy_id} is gone.'
         )
     return policy
 
 
-def _refuse_unfit(
-    job: action_run.Work, session: orm.Session, case: _Case
+def _check_attachable(
+    run: action_run.ActionRun, session: orm.Session, attachment: _Attachment
 ) -> None:
     """Check that a policy can be attached to the cluster.
 
     :raises engine.policies.base.PolicyRefusal: with the reason
     """
-    kind, cluster = case.kind, case.target.cluster
-    name = job.run.profile_types.get(case.target.profile.type).name
-    if kind.profile_types != base.ANY and name not in kind.profile_types:
+    policy_type, cluster = attachment.policy_type, attachment.target.cluster
+    name = run.runtime.profile_types.get(attachment.target.profile.type).name
+    if (
+        policy_type.profile_types != base.ANY
+        and name not in policy_type.profile_types
+    ):
         raise base.PolicyRefusal(
             f'Policy not applicable on profile type: {name}'
         )
-    if not kind.singleton:
+    if not policy_type.singleton:
         return
     for _, other in clusters.bindings(session, cluster.id):
-        if other.type.rpartition('-')[0] == kind.name:
+        if other.type.rpartition('-')[0] == policy_type.name:
             raise base.PolicyRefusal(
-                f'Only one instance of policy type ({kind.name}) can be'
+                f'Only one instance of policy type ({policy_type.name}) can be'
                 f' attached to a cluster, but another instance ({other.id})'
                 f' is found attached to the cluster ({cluster.id}) already.'
             )

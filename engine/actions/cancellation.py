@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 from sqlalchemy import orm
 
-from engine.actions import runtime, table
+from engine.actions import action_types
+from engine.actions.runtime import Runtime
 from engine.db import actions, clock, dependencies, models
 from vobjects.clustering import consts
 
@@ -23,8 +24,8 @@ CAUSES = {
 }
 
 
-def end(
-    run: runtime.Runtime, session: orm.Session, action_id: str, cause: str
+def end_tree(
+    runtime: Runtime, session: orm.Session, action_id: str, cause: str
 ) -> bool:
     """End an action and everything it waits for.
 
@@ -34,16 +35,16 @@ def end(
     action = actions.lock(session, action_id)
     if action is None or action.status in consts.ACTION_ENDS:
         return False
-    woken = False
+    is_any_ready = False
     for child in dependencies.unfinished_children(session, action_id):
-        woken |= end(run, session, child, cause)
+        is_any_ready |= end_tree(runtime, session, child, cause)
     status, reason = CAUSES[cause]
     reason = reason.format(timeout=action.timeout)
-    return abandon(run, session, action, status, reason) or woken
+    return end_action(runtime, session, action, status, reason) or is_any_ready
 
 
-def abandon(
-    run: runtime.Runtime,
+def end_action(
+    runtime: Runtime,
     session: orm.Session,
     action: models.Action,
     status: str,
@@ -53,11 +54,11 @@ def abandon(
 
     :returns: whether another action became ready
     """
-    kind = table.KINDS.get(action.action)
-    if kind is not None:
-        kind.abandon(session, action, reason)
+    action_type = action_types.ACTION_TYPES.get(action.action)
+    if action_type is not None:
+        action_type.on_failure(session, action, reason)
     now = clock.now(session)
-    ended, woken = actions.end(
+    ended, is_any_ready = actions.end(
         session,
         action,
         actions.is_unfinished(action.id),
@@ -66,21 +67,21 @@ def abandon(
         now,
     )
     if ended:
-        run.events.ended(session, action, status, reason, now)
-        run.metrics.ended(session, action, status)
-    return woken
+        runtime.events.ended(session, action, status, reason, now)
+        runtime.metrics.ended(session, action, status)
+    return is_any_ready
 
 
 def supersede(
-    run: runtime.Runtime,
+    runtime: Runtime,
     session: orm.Session,
-    others: Iterable[models.Action],
+    blockers: Iterable[models.Action],
 ) -> bool:
     """End the actions that block a forced deletion.
 
     :returns: whether another action became ready
     """
-    woken = False
-    for action in others:
-        woken |= end(run, session, action.id, 'SUPERSEDE')
-    return woken
+    is_any_ready = False
+    for action in blockers:
+        is_any_ready |= end_tree(runtime, session, action.id, 'SUPERSEDE')
+    return is_any_ready

@@ -14,22 +14,22 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import distribution, names, sizes
-from engine.actions import action_run, checks, deletion_hooks
+from engine.actions import action_run, deletion_hooks, policy_checks
 from engine.actions import nodes as node_actions
 from engine.db import clusters, models, nodes
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
 #: A stage that runs in one transaction.
-Step = Callable[[action_run.Work, orm.Session], None]
+Step = Callable[[action_run.ActionRun, orm.Session], None]
 
 
 def in_transaction(step: Step) -> action_run.Stage:
     """Return the stage that runs a step in a transaction."""
 
     @functools.wraps(step)
-    def stage(job: action_run.Work) -> None:
-        job.write(lambda session: step(job, session))
+    def stage(run: action_run.ActionRun) -> None:
+        run.write(lambda session: step(run, session))
 
     return stage
 
@@ -37,80 +37,80 @@ def in_transaction(step: Step) -> action_run.Stage:
 # CLUSTER_CREATE
 
 
-def create(job: action_run.Work, session: orm.Session) -> None:
+def create(run: action_run.ActionRun, session: orm.Session) -> None:
     """Create the nodes."""
-    cluster = begin(job, session, 'CREATING', 'Creation in progress')
-    grow(job, session, cluster, cluster.desired_capacity, created)
+    cluster = begin(run, session, 'CREATING', 'Creation in progress')
+    grow(run, session, cluster, cluster.desired_capacity, created)
 
 
-def created(job: action_run.Work, session: orm.Session) -> None:
+def created(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the new nodes, and end the action."""
-    finish(job, session, 'Cluster creation succeeded.', 'creating')
+    finish(run, session, 'Cluster creation succeeded.', 'creating')
 
 
 # CLUSTER_DELETE
 
 
-def delete(job: action_run.Work, session: orm.Session) -> None:
+def delete(run: action_run.ActionRun, session: orm.Session) -> None:
     """Delete the nodes."""
-    cluster = clusters.get(session, job.action.target)
+    cluster = clusters.get(session, run.action.target)
     if cluster is None:
-        job.succeed(session, 'The cluster was gone already.')
+        run.succeed(session, 'The cluster was gone already.')
         return
     clusters.set_status(cluster, 'DELETING', 'Deletion in progress')
     members = nodes.of_cluster(session, cluster.id)
-    wait(job, session, deletions(job, members), deleted)
+    wait(run, session, deletions(run, members), deleted)
 
 
-def deleted(job: action_run.Work, session: orm.Session) -> None:
+def deleted(run: action_run.ActionRun, session: orm.Session) -> None:
     """Delete the cluster if it has no nodes left."""
-    cluster = clusters.lock(session, job.action.target)
+    cluster = clusters.lock(session, run.action.target)
     if cluster is None:
-        job.succeed(session, 'The cluster was gone already.')
+        run.succeed(session, 'The cluster was gone already.')
     elif nodes.count_of_cluster(session, cluster.id):
-        finish(job, session, '', 'deleting', counts=True)
+        finish(run, session, '', 'deleting', counts=True)
     else:
         session.delete(cluster)
         session.flush()
-        job.succeed(session, 'Cluster deletion succeeded.')
+        run.succeed(session, 'Cluster deletion succeeded.')
 
 
 # CLUSTER_RESIZE, CLUSTER_SCALE_IN, CLUSTER_SCALE_OUT
 
 
-def resize(job: action_run.Work, session: orm.Session) -> None:
+def resize(run: action_run.ActionRun, session: orm.Session) -> None:
     """Change the size limits, and create or delete nodes."""
-    _resize(job, session, sizes.Resize.from_request(job.request))
+    _resize(run, session, sizes.Resize.from_request(run.request))
 
 
-def scale_in(job: action_run.Work, session: orm.Session) -> None:
+def scale_in(run: action_run.ActionRun, session: orm.Session) -> None:
     """Delete ``count`` nodes, or all nodes if there are fewer."""
-    count = _count(job, 'deletion')
-    present = nodes.count_of_cluster(session, job.action.target)
+    count = _count(run, 'deletion')
+    present = nodes.count_of_cluster(session, run.action.target)
     _resize(
-        job,
+        run,
         session,
         sizes.Resize('CHANGE_IN_CAPACITY', -min(count, present)),
     )
 
 
-def scale_out(job: action_run.Work, session: orm.Session) -> None:
+def scale_out(run: action_run.ActionRun, session: orm.Session) -> None:
     """Create ``count`` nodes."""
-    count = _count(job, 'creation')
-    _resize(job, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
+    count = _count(run, 'creation')
+    _resize(run, session, sizes.Resize('CHANGE_IN_CAPACITY', count))
 
 
-def resized(job: action_run.Work, session: orm.Session) -> None:
+def resized(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
-    finish(job, session, 'Cluster resize succeeded.', 'resizing')
+    finish(run, session, 'Cluster resize succeeded.', 'resizing')
 
 
-def scaled(job: action_run.Work, session: orm.Session) -> None:
+def scaled(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
-    finish(job, session, 'Cluster scaling succeeded.', 'scaling')
+    finish(run, session, 'Cluster scaling succeeded.', 'scaling')
 
 
-def _count(job: action_run.Work, topic: str) -> int:
+def _count(run: action_run.ActionRun, topic: str) -> int:
     """Return the number of nodes to add or delete.
 
     A policy's decision takes precedence over the request; the default is 1.
@@ -119,8 +119,8 @@ def _count(job: action_run.Work, topic: str) -> int:
     :param topic: the topic of the policies' decision
     """
     for count in (
-        checks.decided(job, topic).get('count'),
-        job.request.get('count'),
+        policy_checks.decisions(run, topic).get('count'),
+        run.request.get('count'),
     ):
         if count is not None:
             return int(count)
@@ -128,29 +128,29 @@ def _count(job: action_run.Work, topic: str) -> int:
 
 
 def _resize(
-    job: action_run.Work, session: orm.Session, change: sizes.Resize
+    run: action_run.ActionRun, session: orm.Session, change: sizes.Resize
 ) -> None:
-    cluster = locked(job, session)
+    cluster = lock_cluster(run, session)
     members = nodes.of_cluster(session, cluster.id)
     bounds = sizes.Bounds(
-        cluster.min_size, cluster.max_size, job.run.node_limit()
+        cluster.min_size, cluster.max_size, run.runtime.node_limit()
     )
     try:
         size, bounds = change.apply(len(members), bounds)
     except errors.BadRequest as error:
-        job.fail(session, str(error))  # the cluster has not changed
+        run.fail(session, str(error))  # the cluster has not changed
         return
     clusters.set_status(cluster, 'RESIZING', 'Cluster resize started.')
     cluster.min_size, cluster.max_size = bounds.minimum, bounds.maximum
     surplus = len(members) - size
-    decided = checks.decided(job, 'deletion')
+    decided = policy_checks.decisions(run, 'deletion')
     if surplus <= 0 or decided.get('reduce_desired_capacity', True):
         cluster.desired_capacity = size
-    after = resized if job.action.action == 'CLUSTER_RESIZE' else scaled
+    after = resized if run.action.action == 'CLUSTER_RESIZE' else scaled
     if surplus > 0:
-        shrink(job, session, members, surplus, after)
+        shrink(run, session, members, surplus, after)
     else:
-        grow(job, session, cluster, -surplus, after)
+        grow(run, session, cluster, -surplus, after)
 
 
 # Ending an action
@@ -159,23 +159,25 @@ def _resize(
 SHRINKING = ('CLUSTER_RESIZE', 'CLUSTER_SCALE_IN')
 
 
-def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
+def mark_failed(
+    session: orm.Session, action: models.Action, reason: str
+) -> None:
     """Set the cluster's status after an action ended without success."""
     cluster = clusters.get(session, action.target)
     # An action that no engine has claimed has changed nothing.
     if cluster is None or (action.claims == 0 and cluster.status != 'INIT'):
         return
-    stay = nodes.count_of_cluster(session, cluster.id)
+    remaining = nodes.count_of_cluster(session, cluster.id)
     if action.action == 'CLUSTER_DELETE' or (
-        action.action in SHRINKING and cluster.desired_capacity < stay
+        action.action in SHRINKING and cluster.desired_capacity < remaining
     ):
-        cluster.desired_capacity = stay
+        cluster.desired_capacity = remaining
     clusters.set_status(cluster, 'ERROR', f'{action.action}: {reason}')
     session.flush()
 
 
 def finish(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     session: orm.Session,
     success: str,
     doing: str,
@@ -188,64 +190,66 @@ def finish(
     :param doing: the verb for the status reason after a failure
     :param counts: whether the number of nodes becomes the desired capacity
     """
-    cluster = locked(job, session)
+    cluster = lock_cluster(run, session)
     if counts:
         session.flush()
         cluster.desired_capacity = nodes.count_of_cluster(session, cluster.id)
     node_actions.evaluate(
-        session, cluster, job.action.action, job.run.node_limit()
+        session, cluster, run.action.action, run.runtime.node_limit()
     )
-    failures = job.failures(session)
+    failures = run.failures(session)
     if failures:
         more = f' (and {len(failures) - 1} more)' if failures[1:] else ''
-        job.fail(session, f'Failed in {doing} nodes: {failures[0]}{more}')
+        run.fail(session, f'Failed in {doing} nodes: {failures[0]}{more}')
     else:
-        checks.conclude(job, session, success)
+        policy_checks.check_after(run, session, success)
 
 
 # Parts of the steps
 
 
 def begin(
-    job: action_run.Work, session: orm.Session, status: str, reason: str
+    run: action_run.ActionRun, session: orm.Session, status: str, reason: str
 ) -> models.Cluster:
     """Set the cluster's status before the work, and return the cluster."""
-    cluster = locked(job, session)
+    cluster = lock_cluster(run, session)
     clusters.set_status(cluster, status, reason)
     return cluster
 
 
-def locked(job: action_run.Work, session: orm.Session) -> models.Cluster:
+def lock_cluster(
+    run: action_run.ActionRun, session: orm.Session
+) -> models.Cluster:
     """Return the cluster and lock its row until the transaction ends.
 
     :raises vobjects.clustering.errors.ResourceNotFound: the cluster was
         deleted
     """
-    cluster = clusters.lock(session, job.action.target)
+    cluster = clusters.lock(session, run.action.target)
     if cluster is None:
-        raise _gone(job)
+        raise _gone(run)
     return cluster
 
 
-def _gone(job: action_run.Work) -> errors.ResourceNotFound:
-    return errors.ResourceNotFound(f'The cluster {job.action.target} is gone.')
+def _gone(run: action_run.ActionRun) -> errors.ResourceNotFound:
+    return errors.ResourceNotFound(f'The cluster {run.action.target} is gone.')
 
 
 def wait(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     session: orm.Session,
     children: Sequence[models.Action],
     then: Step,
 ) -> None:
     """Run a step after the children, or at once if there are none."""
     if children:
-        job.wait(session, children, then.__name__)
+        run.wait(session, children, then.__name__)
     else:
-        then(job, session)
+        then(run, session)
 
 
 def grow(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     session: orm.Session,
     cluster: models.Cluster,
     count: int,
@@ -253,7 +257,7 @@ def grow(
 ) -> None:
     """Add nodes to a cluster, and derive the actions that create them."""
     children = []
-    decided = job.action.data.get(checks.DECISIONS) or {}
+    decided = run.action.data.get(policy_checks.DECISIONS) or {}
     for placement in distribution.of_new_nodes(decided, count):
         node = add_node(
             session,
@@ -263,7 +267,7 @@ def grow(
             data={distribution.PLACEMENT: placement} if placement else {},
         )
         children.append(
-            job.child(
+            run.child(
                 'NODE_CREATE',
                 node.id,
                 requests.NodeCreateRequest(
@@ -273,7 +277,7 @@ def grow(
                 ),
             )
         )
-    wait(job, session, children, then)
+    wait(run, session, children, then)
 
 
 def add_node(
@@ -305,11 +309,11 @@ def add_node(
 
 
 def deletions(
-    job: action_run.Work, members: Sequence[models.Node]
+    run: action_run.ActionRun, members: Sequence[models.Node]
 ) -> list[models.Action]:
     """Return child actions that delete nodes."""
     return [
-        job.child(
+        run.child(
             'NODE_DELETE',
             node.id,
             requests.NodeDeleteRequest(identity=node.id),
@@ -319,7 +323,7 @@ def deletions(
 
 
 def shrink(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     session: orm.Session,
     members: Sequence[models.Node],
     count: int,
@@ -331,26 +335,26 @@ def shrink(
     long to wait. Without such a decision, :func:`engine.db.nodes.victims`
     chooses the nodes, and they are deleted at once.
     """
-    decided = checks.decided(job, 'deletion')
+    decided = policy_checks.decisions(run, 'deletion')
     chosen = set(decided.get('candidates') or ())
     if chosen:
         leaving = [node for node in members if node.id in chosen]
     else:
         leaving = nodes.victims(members, count)
     if decided.get('destroy_after_deletion', True):
-        children = deletions(job, leaving)
+        children = deletions(run, leaving)
     else:
-        children = leaves(job, leaving)
-    deletion_hooks.postpone(job, session, children)
-    wait(job, session, children, then)
+        children = removals(run, leaving)
+    deletion_hooks.delay_children(run, session, children)
+    wait(run, session, children, then)
 
 
-def leaves(
-    job: action_run.Work, members: Iterable[models.Node]
+def removals(
+    run: action_run.ActionRun, members: Iterable[models.Node]
 ) -> list[models.Action]:
     """Return child actions that remove nodes from their cluster."""
     return [
-        job.child(
+        run.child(
             'NODE_LEAVE',
             node.id,
             requests.NodeLeaveRequest(identity=node.id),

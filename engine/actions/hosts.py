@@ -22,11 +22,11 @@ from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
 
-Target = models.Node | models.Cluster
+HostTarget = models.Node | models.Cluster
 Row = TypeVar('Row', models.Node, models.Cluster)
 
 
-def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
+def node_view(session: orm.Session, node: models.Node) -> profiles.NodeView:
     """Return the view of a node for profile types."""
     return profiles.NodeView(
         id=node.id,
@@ -40,7 +40,7 @@ def view(session: orm.Session, node: models.Node) -> profiles.NodeView:
     )
 
 
-def reserve(
+def assign(
     session: orm.Session, node: models.Node, properties: Mapping[str, Any]
 ) -> None:
     """Assign a host to a node, unless its current host is healthy.
@@ -49,9 +49,9 @@ def reserve(
         with all defaults
     :raises engine.providers.base.ProviderError: no host is available
     """
-    host = _choose(session, node, properties)
-    known = node.data.get('host')
-    if known is not None and known['node'] != host.id:
+    host = _choose_host(session, node, properties)
+    assignment = node.data.get('host')
+    if assignment is not None and assignment['node'] != host.id:
         release(session, node)
     assignment = {'node': host.id, 'port': properties['port']}
     node.data = {**node.data, 'host': assignment}
@@ -61,19 +61,19 @@ def reserve(
 
 def release(session: orm.Session, node: models.Node) -> None:
     """Remove a node from its host, if it has one."""
-    known = node.data.get('host')
-    if known is None:
+    assignment = node.data.get('host')
+    if assignment is None:
         return
-    host = nodes.lock(session, known['node'])
+    host = nodes.lock(session, assignment['node'])
     if host is not None:
         _remove(host, 'nodes', node.id)
     node.data = {k: v for k, v in node.data.items() if k != 'host'}
     session.flush()
 
 
-def check(
+def find_host(
     session: orm.Session, project: str | None, properties: Mapping[str, Any]
-) -> Target:
+) -> HostTarget:
     """Return the node or cluster that a spec names as host.
 
     :raises vobjects.clustering.errors.InvalidSpec: no resource matches, or
@@ -92,7 +92,7 @@ def check(
         ) from None
 
 
-def refer(
+def add_profile(
     session: orm.Session,
     profile: models.Profile,
     properties: Mapping[str, Any],
@@ -102,25 +102,25 @@ def refer(
     :raises vobjects.clustering.errors.InvalidSpec: no resource matches, or
         several do
     """
-    target = _locked(session, check(session, profile.project, properties))
+    target = _lock(session, find_host(session, profile.project, properties))
     if target is None:
-        check(session, profile.project, properties)
+        find_host(session, profile.project, properties)
     else:
         _add(target, 'profiles', profile.id)
     session.flush()
 
 
-def forget(session: orm.Session, profile: models.Profile) -> None:
+def remove_profile(session: orm.Session, profile: models.Profile) -> None:
     """Unregister a deleted profile from the host that it refers to."""
     properties = profile.spec.get('properties') or {}
     # Don't test for truth: the number 0 is a valid name.
     if properties.get('host_node') not in (None, ''):
-        _forget(session, models.Node, profile)
+        _remove_profile(session, models.Node, profile)
     elif properties.get('host_cluster') not in (None, ''):
-        _forget(session, models.Cluster, profile)
+        _remove_profile(session, models.Cluster, profile)
 
 
-def _forget(
+def _remove_profile(
     session: orm.Session, model: type[Row], profile: models.Profile
 ) -> None:
     # Search ``dependents``, because the host's name may have changed.
@@ -129,35 +129,35 @@ def _forget(
     )
     for target in session.scalars(owned).all():
         if profile.id in (target.dependents.get('profiles') or ()):
-            locked = _locked(session, target)
+            locked = _lock(session, target)
             if locked is not None:
                 _remove(locked, 'profiles', profile.id)
     session.flush()
 
 
 def _host(session: orm.Session, node: models.Node) -> profiles.Host | None:
-    known: Mapping[str, Any] = node.data.get('host') or {}
-    host = session.get(models.Node, known.get('node') or '')
+    assignment: Mapping[str, Any] = node.data.get('host') or {}
+    host = session.get(models.Node, assignment.get('node') or '')
     if host is None:
         return None
     profile = session.get(models.Profile, host.profile_id)
     assert profile is not None  # guaranteed by a foreign key
-    kind = profile.type.rpartition('-')[0]
-    return profiles.Host(kind, host.physical_id, known['port'])
+    type_name = profile.type.rpartition('-')[0]
+    return profiles.Host(type_name, host.physical_id, assignment['port'])
 
 
-def _locked(session: orm.Session, target: Target) -> Target | None:
+def _lock(session: orm.Session, target: HostTarget) -> HostTarget | None:
     if isinstance(target, models.Node):
         return nodes.lock(session, target.id)
     return clusters.lock(session, target.id)
 
 
-def _choose(
+def _choose_host(
     session: orm.Session, node: models.Node, properties: Mapping[str, Any]
 ) -> models.Node:
     """Return a locked host; prefer the current one, then the least used."""
     try:
-        target = check(session, node.project, properties)
+        target = find_host(session, node.project, properties)
     except errors.InvalidSpec as error:
         raise providers.ProviderError(str(error)) from None
     if isinstance(target, models.Node):
@@ -168,10 +168,10 @@ def _choose(
             for one in nodes.of_cluster(session, target.id)
             if one.status == 'ACTIVE' and one.physical_id
         ]
-    known = (node.data.get('host') or {}).get('node')
+    assignment = (node.data.get('host') or {}).get('node')
     found.sort(
         key=lambda one: (
-            one.id != known,
+            one.id != assignment,
             len(one.dependents.get('nodes') or ()),
         )
     )
@@ -184,13 +184,13 @@ def _choose(
     )
 
 
-def _add(target: Target, key: str, id_: str) -> None:
+def _add(target: HostTarget, key: str, id_: str) -> None:
     there = list(target.dependents.get(key) or ())
     if id_ not in there:
         target.dependents = {**target.dependents, key: [*there, id_]}
 
 
-def _remove(target: Target, key: str, id_: str) -> None:
+def _remove(target: HostTarget, key: str, id_: str) -> None:
     left = [one for one in target.dependents.get(key) or () if one != id_]
     others = {k: v for k, v in target.dependents.items() if k != key}
     target.dependents = {**others, key: left} if left else others

@@ -7,9 +7,9 @@ import logging
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, checks, deletion_hooks
-from engine.actions import clusters as steps
-from engine.actions import nodes as node_steps
+from engine.actions import action_run, deletion_hooks, policy_checks
+from engine.actions import clusters as cluster_actions
+from engine.actions import nodes as node_actions
 from engine.db import clusters, models, nodes
 from engine.providers import base as providers
 from vobjects.clustering import errors
@@ -20,20 +20,20 @@ LOG = logging.getLogger(__name__)
 # NODE_JOIN, NODE_LEAVE
 
 
-def join(job: action_run.Work) -> None:
+def join(run: action_run.ActionRun) -> None:
     """Add a node to a cluster."""
-    job.write(lambda session: _join(job, session))
-    _tell(job)
-    job.write(
-        lambda session: job.succeed(
+    run.write(lambda session: _join(run, session))
+    _update_metadata(run)
+    run.write(
+        lambda session: run.succeed(
             session, 'Node successfully joined cluster.'
         )
     )
 
 
-def _join(job: action_run.Work, session: orm.Session) -> None:
-    cluster = clusters.lock(session, job.request.cluster_id)
-    node = nodes.lock(session, job.action.target)
+def _join(run: action_run.ActionRun, session: orm.Session) -> None:
+    cluster = clusters.lock(session, run.request.cluster_id)
+    node = nodes.lock(session, run.action.target)
     if cluster is None or node is None:
         raise errors.ResourceNotFound('The node or the cluster is gone.')
     if node.cluster_id not in (None, cluster.id):
@@ -47,36 +47,37 @@ def _join(job: action_run.Work, session: orm.Session) -> None:
         nodes.set_status(node, node.status, 'Node joined a cluster')
 
 
-def leave(job: action_run.Work) -> None:
+def leave(run: action_run.ActionRun) -> None:
     """Remove a node from its cluster."""
-    job.write(lambda session: _leave(job, session))
-    _tell(job)
-    job.write(
-        lambda session: job.succeed(session, 'Node successfully left cluster.')
+    run.write(lambda session: _leave(run, session))
+    _update_metadata(run)
+    run.write(
+        lambda session: run.succeed(session, 'Node successfully left cluster.')
     )
 
 
-def _leave(job: action_run.Work, session: orm.Session) -> None:
-    node = nodes.lock(session, job.action.target)
+def _leave(run: action_run.ActionRun, session: orm.Session) -> None:
+    node = nodes.lock(session, run.action.target)
     if node is None:
         raise errors.ResourceNotFound('The node is gone.')
-    if node.cluster_id == job.action.cluster_id:
+    if node.cluster_id == run.action.cluster_id:
         node.cluster_id = None
         node.index = -1
         nodes.set_status(node, node.status, 'Node left its cluster')
 
 
-def _tell(job: action_run.Work) -> None:
+def _update_metadata(run: action_run.ActionRun) -> None:
     """Tell the node's cloud object which cluster it belongs to, if possible.
 
     A failure is only logged: the membership has changed already.
     """
-    view, profile = node_steps.begin(job)
+    view, profile = node_actions.begin(run)
     if not view.physical_id:
         return
-    kind = job.run.profile_types.get(profile.type)
+    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        kind.update_membership(node_steps.cloud_of(job, view, profile), view)
+        cloud = node_actions.cloud_of(run, view, profile)
+        profile_type.update_membership(cloud, view)
     except providers.ProviderError as error:
         LOG.warning('Node %s: its object was not told: %s', view.id, error)
 
@@ -84,46 +85,48 @@ def _tell(job: action_run.Work) -> None:
 # CLUSTER_ADD_NODES
 
 
-def add(job: action_run.Work, session: orm.Session) -> None:
+def add(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive actions that add the nodes."""
-    cluster = steps.begin(job, session, 'RESIZING', 'Adding nodes')
-    steps.wait(job, session, _joins(job, cluster.id, job.request.nodes), added)
+    cluster = cluster_actions.begin(run, session, 'RESIZING', 'Adding nodes')
+    cluster_actions.wait(
+        run, session, _joins(run, cluster.id, run.request.nodes), added
+    )
 
 
-def added(job: action_run.Work, session: orm.Session) -> None:
+def added(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
-    steps.finish(
-        job, session, 'Completed adding nodes.', 'adding', counts=True
+    cluster_actions.finish(
+        run, session, 'Completed adding nodes.', 'adding', counts=True
     )
 
 
 # CLUSTER_DEL_NODES
 
 
-def remove(job: action_run.Work, session: orm.Session) -> None:
+def remove(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive actions that remove or delete the nodes."""
-    cluster = steps.begin(job, session, 'RESIZING', 'Removing nodes')
-    wanted = set(job.request.nodes)
+    cluster = cluster_actions.begin(run, session, 'RESIZING', 'Removing nodes')
+    node_ids = set(run.request.nodes)
     members = [
         node
         for node in nodes.of_cluster(session, cluster.id)
-        if node.id in wanted
+        if node.id in node_ids
     ]
-    decided = checks.decided(job, 'deletion')
-    destroys = job.request.get('destroy_after_deletion')
+    decided = policy_checks.decisions(run, 'deletion')
+    destroys = run.request.get('destroy_after_deletion')
     if decided.get('destroy_after_deletion', destroys):
-        children = steps.deletions(job, members)
+        children = cluster_actions.deletions(run, members)
     else:
-        children = steps.leaves(job, members)
-    deletion_hooks.postpone(job, session, children)
-    steps.wait(job, session, children, removed)
+        children = cluster_actions.removals(run, members)
+    deletion_hooks.delay_children(run, session, children)
+    cluster_actions.wait(run, session, children, removed)
 
 
-def removed(job: action_run.Work, session: orm.Session) -> None:
+def removed(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the remaining nodes, and end the action."""
-    decided = checks.decided(job, 'deletion')
-    steps.finish(
-        job,
+    decided = policy_checks.decisions(run, 'deletion')
+    cluster_actions.finish(
+        run,
         session,
         'Completed deleting nodes.',
         'deleting',
@@ -134,37 +137,45 @@ def removed(job: action_run.Work, session: orm.Session) -> None:
 # CLUSTER_REPLACE_NODES
 
 
-def replace(job: action_run.Work, session: orm.Session) -> None:
+def replace(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive actions that remove the old nodes."""
-    cluster = steps.begin(job, session, 'RESIZING', 'Replacing nodes')
+    cluster = cluster_actions.begin(
+        run, session, 'RESIZING', 'Replacing nodes'
+    )
     leaving = [
         node
         for node in nodes.of_cluster(session, cluster.id)
-        if node.id in job.request.nodes
+        if node.id in run.request.nodes
     ]
-    steps.wait(job, session, steps.leaves(job, leaving), refill)
+    cluster_actions.wait(
+        run, session, cluster_actions.removals(run, leaving), refill
+    )
 
 
-def refill(job: action_run.Work, session: orm.Session) -> None:
+def refill(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive actions that add the new nodes."""
-    failures = job.failures(session)
+    failures = run.failures(session)
     if failures:
-        steps.finish(job, session, '', 'replacing')
+        cluster_actions.finish(run, session, '', 'replacing')
         return
-    joining = list(job.request.nodes.values())
-    steps.wait(job, session, _joins(job, job.action.target, joining), replaced)
+    joining = list(run.request.nodes.values())
+    cluster_actions.wait(
+        run, session, _joins(run, run.action.target, joining), replaced
+    )
 
 
-def replaced(job: action_run.Work, session: orm.Session) -> None:
+def replaced(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
-    steps.finish(job, session, 'Completed replacing nodes.', 'replacing')
+    cluster_actions.finish(
+        run, session, 'Completed replacing nodes.', 'replacing'
+    )
 
 
 def _joins(
-    job: action_run.Work, cluster_id: str, node_ids: list[str]
+    run: action_run.ActionRun, cluster_id: str, node_ids: list[str]
 ) -> list[models.Action]:
     return [
-        job.child(
+        run.child(
             'NODE_JOIN',
             node_id,
             requests.NodeJoinRequest(identity=node_id, cluster_id=cluster_id),

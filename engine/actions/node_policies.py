@@ -14,28 +14,28 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, checks
+from engine.actions import action_run, policy_checks
 from engine.db import models, nodes
 from engine.policies import base
 from engine.providers import base as providers
 
 #: Errors that prevent a policy from managing a node.
-TROUBLES = (base.PolicyRefusal, providers.ProviderError)
+ERRORS = (base.PolicyRefusal, providers.ProviderError)
 
 #: Node ID -> keys of the node's data with new values; None deletes a key.
 Changes = dict[str, dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class News:
+class NodeUpdate:
     """The result of notifying policies about a node.
 
     :ivar changes: changes of the node's data
-    :ivar trouble: why a policy failed; empty if none did
+    :ivar failure: why a policy failed; empty if none did
     """
 
     changes: Mapping[str, Any]
-    trouble: str = ''
+    failure: str = ''
 
     def status(self, reason: str) -> tuple[str, str]:
         """Return the node's status and status reason.
@@ -43,17 +43,17 @@ class News:
         :param reason: the status reason if no policy failed
         """
         return (
-            ('WARNING', self.trouble) if self.trouble else ('ACTIVE', reason)
+            ('WARNING', self.failure) if self.failure else ('ACTIVE', reason)
         )
 
 
-def arrived(
-    job: action_run.Work,
+def add_node(
+    run: action_run.ActionRun,
     node_id: str,
     physical_id: str | None = None,
     *,
     cluster_id: str | None = None,
-) -> News:
+) -> NodeUpdate:
     """Notify policies of a new node, or of a node's new cloud object.
 
     :param physical_id: the ID of the new object, if the node does not have it
@@ -61,113 +61,115 @@ def arrived(
     :param cluster_id: the ID of the cluster that the node is about to join, if
         any
     """
-    node, found = _told(job, node_id, cluster_id)
-    if node is None or not found:
-        return News({})
-    former = node.physical_id
-    node.physical_id = physical_id or former
+    node, policies = _tracking_policies(run, node_id, cluster_id)
+    if node is None or not policies:
+        return NodeUpdate({})
+    old_physical_id = node.physical_id
+    node.physical_id = physical_id or old_physical_id
     changes: dict[str, Any] = {}
-    for kind, attached in found:
+    for policy_type, attached in policies:
         if not attached.binding.enabled:
             continue
         try:
-            if former not in (None, node.physical_id):
-                changes.update(kind.depart(job.cloud, attached, node))
-                node.data = merged(node.data, changes)
-            changes.update(kind.arrive(job.cloud, attached, node))
-        except TROUBLES as error:
-            return News(changes, _trouble(attached, error))
-    return News(changes)
+            if old_physical_id not in (None, node.physical_id):
+                changes.update(policy_type.depart(run.cloud, attached, node))
+                node.data = apply_changes(node.data, changes)
+            changes.update(policy_type.arrive(run.cloud, attached, node))
+        except ERRORS as error:
+            return NodeUpdate(changes, _failure_message(attached, error))
+    return NodeUpdate(changes)
 
 
-def departs(job: action_run.Work, node_id: str) -> bool:
+def remove_node(run: action_run.ActionRun, node_id: str) -> bool:
     """Notify policies that a node is about to leave its cluster.
 
     :returns: whether the node can leave; if not, the action has failed
     """
-    node, found = _told(job, node_id, None)
+    node, policies = _tracking_policies(run, node_id, None)
     if node is None:
         return True
-    for kind, attached in found:
+    for policy_type, attached in policies:
         try:
-            changes = kind.depart(job.cloud, attached, node)
-        except TROUBLES as error:
-            _stay(job, node_id, _trouble(attached, error))
+            changes = policy_type.depart(run.cloud, attached, node)
+        except ERRORS as error:
+            _fail_removal(run, node_id, _failure_message(attached, error))
             return False
-        _note(job, node, changes)
+        _save_change(run, node, changes)
     return True
 
 
-def _stay(job: action_run.Work, node_id: str, trouble: str) -> None:
+def _fail_removal(
+    run: action_run.ActionRun, node_id: str, failure: str
+) -> None:
     def body(session: orm.Session) -> None:
         node = nodes.lock(session, node_id)
         if node is not None:
-            nodes.set_status(node, 'WARNING', trouble)
-        job.fail(session, trouble)
+            nodes.set_status(node, 'WARNING', failure)
+        run.fail(session, failure)
 
-    job.write(body)
+    run.write(body)
 
 
-def departing(stage: action_run.Stage) -> action_run.Stage:
+def remove_first(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that the policies first release the node."""
 
-    def depart(job: action_run.Work) -> None:
-        if departs(job, job.action.target):
-            stage(job)
+    def depart(run: action_run.ActionRun) -> None:
+        if remove_node(run, run.action.target):
+            stage(run)
 
     return depart
 
 
-def joining(stage: action_run.Stage) -> action_run.Stage:
+def add_first(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that the policies first accept the node."""
 
-    def join(job: action_run.Work) -> None:
-        node_id, cluster_id = job.action.target, job.request.cluster_id
-        news = arrived(job, node_id, cluster_id=cluster_id)
+    def join(run: action_run.ActionRun) -> None:
+        node_id, cluster_id = run.action.target, run.request.cluster_id
+        update = add_node(run, node_id, cluster_id=cluster_id)
 
         def body(session: orm.Session) -> None:
-            note(session, {node_id: news.changes})
-            if news.trouble:
-                job.fail(session, news.trouble)
+            save_changes(session, {node_id: update.changes})
+            if update.failure:
+                run.fail(session, update.failure)
 
-        if news.changes or news.trouble:
-            job.write(body)
-        if not news.trouble:
-            stage(job)
+        if update.changes or update.failure:
+            run.write(body)
+        if not update.failure:
+            stage(run)
 
     return join
 
 
-def _note(
-    job: action_run.Work, node: models.Node, changes: Mapping[str, Any]
+def _save_change(
+    run: action_run.ActionRun, node: models.Node, changes: Mapping[str, Any]
 ) -> None:
     if changes:
-        node.data = merged(node.data, changes)
-        job.write(lambda session: note(session, {node.id: changes}))
+        node.data = apply_changes(node.data, changes)
+        run.write(lambda session: save_changes(session, {node.id: changes}))
 
 
-def note(
+def save_changes(
     session: orm.Session, changes: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Update the data of nodes, ignoring nodes that were deleted."""
     for node_id, values in changes.items():
         node = nodes.lock(session, node_id) if values else None
         if node is not None:
-            node.data = merged(node.data, values)
+            node.data = apply_changes(node.data, values)
     session.flush()
 
 
-def merged(
+def apply_changes(
     data: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return data with changes applied; a value of None removes the key."""
-    both = {**data, **changes}
-    return {key: value for key, value in both.items() if value is not None}
+    merged = {**data, **changes}
+    return {key: value for key, value in merged.items() if value is not None}
 
 
-def take_in(
+def add_nodes(
     cloud: providers.Provider,
-    kind: base.PolicyType,
+    policy_type: base.PolicyType,
     attached: base.Attached,
     members: Iterable[models.Node],
 ) -> Changes:
@@ -175,14 +177,16 @@ def take_in(
 
     :raises engine.providers.base.ProviderError: a node cannot be added
     """
-    if not kind.follows_nodes:
+    if not policy_type.follows_nodes:
         return {}
-    return {node.id: kind.arrive(cloud, attached, node) for node in members}
+    return {
+        node.id: policy_type.arrive(cloud, attached, node) for node in members
+    }
 
 
-def let_go(
+def remove_nodes(
     cloud: providers.Provider,
-    kind: base.PolicyType,
+    policy_type: base.PolicyType,
     attached: base.Attached,
     members: Iterable[models.Node],
 ) -> Changes:
@@ -190,33 +194,33 @@ def let_go(
 
     :raises engine.providers.base.ProviderError: a node cannot be removed
     """
-    if not kind.follows_nodes:
+    if not policy_type.follows_nodes:
         return {}
-    return kind.depart_all(cloud, attached, members)
+    return policy_type.depart_all(cloud, attached, members)
 
 
-def _told(
-    job: action_run.Work, node_id: str, cluster_id: str | None
+def _tracking_policies(
+    run: action_run.ActionRun, node_id: str, cluster_id: str | None
 ) -> tuple[models.Node | None, list[tuple[base.PolicyType, base.Attached]]]:
     """Return a node and the policies to notify about it.
 
     :param cluster_id: the ID of the policies' cluster; None: the node's
         cluster
     """
-    with job.run.database.reader() as session:
+    with run.runtime.database.reader() as session:
         node = nodes.get(session, node_id)
         if cluster_id is None and node is not None:
             cluster_id = node.cluster_id
         if cluster_id is None:
             return node, []
         return node, [
-            (kind, attached)
-            for kind, attached in checks.asked(
-                job.run, session, cluster_id, enabled_only=False
+            (policy_type, attached)
+            for policy_type, attached in policy_checks.attached_policies(
+                run.runtime, session, cluster_id, enabled_only=False
             )
-            if kind.follows_nodes
+            if policy_type.follows_nodes
         ]
 
 
-def _trouble(attached: base.Attached, error: Exception) -> str:
+def _failure_message(attached: base.Attached, error: Exception) -> str:
     return f"policy '{attached.policy.name}': {error}"

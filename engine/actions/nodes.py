@@ -16,7 +16,7 @@ from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import action_run, checks, hosts, node_policies
+from engine.actions import action_run, hosts, node_policies, policy_checks
 from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.profiles import schema
@@ -29,7 +29,7 @@ LOG = logging.getLogger(__name__)
 STOP_BEFORE_DELETE = 'cluster.stop_node_before_delete'
 
 #: Request fields that an update can set without the cloud.
-PLAIN_FIELDS = {
+DATABASE_FIELDS = {
     'name': 'name',
     'role': 'role',
     'metadata': 'meta',
@@ -37,107 +37,107 @@ PLAIN_FIELDS = {
 }
 
 
-def create(job: action_run.Work) -> None:
+def create(run: action_run.ActionRun) -> None:
     """Create the node's cloud object (NODE_CREATE)."""
     try:
         view, profile = begin(
-            job, 'CREATING', 'Creation in progress', with_host=True
+            run, 'CREATING', 'Creation in progress', with_host=True
         )
-        kind = job.run.profile_types.get(profile.type)
-        physical_id = kind.create(
-            cloud_of(job, view, profile), view, _properties(job, profile)
+        profile_type = run.runtime.profile_types.get(profile.type)
+        physical_id = profile_type.create(
+            cloud_of(run, view, profile), view, _properties(run, profile)
         )
     except providers.ProviderError as error:
-        fail(job, str(error))
+        fail(run, str(error))
         return
-    news = node_policies.arrived(job, view.id, physical_id)
+    update = node_policies.add_node(run, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
-        node = existing(job, session)
+        node = get_node(run, session)
         node.physical_id = physical_id
-        node.data = node_policies.merged(node.data, news.changes)
-        status, reason = news.status('Creation succeeded')
+        node.data = node_policies.apply_changes(node.data, update.changes)
+        status, reason = update.status('Creation succeeded')
         nodes.set_status(node, status, reason)
-        look_at_cluster(job, session, node.cluster_id, counts=True)
-        _conclude(job, session, news, 'Node created successfully.')
+        evaluate_own_cluster(run, session, node.cluster_id, counts=True)
+        _conclude(run, session, update, 'Node created successfully.')
 
     try:
-        job.write(done)
+        run.write(done)
     except actions.ClaimLostError:
-        _remove_if_unwanted(job, view, profile)
+        _delete_object_if_orphaned(run, view, profile)
         raise
 
 
-def update(job: action_run.Work) -> None:
+def update(run: action_run.ActionRun) -> None:
     """Update a node, and its object if the profile changes (NODE_UPDATE)."""
-    request = job.request
-    view, old = begin(job, 'UPDATING', 'Update in progress')
+    request = run.request
+    view, old = begin(run, 'UPDATING', 'Update in progress')
     new_id = request.get('profile_id')
     if new_id is not None and new_id != old.id:
-        new = _profile(job, new_id)
-        kind = job.run.profile_types.get(new.type)
+        new = _get_profile(run, new_id)
+        profile_type = run.runtime.profile_types.get(new.type)
         try:
-            kind.update(
-                cloud_of(job, view, old),
+            profile_type.update(
+                cloud_of(run, view, old),
                 view,
-                _properties(job, old),
-                _properties(job, new),
+                _properties(run, old),
+                _properties(run, new),
             )
         except providers.ProviderError as error:
-            fail(job, str(error))
+            fail(run, str(error))
             return
 
     def done(session: orm.Session) -> None:
-        node = existing(job, session)
+        node = get_node(run, session)
         if new_id is not None:
             node.profile_id = new_id
-        for field, column in PLAIN_FIELDS.items():
+        for field, column in DATABASE_FIELDS.items():
             value = request.get(field)
             if value is not None:
                 setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
-        look_at_cluster(job, session, node.cluster_id)
-        checks.conclude(job, session, 'Node updated successfully.')
+        evaluate_own_cluster(run, session, node.cluster_id)
+        policy_checks.check_after(run, session, 'Node updated successfully.')
 
-    job.write(done)
+    run.write(done)
 
 
-def delete(job: action_run.Work) -> None:
+def delete(run: action_run.ActionRun) -> None:
     """Delete the cloud object, then the node (NODE_DELETE)."""
-    if job.action.cause == consts.CAUSE_REQUEST:
-        job.write(lambda session: _check_may_leave(job, session))
-    if not node_policies.departs(job, job.action.target):
+    if run.action.cause == consts.CAUSE_REQUEST:
+        run.write(lambda session: _check_may_leave(run, session))
+    if not node_policies.remove_node(run, run.action.target):
         return
 
     def mark(
         session: orm.Session,
     ) -> tuple[profiles.NodeView, models.Profile, bool] | None:
-        node = nodes.get(session, job.action.target)
+        node = nodes.get(session, run.action.target)
         if node is None:
-            job.succeed(session, 'The node was gone already.')
+            run.succeed(session, 'The node was gone already.')
             return None
-        decided = checks.decided(job, 'deletion')
+        decided = policy_checks.decisions(run, 'deletion')
         if not decided.get('destroy_after_deletion', True):
             cluster_id, node.cluster_id, node.index = node.cluster_id, None, -1
             counts = decided['reduce_desired_capacity']
-            look_at_cluster(job, session, cluster_id, counts=counts)
-            checks.conclude(job, session, 'Node left its cluster.')
+            evaluate_own_cluster(run, session, cluster_id, counts=counts)
+            policy_checks.check_after(run, session, 'Node left its cluster.')
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
         return (
-            hosts.view(session, node),
-            _profile_in(session, node.profile_id),
-            _stops_first(job, session, node),
+            hosts.node_view(session, node),
+            _find_profile(session, node.profile_id),
+            _stops_first(run, session, node),
         )
 
-    begun = job.write(mark)
+    begun = run.write(mark)
     if begun is None:
         return
     view, profile, is_stopped_first = begun
     try:
-        _remove(job, view, profile, is_stopped_first=is_stopped_first)
+        _delete_object(run, view, profile, is_stopped_first=is_stopped_first)
     except providers.ProviderError as error:
-        fail(job, str(error))
+        fail(run, str(error))
         return
 
     def done(session: orm.Session) -> None:
@@ -147,16 +147,16 @@ def delete(job: action_run.Work) -> None:
             hosts.release(session, node)
             session.delete(node)
             session.flush()
-            decided = checks.decided(job, 'deletion')
+            decided = policy_checks.decisions(run, 'deletion')
             counts = decided.get('reduce_desired_capacity', True)
-            look_at_cluster(job, session, cluster_id, counts=counts)
-        checks.conclude(job, session, 'Node deleted successfully.')
+            evaluate_own_cluster(run, session, cluster_id, counts=counts)
+        policy_checks.check_after(run, session, 'Node deleted successfully.')
 
-    job.write(done)
+    run.write(done)
 
 
-def _remove(
-    job: action_run.Work,
+def _delete_object(
+    run: action_run.ActionRun,
     view: profiles.NodeView,
     profile: models.Profile,
     *,
@@ -166,26 +166,26 @@ def _remove(
 
     :raises engine.providers.base.ProviderError: the deletion failed
     """
-    kind = job.run.profile_types.get(profile.type)
+    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        cloud = cloud_of(job, view, profile)
+        cloud = cloud_of(run, view, profile)
     except providers.RegionNotFound:
         if view.physical_id:
             raise
         return  # no object was ever created
     if is_stopped_first:
-        _stop(kind, cloud, view)
-    kind.delete(cloud, view)
+        _stop(profile_type, cloud, view)
+    profile_type.delete(cloud, view)
 
 
 def _stops_first(
-    job: action_run.Work, session: orm.Session, node: models.Node
+    run: action_run.ActionRun, session: orm.Session, node: models.Node
 ) -> bool:
     """Tell whether to stop a node before an action deletes it.
 
     The cluster's config does not apply if the user deletes the node directly.
     """
-    if job.action.cause == consts.CAUSE_REQUEST or node.cluster_id is None:
+    if run.action.cause == consts.CAUSE_REQUEST or node.cluster_id is None:
         return False
     cluster = clusters.get(session, node.cluster_id)
     return cluster is not None and bool(
@@ -194,44 +194,44 @@ def _stops_first(
 
 
 def _stop(
-    kind: profiles.ProfileType,
+    profile_type: profiles.ProfileType,
     cloud: providers.Provider,
     view: profiles.NodeView,
 ) -> None:
     """Try to stop an object; a failure does not prevent its deletion."""
-    if 'stop' not in kind.operations:
+    if 'stop' not in profile_type.operations:
         return
     try:
-        kind.operate(cloud, view, 'stop', {})
+        profile_type.operate(cloud, view, 'stop', {})
     except providers.ProviderError as error:
         LOG.warning('Node %s is deleted without a stop: %s', view.id, error)
 
 
-def check(job: action_run.Work) -> None:
+def check(run: action_run.ActionRun) -> None:
     """Check the health of the cloud object (NODE_CHECK)."""
-    view, profile = begin(job)
-    kind = job.run.profile_types.get(profile.type)
+    view, profile = begin(run)
+    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        trouble = kind.check(cloud_of(job, view, profile), view)
+        failure = profile_type.check(cloud_of(run, view, profile), view)
     except providers.ProviderError as error:
-        fail(job, str(error))
+        fail(run, str(error))
         return
 
     def done(session: orm.Session) -> None:
-        node = existing(job, session)
-        _set_health(node, trouble)
-        look_at_cluster(job, session, node.cluster_id)
-        checks.conclude(job, session, 'Node check completed.')
+        node = get_node(run, session)
+        _set_health(node, failure)
+        evaluate_own_cluster(run, session, node.cluster_id)
+        policy_checks.check_after(run, session, 'Node check completed.')
 
-    job.write(done)
+    run.write(done)
 
 
-def recover(job: action_run.Work) -> None:
+def recover(run: action_run.ActionRun) -> None:
     """Recover the cloud object, with RECREATE by default (NODE_RECOVER)."""
-    request = job.request
-    view, profile = begin(job)
-    kind = job.run.profile_types.get(profile.type)
-    properties = _properties(job, profile)
+    request = run.request
+    view, profile = begin(run)
+    profile_type = run.runtime.profile_types.get(profile.type)
+    properties = _properties(run, profile)
     operation = request.get('operation') or 'RECREATE'
     parameters = {
         **(request.get('operation_params') or {}),
@@ -241,48 +241,52 @@ def recover(job: action_run.Work) -> None:
         },
     }
     try:
-        cloud = cloud_of(job, view, profile)
-        is_well = bool(request.get('check')) and not kind.check(cloud, view)
+        cloud = cloud_of(run, view, profile)
+        is_well = bool(request.get('check')) and not profile_type.check(
+            cloud, view
+        )
         if is_well:
             physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
         else:
             before = view
             view, profile = begin(
-                job,
+                run,
                 'RECOVERING',
                 'Recovery in progress',
                 with_host=operation == 'RECREATE',
             )
             if view.host != before.host:
-                _leave_host(cloud, kind, before)
-            physical_id = kind.recover(
+                _delete_from_old_host(cloud, profile_type, before)
+            physical_id = profile_type.recover(
                 cloud, view, properties, operation, parameters
             )
             reason = 'Recovery succeeded'
     except providers.ProviderError as error:
-        fail(job, str(error))
+        fail(run, str(error))
         return
-    news = node_policies.arrived(job, view.id, physical_id)
+    update = node_policies.add_node(run, view.id, physical_id)
 
     def done(session: orm.Session) -> None:
-        node = existing(job, session)
-        node.data = node_policies.merged(node.data, news.changes)
+        node = get_node(run, session)
+        node.data = node_policies.apply_changes(node.data, update.changes)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id
-        status, why = news.status(reason)
+        status, why = update.status(reason)
         nodes.set_status(node, status, why)
-        look_at_cluster(job, session, node.cluster_id)
-        _conclude(job, session, news, 'Node recovered successfully.')
+        evaluate_own_cluster(run, session, node.cluster_id)
+        _conclude(run, session, update, 'Node recovered successfully.')
 
     try:
-        job.write(done)
+        run.write(done)
     except actions.ClaimLostError:
-        _remove_if_unwanted(job, view, profile)
+        _delete_object_if_orphaned(run, view, profile)
         raise
 
 
-def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
+def mark_failed(
+    session: orm.Session, action: models.Action, reason: str
+) -> None:
     """Set the node's status after an action ended without success."""
     node = nodes.get(session, action.target)
     # An action that no engine has claimed has changed nothing.
@@ -292,10 +296,10 @@ def abandon(session: orm.Session, action: models.Action, reason: str) -> None:
     session.flush()
 
 
-def _check_may_leave(job: action_run.Work, session: orm.Session) -> None:
-    node = nodes.get(session, job.action.target)
+def _check_may_leave(run: action_run.ActionRun, session: orm.Session) -> None:
+    node = nodes.get(session, run.action.target)
     if node is not None:
-        check_may_leave(session, node, job.run.node_limit())
+        check_may_leave(session, node, run.runtime.node_limit())
 
 
 def check_may_leave(
@@ -319,7 +323,7 @@ def check_may_leave(
 
 
 def begin(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     status: str | None = None,
     reason: str = '',
     *,
@@ -335,60 +339,60 @@ def begin(
     def body(
         session: orm.Session,
     ) -> tuple[profiles.NodeView, models.Profile]:
-        node = existing(job, session)
+        node = get_node(run, session)
         if status is not None:
             nodes.set_status(node, status, reason)
-        profile = _profile_in(session, node.profile_id)
-        kind = job.run.profile_types.get(profile.type)
-        if with_host and kind.on_hosts:
-            properties = _properties(job, profile)
-            properties = schema.filled(kind.properties, properties)
-            hosts.reserve(session, node, properties)
-        return hosts.view(session, node), profile
+        profile = _find_profile(session, node.profile_id)
+        profile_type = run.runtime.profile_types.get(profile.type)
+        if with_host and profile_type.on_hosts:
+            properties = _properties(run, profile)
+            properties = schema.filled(profile_type.properties, properties)
+            hosts.assign(session, node, properties)
+        return hosts.node_view(session, node), profile
 
-    return job.write(body)
+    return run.write(body)
 
 
-def fail(job: action_run.Work, reason: str) -> None:
+def fail(run: action_run.ActionRun, reason: str) -> None:
     """Fail the action, and set the node's status to ERROR."""
 
     def body(session: orm.Session) -> None:
-        node = existing(job, session)
+        node = get_node(run, session)
         nodes.set_status(node, 'ERROR', reason)
-        look_at_cluster(job, session, node.cluster_id)
-        job.fail(session, reason)
+        evaluate_own_cluster(run, session, node.cluster_id)
+        run.fail(session, reason)
 
-    job.write(body)
+    run.write(body)
 
 
 def cloud_of(
-    job: action_run.Work, view: profiles.NodeView, profile: models.Profile
+    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
 ) -> providers.Provider:
     """Return the part of the cloud that contains the node.
 
     :raises engine.providers.base.ProviderError: it does not exist, or must not
         be used
     """
-    return view.cloud(job.cloud, _properties(job, profile))
+    return view.cloud(run.cloud, _properties(run, profile))
 
 
-def existing(job: action_run.Work, session: orm.Session) -> models.Node:
+def get_node(run: action_run.ActionRun, session: orm.Session) -> models.Node:
     """Return the node.
 
     :raises vobjects.clustering.errors.ResourceNotFound: the node was deleted
     """
-    node = nodes.get(session, job.action.target)
+    node = nodes.get(session, run.action.target)
     if node is None:
-        raise errors.ResourceNotFound(f'The node {job.action.target} is gone.')
+        raise errors.ResourceNotFound(f'The node {run.action.target} is gone.')
     return node
 
 
-def _profile(job: action_run.Work, profile_id: str) -> models.Profile:
-    with job.run.database.reader() as session:
-        return _profile_in(session, profile_id)
+def _get_profile(run: action_run.ActionRun, profile_id: str) -> models.Profile:
+    with run.runtime.database.reader() as session:
+        return _find_profile(session, profile_id)
 
 
-def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
+def _find_profile(session: orm.Session, profile_id: str) -> models.Profile:
     profile = statements.row(session, models.Profile, profile_id)
     if profile is None:
         raise errors.ResourceNotFound(f'The profile {profile_id} is gone.')
@@ -396,14 +400,14 @@ def _profile_in(session: orm.Session, profile_id: str) -> models.Profile:
 
 
 def _properties(
-    job: action_run.Work, profile: models.Profile
+    run: action_run.ActionRun, profile: models.Profile
 ) -> dict[str, Any]:
-    return job.run.profile_types.properties_of(profile.type, profile.spec)
+    return run.runtime.profile_types.properties_of(profile.type, profile.spec)
 
 
-def _set_health(node: models.Node, trouble: str) -> None:
-    if trouble:
-        nodes.set_status(node, 'ERROR', f'Check: {trouble}.')
+def _set_health(node: models.Node, failure: str) -> None:
+    if failure:
+        nodes.set_status(node, 'ERROR', f'Check: {failure}.')
     elif node.status == 'WARNING':
         reason = f'Check: its object is well. {node.status_reason}'
         nodes.set_status(node, 'WARNING', reason)
@@ -411,8 +415,8 @@ def _set_health(node: models.Node, trouble: str) -> None:
         nodes.set_status(node, 'ACTIVE', 'Check: Node is ACTIVE.')
 
 
-def look_at_cluster(
-    job: action_run.Work,
+def evaluate_own_cluster(
+    run: action_run.ActionRun,
     session: orm.Session,
     cluster_id: str | None,
     *,
@@ -422,7 +426,7 @@ def look_at_cluster(
 
     :param counts: whether the number of nodes becomes the desired capacity
     """
-    if cluster_id is None or job.action.cause != consts.CAUSE_REQUEST:
+    if cluster_id is None or run.action.cause != consts.CAUSE_REQUEST:
         return
     session.flush()
     cluster = clusters.lock(session, cluster_id)
@@ -430,7 +434,7 @@ def look_at_cluster(
         return
     if counts:
         cluster.desired_capacity = nodes.count_of_cluster(session, cluster_id)
-    evaluate(session, cluster, job.action.action, job.run.node_limit())
+    evaluate(session, cluster, run.action.action, run.runtime.node_limit())
 
 
 def evaluate(
@@ -454,40 +458,40 @@ def evaluate(
         cluster.created_at = clock.utcnow()
 
 
-def _leave_host(
+def _delete_from_old_host(
     cloud: providers.Provider,
-    kind: profiles.ProfileType,
+    profile_type: profiles.ProfileType,
     view: profiles.NodeView,
 ) -> None:
     """Try to delete a node's object from a host that is not healthy."""
     try:
-        kind.delete(cloud, view)
+        profile_type.delete(cloud, view)
     except providers.ProviderError as error:
         LOG.warning('Node %s leaves an object behind: %s', view.id, error)
 
 
 def _conclude(
-    job: action_run.Work,
+    run: action_run.ActionRun,
     session: orm.Session,
-    news: node_policies.News,
+    update: node_policies.NodeUpdate,
     success: str,
 ) -> None:
     """End an action successfully, unless a policy failed."""
-    if news.trouble:
-        job.fail(session, news.trouble)
+    if update.failure:
+        run.fail(session, update.failure)
     else:
-        checks.conclude(job, session, success)
+        policy_checks.check_after(run, session, success)
 
 
-def _remove_if_unwanted(
-    job: action_run.Work, view: profiles.NodeView, profile: models.Profile
+def _delete_object_if_orphaned(
+    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
 ) -> None:
     """Delete the new object of a node that was deleted meanwhile."""
-    with job.run.database.reader() as session:
+    with run.runtime.database.reader() as session:
         if nodes.get(session, view.id) is not None:
             return
-    kind = job.run.profile_types.get(profile.type)
+    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        kind.delete(cloud_of(job, view, profile), view)
+        profile_type.delete(cloud_of(run, view, profile), view)
     except providers.ProviderError as error:
         LOG.warning('Node %s is gone, its object is not: %s', view.id, error)

@@ -9,8 +9,8 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.actions import action_run
-from engine.actions import clusters as steps
-from engine.actions import nodes as node_steps
+from engine.actions import clusters as cluster_actions
+from engine.actions import nodes as node_actions
 from engine.db import find, models, nodes
 from engine.providers import base as providers
 from vobjects.clustering.requests import nodes as requests
@@ -18,54 +18,54 @@ from vobjects.clustering.requests import nodes as requests
 # NODE_OPERATION
 
 
-def operate(job: action_run.Work) -> None:
+def operate(run: action_run.ActionRun) -> None:
     """Run an operation on a node's cloud object."""
-    request = job.request
-    view, profile = node_steps.begin(
-        job, 'OPERATING', f"Operation '{request.operation}' in progress"
+    request = run.request
+    view, profile = node_actions.begin(
+        run, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
     parameters = request.get('params') or {}
     try:
-        kind, parameters = job.run.profile_types.check_operation(
+        profile_type, parameters = run.runtime.profile_types.check_operation(
             profile.type, request.operation, parameters
         )
-        kind.operate(
-            node_steps.cloud_of(job, view, profile),
+        profile_type.operate(
+            node_actions.cloud_of(run, view, profile),
             view,
             request.operation,
             parameters,
         )
     except providers.ProviderError as error:
-        node_steps.fail(job, str(error))
+        node_actions.fail(run, str(error))
         return
 
     def done(session: orm.Session) -> None:
-        node = node_steps.existing(job, session)
+        node = node_actions.get_node(run, session)
         nodes.set_status(
             node, 'ACTIVE', f"Operation '{request.operation}' succeeded"
         )
-        node_steps.look_at_cluster(job, session, node.cluster_id)
-        job.succeed(
+        node_actions.evaluate_own_cluster(run, session, node.cluster_id)
+        run.succeed(
             session, f"Node operation '{request.operation}' succeeded."
         )
 
-    job.write(done)
+    run.write(done)
 
 
 # CLUSTER_OPERATION
 
 
-def operate_all(job: action_run.Work, session: orm.Session) -> None:
+def operate_all(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive operations on the nodes that match the filters."""
-    request = job.request
-    cluster = steps.begin(
-        job,
+    request = run.request
+    cluster = cluster_actions.begin(
+        run,
         session,
         'OPERATING',
         f"Operation '{request.operation}' in progress",
     )
     children = [
-        job.child(
+        run.child(
             'NODE_OPERATION',
             node_id,
             requests.NodeOperationRequest(
@@ -74,25 +74,25 @@ def operate_all(job: action_run.Work, session: orm.Session) -> None:
                 params=request.get('params') or {},
             ),
         )
-        for node_id in chosen(
+        for node_id in matching_nodes(
             session, cluster.id, request.get('filters') or {}
         )
     ]
-    steps.wait(job, session, children, operated)
+    cluster_actions.wait(run, session, children, operated)
 
 
-def operated(job: action_run.Work, session: orm.Session) -> None:
+def operated(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
-    operation = job.request.operation
-    steps.finish(
-        job,
+    operation = run.request.operation
+    cluster_actions.finish(
+        run,
         session,
         f"Cluster operation '{operation}' completed.",
         f"operation '{operation}' on",
     )
 
 
-def chosen(
+def matching_nodes(
     session: orm.Session, cluster_id: str, filters: dict[str, Any]
 ) -> list[str]:
     """Return the IDs of the members that match the filters.
@@ -105,8 +105,8 @@ def chosen(
         .where(models.Node.cluster_id == cluster_id)
         .order_by(models.Node.index, models.Node.id)
     )
-    for name, wanted in filters.items():
-        values = wanted if isinstance(wanted, list) else [wanted]
+    for name, node_ids in filters.items():
+        values = node_ids if isinstance(node_ids, list) else [node_ids]
         # The API shows '' for a node without a role.
         column = sqlalchemy.func.coalesce(getattr(models.Node, name), '')
         query = query.where(

@@ -5,35 +5,37 @@ from __future__ import annotations
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, checks
-from engine.actions import clusters as steps
+from engine.actions import action_run, policy_checks
+from engine.actions import clusters as cluster_actions
 from engine.db import actions, models, nodes
 from vobjects.clustering.requests import nodes as requests
 
 
-def check(job: action_run.Work, session: orm.Session) -> None:
+def check(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive health checks of the nodes."""
-    if (job.request.get('params') or {}).get('delete_check_action'):
-        actions.delete_ended(session, job.action.target, 'CLUSTER_CHECK')
-    steps.begin(job, session, 'CHECKING', 'Check in progress')
-    steps.wait(job, session, _checks(job, session), checked)
+    if (run.request.get('params') or {}).get('delete_check_action'):
+        actions.delete_ended(session, run.action.target, 'CLUSTER_CHECK')
+    cluster_actions.begin(run, session, 'CHECKING', 'Check in progress')
+    cluster_actions.wait(run, session, _checks(run, session), checked)
 
 
-def checked(job: action_run.Work, session: orm.Session) -> None:
+def checked(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
-    steps.finish(job, session, 'Cluster checking completed.', 'checking')
+    cluster_actions.finish(
+        run, session, 'Cluster checking completed.', 'checking'
+    )
 
 
-def recover(job: action_run.Work, session: orm.Session) -> None:
+def recover(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive health checks of the nodes, if the request asks for them."""
-    steps.begin(job, session, 'RECOVERING', 'Recovery in progress')
-    looks = _checks(job, session) if job.request.get('check') else []
-    steps.wait(job, session, looks, repair)
+    cluster_actions.begin(run, session, 'RECOVERING', 'Recovery in progress')
+    checks = _checks(run, session) if run.request.get('check') else []
+    cluster_actions.wait(run, session, checks, repair)
 
 
-def repair(job: action_run.Work, session: orm.Session) -> None:
+def repair(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive recoveries of unhealthy nodes, as requested or by policy."""
-    request = job.request
+    request = run.request
     given = {
         name: value
         for name in ('operation', 'operation_params')
@@ -41,46 +43,50 @@ def repair(job: action_run.Work, session: orm.Session) -> None:
     }
     if 'operation' not in given:
         given = {
-            **(checks.decided(job, 'health').get('request') or {}),
+            **(policy_checks.decisions(run, 'health').get('request') or {}),
             **given,
         }
     children = [
-        job.child(
+        run.child(
             'NODE_RECOVER',
             node.id,
             requests.NodeRecoverRequest(identity=node.id, **given),
         )
-        for node in nodes.of_cluster(session, job.action.target)
+        for node in nodes.of_cluster(session, run.action.target)
         if node.status != 'ACTIVE'
     ]
-    steps.wait(job, session, children, refit)
+    cluster_actions.wait(run, session, children, refit)
 
 
-def refit(job: action_run.Work, session: orm.Session) -> None:
+def refit(run: action_run.ActionRun, session: orm.Session) -> None:
     """Create or delete nodes to match the desired capacity, if requested."""
-    if not job.request.get('check_capacity') or job.failures(session):
-        recovered(job, session)
+    if not run.request.get('check_capacity') or run.failures(session):
+        recovered(run, session)
         return
-    cluster = steps.locked(job, session)
+    cluster = cluster_actions.lock_cluster(run, session)
     members = nodes.of_cluster(session, cluster.id)
     surplus = len(members) - cluster.desired_capacity
     if surplus > 0:
-        steps.shrink(job, session, members, surplus, recovered)
+        cluster_actions.shrink(run, session, members, surplus, recovered)
     else:
-        steps.grow(job, session, cluster, -surplus, recovered)
+        cluster_actions.grow(run, session, cluster, -surplus, recovered)
 
 
-def recovered(job: action_run.Work, session: orm.Session) -> None:
+def recovered(run: action_run.ActionRun, session: orm.Session) -> None:
     """Evaluate the nodes, and end the action."""
-    steps.finish(job, session, 'Cluster recovery succeeded.', 'recovering')
+    cluster_actions.finish(
+        run, session, 'Cluster recovery succeeded.', 'recovering'
+    )
 
 
-def _checks(job: action_run.Work, session: orm.Session) -> list[models.Action]:
+def _checks(
+    run: action_run.ActionRun, session: orm.Session
+) -> list[models.Action]:
     return [
-        job.child(
+        run.child(
             'NODE_CHECK',
             node.id,
             requests.NodeCheckRequest(identity=node.id),
         )
-        for node in nodes.of_cluster(session, job.action.target)
+        for node in nodes.of_cluster(session, run.action.target)
     ]

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, checks
-from engine.actions import clusters as steps
+from engine.actions import action_run, policy_checks
+from engine.actions import clusters as cluster_actions
 from engine.db import models, nodes
 from vobjects.clustering.requests import nodes as requests
 
@@ -26,74 +26,78 @@ from vobjects.clustering.requests import nodes as requests
 DONE = 'batches'
 
 
-def update(job: action_run.Work, session: orm.Session) -> None:
+def update(run: action_run.ActionRun, session: orm.Session) -> None:
     """Change the cluster's properties, and begin the first batch."""
-    cluster = steps.begin(job, session, 'UPDATING', 'Update in progress')
+    cluster = cluster_actions.begin(
+        run, session, 'UPDATING', 'Update in progress'
+    )
     for field, column in (
         ('name', 'name'),
         ('metadata', 'meta'),
         ('timeout', 'timeout'),
         ('config', 'config'),
     ):
-        value = job.request.get(field)
+        value = run.request.get(field)
         if value is not None:
             setattr(cluster, column, value)
-    decided = checks.decided(job, 'update')
-    pauses = max(0, len(decided.get('plan') or ()) - 1)
+    decisions = policy_checks.decisions(run, 'update')
+    pauses = max(0, len(decisions.get('plan') or ()) - 1)
     if pauses:
-        job.extend(session, pauses * decided['pause_time'])
-    batch(job, session)
+        run.extend(session, pauses * decisions['pause_time'])
+    batch(run, session)
 
 
-def batch(job: action_run.Work, session: orm.Session) -> None:
+def batch(run: action_run.ActionRun, session: orm.Session) -> None:
     """Update the nodes of the next batch."""
-    done = job.action.data.get(DONE, 0)
+    done = run.action.data.get(DONE, 0)
     children = [
-        job.child(
+        run.child(
             'NODE_UPDATE',
             node.id,
             requests.NodeUpdateRequest(
-                identity=node.id, profile_id=job.request.profile_id
+                identity=node.id, profile_id=run.request.profile_id
             ),
         )
-        for node in _batch(job, session, done)
+        for node in _batch(run, session, done)
     ]
-    job.action.data = {**job.action.data, DONE: done + 1}
-    steps.wait(job, session, children, go_on)
+    run.action.data = {**run.action.data, DONE: done + 1}
+    cluster_actions.wait(run, session, children, go_on)
 
 
-def go_on(job: action_run.Work, session: orm.Session) -> None:
+def go_on(run: action_run.ActionRun, session: orm.Session) -> None:
     """Pause before the next batch, if any."""
-    decided = checks.decided(job, 'update')
-    left = len(decided.get('plan') or ()) - job.action.data[DONE]
-    if left <= 0 or job.failures(session):
-        updated(job, session)
+    decisions = policy_checks.decisions(run, 'update')
+    left = len(decisions.get('plan') or ()) - run.action.data[DONE]
+    if left <= 0 or run.failures(session):
+        updated(run, session)
         return
-    job.pause(
+    run.pause(
         session,
         batch.__name__,
-        seconds=decided['pause_time'],
-        data=job.action.data,
+        seconds=decisions['pause_time'],
+        data=run.action.data,
         status_reason=f'Pauses between batches; {left} to go',
     )
 
 
-def updated(job: action_run.Work, session: orm.Session) -> None:
+def updated(run: action_run.ActionRun, session: orm.Session) -> None:
     """Set the cluster's profile, if all nodes were updated."""
-    profile_id = job.request.get('profile_id')
-    if profile_id is not None and not job.failures(session):
-        steps.locked(job, session).profile_id = profile_id
-    steps.finish(job, session, 'Cluster update completed.', 'updating')
+    profile_id = run.request.get('profile_id')
+    if profile_id is not None and not run.failures(session):
+        cluster_actions.lock_cluster(run, session).profile_id = profile_id
+    cluster_actions.finish(
+        run, session, 'Cluster update completed.', 'updating'
+    )
 
 
 def _batch(
-    job: action_run.Work, session: orm.Session, number: int
+    run: action_run.ActionRun, session: orm.Session, number: int
 ) -> Sequence[models.Node]:
-    found = nodes.with_other_profile(
-        session, job.action.target, job.request.profile_of_nodes()
+    outdated = nodes.with_other_profile(
+        session, run.action.target, run.request.profile_of_nodes()
     )
-    plan = checks.decided(job, 'update').get('plan')
+    plan = policy_checks.decisions(run, 'update').get('plan')
     if plan is None:
-        return found
+        return outdated
     chosen = set(plan[number]) if number < len(plan) else set()
-    return [node for node in found if node.id in chosen]
+    return [node for node in outdated if node.id in chosen]

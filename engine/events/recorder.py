@@ -177,7 +177,7 @@ def _log(
     line = f'{action.action} {action.id[:8]} on {_about(session, action)}'
     # Names and reasons come from users and clouds: remove line breaks.
     line = ' '.join(f'{line}: {text}'.split())
-    extra = log_context.about(action)
+    extra = log_context.log_extra(action)
     database.at_commit(
         session, lambda: LOG.log(level, '%s', line, extra=extra)
     )

@@ -8,7 +8,7 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine.actions import cancellation, checks
+from engine.actions import cancellation, policy_checks
 from engine.db import actions, find, models, related
 from engine.handlers import common, views
 from vobjects import exceptions, objects
@@ -27,7 +27,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionListRequest
     ) -> list[resources.Action]:
         """Return the caller's actions."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
@@ -41,7 +41,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionGetRequest
     ) -> resources.Action:
         """Return an action."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             found: resources.Action = SHOWN.one(
                 connection, context, request.identity
             )
@@ -76,11 +76,11 @@ class ActionHandlers(common.Handlers):
                     ' while expected status must be one of'
                     f' ({", ".join(actions.UNFINISHED)}).'
                 )
-            cancellation.end(self.run, session, row.id, 'CANCEL')
+            cancellation.end_tree(self.runtime, session, row.id, 'CANCEL')
             return resources.Accepted(action=row.id, cluster=None, node=None)
 
         accepted = self.commit(body)
-        self.run.wake()
+        self.runtime.wake()
         return accepted
 
 
@@ -102,7 +102,7 @@ def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
 
 def _decisions(data: dict[str, Any]) -> dict[str, Any]:
     """Return the policies' decisions from the data of an action."""
-    decisions: dict[str, Any] = data.get(checks.DECISIONS) or {}
+    decisions: dict[str, Any] = data.get(policy_checks.DECISIONS) or {}
     return decisions
 
 

@@ -64,7 +64,7 @@ class AdoptionHandlers(common.Handlers):
                 session,
                 models.Profile,
                 context.project_id,
-                self.run.conf.engine.max_profiles_per_project,
+                self.runtime.conf.engine.max_profiles_per_project,
             )
             # Now that the project is locked: of two requests, one finds the
             # node of the other.
@@ -86,7 +86,7 @@ class AdoptionHandlers(common.Handlers):
                 session,
                 models.Node,
                 context.project_id,
-                self.run.conf.engine.max_nodes_per_project,
+                self.runtime.conf.engine.max_nodes_per_project,
             )
             return common.node_resources(session, [node])[0]
 
@@ -101,14 +101,14 @@ class AdoptionHandlers(common.Handlers):
             not exist, the object already has a node, or the spec is invalid
         """
         try:
-            kind = self.run.profile_types.get(request.type)
+            kind = self.runtime.profile_types.get(request.type)
         except errors.ResourceNotFound as error:
             raise errors.BadRequest(str(error)) from None
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             _refuse_managed(session, request.identity)
         try:
             properties = kind.adopt(
-                self.run.cloud_of(context.user_id, context.project_id),
+                self.runtime.cloud_of(context.user_id, context.project_id),
                 request.identity,
                 snapshot=bool(request.get('snapshot')),
             )
@@ -123,7 +123,7 @@ class AdoptionHandlers(common.Handlers):
             'version': kind.version,
             'properties': {**properties, **overrides},
         }
-        self.run.profile_types.check_spec(spec)
+        self.runtime.profile_types.check_spec(spec)
         return kind, spec
 
 

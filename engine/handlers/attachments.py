@@ -34,7 +34,7 @@ class AttachmentHandlers(ClusterQueue):
         self, context: Any, request: Any
     ) -> list[resources.ClusterPolicy]:
         """Return the policies of a cluster."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             cluster = common.visible(
                 session, CLUSTER, context, request.identity
             )
@@ -68,7 +68,7 @@ class AttachmentHandlers(ClusterQueue):
     @handles(requests.ClusterPolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.ClusterPolicy:
         """Return a policy of a cluster."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             cluster = common.visible(
                 session, CLUSTER, context, request.identity
             )

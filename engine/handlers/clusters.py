@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import names, sizes
-from engine.actions import checks, deletion_hooks
+from engine.actions import deletion_hooks, policy_checks
 from engine.db import actions, clock, find, models, nodes, quotas, statements
 from engine.handlers import common
 from vobjects.clustering import errors, resources
@@ -28,7 +28,7 @@ class ClusterQueue(common.Handlers):
     def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
         """Return the limits of a cluster's size."""
         return sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.run.node_limit()
+            cluster.min_size, cluster.max_size, self.runtime.node_limit()
         )
 
     def queued(
@@ -70,7 +70,7 @@ class ClusterQueue(common.Handlers):
     ) -> resources.Accepted:
         """Run a transaction that queues an action, and announce the action."""
         accepted = self.commit(body)
-        self.run.wake()
+        self.runtime.wake()
         return accepted
 
 
@@ -82,7 +82,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterListRequest
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             return common.CLUSTERS.page(connection, context, request)
 
     @handles(requests.ClusterGetRequest)
@@ -90,7 +90,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterGetRequest
     ) -> resources.Cluster:
         """Return a cluster."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             found: resources.Cluster = common.CLUSTERS.one(
                 connection, context, request.identity
             )
@@ -101,7 +101,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterCreateRequest
     ) -> resources.Accepted:
         """Create a cluster; an action creates its nodes."""
-        bounds = sizes.Bounds(0, -1, self.run.node_limit()).changed(
+        bounds = sizes.Bounds(0, -1, self.runtime.node_limit()).changed(
             request.get('min_size'),
             request.get('max_size'),
         )
@@ -124,7 +124,7 @@ class ClusterHandlers(ClusterQueue):
                 min_size=bounds.minimum,
                 max_size=bounds.maximum,
                 desired_capacity=desired,
-                timeout=request.get('timeout') or self.run.timeout(),
+                timeout=request.get('timeout') or self.runtime.timeout(),
                 status='INIT',
                 status_reason='Initializing',
                 meta=request.get('metadata') or {},
@@ -150,7 +150,7 @@ class ClusterHandlers(ClusterQueue):
                 session,
                 models.Cluster,
                 context.project_id,
-                self.run.conf.engine.max_clusters_per_project,
+                self.runtime.conf.engine.max_clusters_per_project,
             )
             shown = common.cluster_resource(cluster, profile.name, [], [])
             return resources.Accepted(
@@ -270,8 +270,8 @@ class ClusterHandlers(ClusterQueue):
         :raises vobjects.clustering.errors.ActionCooldown: names the policy
         """
         now = clock.now(session)
-        for policy_type, attached in checks.asked(
-            self.run, session, cluster.id
+        for policy_type, attached in policy_checks.attached_policies(
+            self.runtime, session, cluster.id
         ):
             if policy_type.cools_down(attached, kind, now):
                 raise errors.ActionCooldown(
@@ -316,10 +316,10 @@ class ClusterHandlers(ClusterQueue):
                 raise find.not_found(models.Action, token)
             if not action.data.get('hook'):
                 return False  # no hook; Senlin accepts it, too
-            return deletion_hooks.let_go(session, action)
+            return deletion_hooks.complete(session, action)
 
-        if self.run.database.write(body):
-            self.run.wake()
+        if self.runtime.database.write(body):
+            self.runtime.wake()
         return resources.Accepted(action=token, cluster=None, node=None)
 
 

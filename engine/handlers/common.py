@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import hosts, queue, runtime
+from engine.actions import action_factory, hosts
+from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
     clusters,
@@ -41,8 +42,8 @@ class Handlers:
         rejected
     """
 
-    def __init__(self, run: runtime.Runtime, *, waits: bool = False) -> None:
-        self.run = run
+    def __init__(self, runtime: Runtime, *, waits: bool = False) -> None:
+        self.runtime = runtime
         self.waits = waits
 
     def commit(self, body: Callable[[orm.Session], Answer]) -> Answer:
@@ -58,11 +59,11 @@ class Handlers:
         def recorded(session: orm.Session) -> Answer:
             answer = body(session)
             if call:
-                spoken = self.run.cap() or self.run.speaks
+                spoken = self.runtime.cap() or self.runtime.speaks
                 idempotency.record(session, call, answer, spoken)
             return answer
 
-        return self.run.database.write(recorded)
+        return self.runtime.database.write(recorded)
 
     def queue(
         self,
@@ -76,7 +77,7 @@ class Handlers:
     ) -> models.Action:
         """Queue an action that carries out a request.
 
-        Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
+        Call :meth:`engine.actions.Runtime.wake` after the commit.
 
         :param request: its identity is replaced by the target's ID
         :raises vobjects.clustering.errors.ResourceIsLocked: another action has
@@ -92,8 +93,8 @@ class Handlers:
             ('_CREATE', '_DELETE', 'NODE_OPERATION', *consts.SCALING_ACTIONS)
         ):
             refuse_conflict(session, kind, target)
-        action = queue.from_request(
-            self.run, context, kind, target, request, cluster=cluster
+        action = action_factory.from_request(
+            self.runtime, context, kind, target, request, cluster=cluster
         )
         statements.insert(session, [action])
         return action
@@ -304,17 +305,19 @@ def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
 
 
 def details(
-    run: runtime.Runtime, row: models.Node, profile: models.Profile
+    runtime: Runtime, row: models.Node, profile: models.Profile
 ) -> dict[str, Any]:
     """Return the cloud's details of a node, or its error message."""
     if not row.physical_id:
         return {}
-    kind = run.profile_types.get(profile.type)
-    with run.database.reader() as session:
-        view = hosts.view(session, row)
-    properties = run.profile_types.properties_of(profile.type, profile.spec)
+    kind = runtime.profile_types.get(profile.type)
+    with runtime.database.reader() as session:
+        view = hosts.node_view(session, row)
+    properties = runtime.profile_types.properties_of(
+        profile.type, profile.spec
+    )
     try:
-        cloud = run.cloud_of(row.user, row.project)
+        cloud = runtime.cloud_of(row.user, row.project)
         return kind.details(view.cloud(cloud, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}

@@ -36,7 +36,7 @@ class MemberHandlers(clusters.ClusterQueue):
 
         :raises vobjects.clustering.errors.BadRequest: has both numbers
         """
-        limit = self.run.node_limit()
+        limit = self.runtime.node_limit()
         if len(given) > limit:
             raise errors.BadRequest(
                 f'nodes: must have at most {limit} items, not {len(given)}'

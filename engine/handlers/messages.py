@@ -21,7 +21,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.db import clock, find, models, statements
 from engine.handlers import common, triggers
 from engine.queues import base as queues
@@ -52,7 +52,7 @@ class MessageHandlers(common.Handlers):
         self, context: Any, request: requests.ReceiverNotifyRequest
     ) -> None:
         """Process the messages in a receiver's queue."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             receiver = find.find(
                 session, models.Receiver, request.identity, context.project_id
             )
@@ -60,7 +60,7 @@ class MessageHandlers(common.Handlers):
             raise errors.BadRequest(
                 'Notifying non-message receiver is not allowed.'
             )
-        self.run.trusts.check_receiver(receiver.id)
+        self.runtime.trusts.check_receiver(receiver.id)
         try:
             for _ in range(ROUNDS):
                 if not self._empty(context, receiver):
@@ -71,17 +71,19 @@ class MessageHandlers(common.Handlers):
     def _empty(self, context: Any, receiver: models.Receiver) -> bool:
         """Process one claim of messages; return whether more may follow."""
         queue, project = receiver.channel['queue_name'], receiver.project
-        claim = self.run.queues.claim(project, queue)
+        claim = self.runtime.queues.claim(project, queue)
         if not claim.messages:
             return False
         kept = False
         for message in claim.messages:
             if self._start(context, receiver, message):
-                self.run.queues.remove(project, queue, message.id, claim.id)
+                self.runtime.queues.remove(
+                    project, queue, message.id, claim.id
+                )
                 self._forget(receiver, message)
             else:
                 kept = True
-        self.run.queues.release(project, queue, claim.id)
+        self.runtime.queues.release(project, queue, claim.id)
         return not kept
 
     def _start(
@@ -97,7 +99,7 @@ class MessageHandlers(common.Handlers):
             # One call may process many messages; each is recorded by itself,
             # not as a part of the call.
             with server.call_scope(''):
-                made = self.run.database.write(
+                made = self.runtime.database.write(
                     lambda session: self._once(
                         session, receiver, message, asked, context.request_id
                     )
@@ -111,7 +113,7 @@ class MessageHandlers(common.Handlers):
             LOG.warning('Ignored %s: %s', what, error)
             return True
         if made:
-            self.run.wake()
+            self.runtime.wake()
         return True
 
     def _once(
@@ -132,12 +134,12 @@ class MessageHandlers(common.Handlers):
             )
         )
         session.flush()
-        run = dataclasses.replace(
-            self.run,
-            database=self.run.database.joined(session),
+        runtime = dataclasses.replace(
+            self.runtime,
+            database=self.runtime.database.joined(session),
             wake=lambda: None,
         )
-        starter = triggers.starter(run, waits=True)
+        starter = triggers.starter(runtime, waits=True)
         triggers.start(starter, receiver, asked, request_id)
         return True
 
@@ -160,7 +162,7 @@ class MessageHandlers(common.Handlers):
             raise _IgnoredError('it names no action')
         if not isinstance(params, dict):
             raise _IgnoredError('its params are no JSON object')
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             cluster = find.find(
                 session, models.Cluster, identity, receiver.project
             )
@@ -193,17 +195,17 @@ class MessageHandlers(common.Handlers):
                 ),
             )
 
-        self.run.database.write(body)
+        self.runtime.database.write(body)
 
 
 def open_channel(
-    run: runtime.Runtime, project: str | None, receiver_id: str, endpoint: str
+    runtime: Runtime, project: str | None, receiver_id: str, endpoint: str
 ) -> dict[str, Any]:
     """Create a receiver's queue, and have the queue notify the receiver."""
     queue = f'senlin-receiver-{receiver_id}'
     try:
-        run.queues.create(project, queue)
-        subscription = run.queues.subscribe(
+        runtime.queues.create(project, queue)
+        subscription = runtime.queues.subscribe(
             project, queue, f'{endpoint}/v1/receivers/{receiver_id}/notify'
         )
     except queues.QueueError as error:
@@ -212,7 +214,7 @@ def open_channel(
 
 
 def close_channel(
-    run: runtime.Runtime, project: str | None, channel: dict[str, Any]
+    runtime: Runtime, project: str | None, channel: dict[str, Any]
 ) -> None:
     """Delete a receiver's queue and the messages in it.
 
@@ -220,7 +222,7 @@ def close_channel(
     """
     queue = channel['queue_name']
     try:
-        run.queues.unsubscribe(project, queue, channel['subscription'])
-        run.queues.delete(project, queue)
+        runtime.queues.unsubscribe(project, queue, channel['subscription'])
+        runtime.queues.delete(project, queue)
     except queues.QueueError as error:
         raise errors.Unavailable(str(error)) from error

@@ -10,7 +10,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine import sizes
-from engine.actions import clusters as steps
+from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes, quotas
 from engine.handlers import common
@@ -34,7 +34,7 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeListRequest
     ) -> list[resources.Node]:
         """Return the caller's nodes, or those of one cluster."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             identity = request.get('cluster_id')
             cluster = identity and _specified_cluster(
                 connection,
@@ -57,17 +57,17 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeGetRequest
     ) -> resources.Node:
         """Return a node, with the cloud's details if requested."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             node: resources.Node = common.NODES.one(
                 connection, context, request.identity
             )
         if not request.get('show_details'):
             return node
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             row = session.get(NODE, node.id)
             profile = session.get(models.Profile, node.profile_id)
         if row is not None and profile is not None:
-            node.details = common.details(self.run, row, profile)
+            node.details = common.details(self.runtime, row, profile)
         return node
 
     @handles(requests.NodeCreateRequest)
@@ -100,7 +100,7 @@ class NodeHandlers(common.Handlers):
                 session,
                 models.Node,
                 context.project_id,
-                self.run.conf.engine.max_nodes_per_project,
+                self.runtime.conf.engine.max_nodes_per_project,
             )
             return accepted
 
@@ -115,7 +115,7 @@ class NodeHandlers(common.Handlers):
         def check(session: orm.Session, node: models.Node) -> None:
             changed = [
                 field
-                for field, column in node_actions.PLAIN_FIELDS.items()
+                for field, column in node_actions.DATABASE_FIELDS.items()
                 if request.get(field) not in (None, getattr(node, column))
             ]
             named = request.get('profile_id')
@@ -145,7 +145,9 @@ class NodeHandlers(common.Handlers):
             if not request.get('force'):
                 common.refuse_deletion(session, node)
             common.refuse_if_depended(node)
-            node_actions.check_may_leave(session, node, self.run.node_limit())
+            node_actions.check_may_leave(
+                session, node, self.runtime.node_limit()
+            )
 
         return self._queue(context, 'NODE_DELETE', request, check)
 
@@ -188,7 +190,7 @@ class NodeHandlers(common.Handlers):
         def check(session: orm.Session, node: models.Node) -> None:
             profile = session.get(models.Profile, node.profile_id)
             assert profile is not None  # guaranteed by a foreign key
-            self.run.profile_types.check_operation(
+            self.runtime.profile_types.check_operation(
                 profile.type,
                 request.operation,
                 request.get('params') or {},
@@ -206,7 +208,7 @@ class NodeHandlers(common.Handlers):
         common.refuse_if_leaving(session, cluster)
         size = nodes.count_of_cluster(session, cluster.id) + 1
         sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.run.node_limit()
+            cluster.min_size, cluster.max_size, self.runtime.node_limit()
         ).check_size(size)
         return cluster
 
@@ -230,7 +232,7 @@ class NodeHandlers(common.Handlers):
             )
             session.add(node)
         else:
-            node = steps.add_node(
+            node = cluster_actions.add_node(
                 session,
                 cluster,
                 name=request.name,
@@ -276,7 +278,7 @@ class NodeHandlers(common.Handlers):
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
         accepted = self.commit(body)
-        self.run.wake()
+        self.runtime.wake()
         return accepted
 
 

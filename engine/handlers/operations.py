@@ -33,12 +33,12 @@ class OperationHandlers(clusters.ClusterQueue):
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             profile = session.get(models.Profile, cluster.profile_id)
             assert profile is not None  # guaranteed by a foreign key
-            self.run.profile_types.check_operation(
+            self.runtime.profile_types.check_operation(
                 profile.type,
                 request.operation,
                 request.get('params') or {},
             )
-            if not operations.chosen(session, cluster.id, filters):
+            if not operations.matching_nodes(session, cluster.id, filters):
                 raise errors.BadRequest(
                     'No node (matching the filter) could be found.'
                 )
@@ -51,7 +51,7 @@ class OperationHandlers(clusters.ClusterQueue):
     ) -> list[resources.ClusterAttribute]:
         """Return the value at a JSON path for each node that has one."""
         path = jsonpath.Path(request.path)
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             cluster = common.visible(
                 session, models.Cluster, context, request.identity
             )
@@ -67,7 +67,9 @@ class OperationHandlers(clusters.ClusterQueue):
             document = objects.to_json(node, manifest.local())
             profile = profile_of[row.id]
             if path.mentions('details') and profile is not None:
-                document['details'] = common.details(self.run, row, profile)
+                document['details'] = common.details(
+                    self.runtime, row, profile
+                )
             # Only the first match of each node.
             for value in path.find(document):
                 size += len(json_text.dumps(value))

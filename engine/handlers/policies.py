@@ -39,13 +39,13 @@ class PolicyHandlers(common.Handlers):
                 version=kind.version,
                 support_status=dict(kind.support_status),
             )
-            for kind in self.run.policy_types.all()
+            for kind in self.runtime.policy_types.all()
         ]
 
     @handles(requests.PolicyTypeGetRequest)
     def get_type(self, context: Any, request: Any) -> resources.PolicyType:
         """Return a policy type with the schema of its properties."""
-        kind = self.run.policy_types.get(request.identity)
+        kind = self.runtime.policy_types.get(request.identity)
         return resources.PolicyType(
             name=request.identity,
             schema=schema.render(kind.properties),
@@ -55,13 +55,13 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             return SHOWN.page(connection, context, request)
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
         """Create a policy from a valid spec."""
-        kind = self.run.policy_types.check(request.spec)
+        kind = self.runtime.policy_types.check(request.spec)
 
         def body(session: orm.Session) -> resources.Policy:
             row = POLICY(
@@ -78,7 +78,7 @@ class PolicyHandlers(common.Handlers):
                 session,
                 POLICY,
                 context.project_id,
-                self.run.conf.engine.max_policies_per_project,
+                self.runtime.conf.engine.max_policies_per_project,
             )
             return _resource(row)
 
@@ -89,7 +89,7 @@ class PolicyHandlers(common.Handlers):
         self, context: Any, request: Any
     ) -> resources.PolicyValidation:
         """Return the policy that a spec would create."""
-        kind = self.run.policy_types.check(request.spec)
+        kind = self.runtime.policy_types.check(request.spec)
         return resources.PolicyValidation(
             id=None,
             name='validated_policy',
@@ -106,7 +106,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             found: resources.Policy = SHOWN.one(
                 connection, context, request.identity
             )

@@ -43,7 +43,7 @@ class ProfileHandlers(common.Handlers):
                 version=kind.version,
                 support_status=dict(kind.support_status),
             )
-            for kind in self.run.profile_types.all()
+            for kind in self.runtime.profile_types.all()
         ]
 
     @handles(requests.ProfileTypeGetRequest)
@@ -51,7 +51,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileTypeGetRequest
     ) -> resources.ProfileType:
         """Return a profile type with the schema of its properties."""
-        kind = self.run.profile_types.get(request.identity)
+        kind = self.runtime.profile_types.get(request.identity)
         return resources.ProfileType(
             name=request.identity,
             schema=schema.render(kind.properties),
@@ -63,7 +63,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileTypeOpsRequest
     ) -> resources.ProfileTypeOperations:
         """Return the operations that nodes of a profile type support."""
-        kind = self.run.profile_types.get(request.identity)
+        kind = self.runtime.profile_types.get(request.identity)
         return resources.ProfileTypeOperations(
             operations=schema.render_operations(kind.operations)
         )
@@ -73,7 +73,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileListRequest
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             return SHOWN.page(connection, context, request)
 
     @handles(requests.ProfileCreateRequest)
@@ -82,7 +82,7 @@ class ProfileHandlers(common.Handlers):
     ) -> resources.Profile:
         """Create a profile from a valid spec."""
         try:
-            kind = self.run.profile_types.check_spec(request.spec)
+            kind = self.runtime.profile_types.check_spec(request.spec)
         except errors.InvalidSpec as error:
             raise errors.InvalidSpec(
                 error.message,
@@ -104,12 +104,12 @@ class ProfileHandlers(common.Handlers):
             )
             statements.insert(session, [row])
             if kind.on_hosts:
-                hosts.refer(session, row, _properties(kind, row.spec))
+                hosts.add_profile(session, row, _properties(kind, row.spec))
             quotas.check(
                 session,
                 PROFILE,
                 context.project_id,
-                self.run.conf.engine.max_profiles_per_project,
+                self.runtime.conf.engine.max_profiles_per_project,
             )
             return _resource(row)
 
@@ -120,10 +120,10 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileValidateRequest
     ) -> resources.ProfileValidation:
         """Return the profile that a spec would create."""
-        kind = self.run.profile_types.check_spec(request.spec)
+        kind = self.runtime.profile_types.check_spec(request.spec)
         if kind.on_hosts:
-            with self.run.database.reader() as session:
-                hosts.check(
+            with self.runtime.database.reader() as session:
+                hosts.find_host(
                     session,
                     context.project_id,
                     _properties(kind, request.spec),
@@ -146,7 +146,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileGetRequest
     ) -> resources.Profile:
         """Return a profile."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             found: resources.Profile = SHOWN.one(
                 connection, context, request.identity
             )
@@ -197,7 +197,7 @@ class ProfileHandlers(common.Handlers):
                     f"The profile '{row.id}' cannot be deleted: still"
                     ' referenced by some clusters and/or nodes.'
                 )
-            hosts.forget(session, row)
+            hosts.remove_profile(session, row)
             session.delete(row)
 
         self.commit(body)

@@ -35,7 +35,7 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
@@ -63,11 +63,11 @@ class ReceiverHandlers(common.Handlers):
         endpoint = request.get('endpoint') or ''
         if request.type == 'webhook':
             return self._create_webhook(context, request, values, endpoint)
-        with self.run.trusts.create_credential(
+        with self.runtime.trusts.create_credential(
             context, values['id']
         ) as sealed:
             channel = messages.open_channel(
-                self.run, context.project_id, values['id'], endpoint
+                self.runtime, context.project_id, values['id'], endpoint
             )
             return self.commit(
                 lambda session: self._added(
@@ -107,9 +107,9 @@ class ReceiverHandlers(common.Handlers):
             )
 
         # Before the request to Keystone.
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             _referenced(session, context, identity)
-        with self.run.trusts.create_credential(
+        with self.runtime.trusts.create_credential(
             context, values['id']
         ) as sealed:
             return self.commit(body)
@@ -126,14 +126,14 @@ class ReceiverHandlers(common.Handlers):
             session,
             RECEIVER,
             row.project,
-            self.run.conf.engine.max_receivers_per_project,
+            self.runtime.conf.engine.max_receivers_per_project,
         )
         return _resource(row)
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
         """Return a receiver."""
-        with self.run.database.columns() as connection:
+        with self.runtime.database.columns() as connection:
             found: resources.Receiver = SHOWN.one(
                 connection, context, request.identity
             )
@@ -168,12 +168,12 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
         """Delete a receiver and, if it has one, its queue."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             row = find.find(
                 session, RECEIVER, request.identity, context.project_id
             )
         if row.type == 'message':
-            messages.close_channel(self.run, row.project, row.channel)
+            messages.close_channel(self.runtime, row.project, row.channel)
 
         def body(session: orm.Session) -> None:
             statements.change(
@@ -183,14 +183,14 @@ class ReceiverHandlers(common.Handlers):
 
         self.commit(body)
         try:
-            self.run.trusts.revoke(row.id)
+            self.runtime.trusts.revoke(row.id)
         except keystone.KeystoneUnavailable as error:
             LOG.warning('Receiver %s is revoked later: %s', row.id, error)
 
     @handles(requests.WebhookTriggerRequest)
     def trigger(self, context: Any, request: Any) -> resources.Accepted:
         """Start the action of a receiver, as the receiver's owner."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             row = None
             if find.is_storable(request.identity):
                 row = session.get(RECEIVER, request.identity.lower())
@@ -202,9 +202,9 @@ class ReceiverHandlers(common.Handlers):
             {**row.params, **request.params},
             request.body,
         )
-        self.run.trusts.check_receiver(row.id)
+        self.runtime.trusts.check_receiver(row.id)
         return triggers.start(
-            triggers.starter(self.run), row, asked, context.request_id
+            triggers.starter(self.runtime), row, asked, context.request_id
         )
 
 

@@ -21,7 +21,7 @@ class ServiceHandlers(common.Handlers):
         self, context: Any, request: requests.ServiceListRequest
     ) -> list[resources.Service]:
         """Return the engine processes."""
-        with self.run.database.reader() as session:
+        with self.runtime.database.reader() as session:
             rows = services.rows(session)
         return [
             resources.Service(

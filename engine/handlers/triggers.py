@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.db import models
 from engine.handlers import attachments, clusters, members, operations
 from vobjects import phrases
@@ -39,7 +39,7 @@ _NOT_GIVEN = ('identity', 'refuse_conflict')
 
 
 def starter(
-    run: runtime.Runtime, *, waits: bool = False
+    runtime: Runtime, *, waits: bool = False
 ) -> dict[str, server.Handler]:
     """Return the handlers of :data:`REQUESTS`.
 
@@ -47,7 +47,7 @@ def starter(
         rejected
     """
     return server.collect_handlers(
-        kind(run, waits=waits)
+        kind(runtime, waits=waits)
         for kind in (
             clusters.ClusterHandlers,
             members.MemberHandlers,

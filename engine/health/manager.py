@@ -20,8 +20,8 @@ import sqlalchemy
 from oslo_utils import uuidutils
 from sqlalchemy import orm
 
-from engine.actions import hosts, runtime
-from engine.actions import queue as action_queue
+from engine.actions import action_factory, hosts
+from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
     clock,
@@ -62,8 +62,8 @@ class Manager:
         ledger lists it
     """
 
-    def __init__(self, run: runtime.Runtime, owner: str) -> None:
-        self._run = run
+    def __init__(self, runtime: Runtime, owner: str) -> None:
+        self._runtime = runtime
         self._owner = owner
         self._stopping = threading.Event()
         #: Held by the thread that searches for clusters.
@@ -72,13 +72,13 @@ class Manager:
             threading.Thread(
                 target=self._loop, name=f'health-{number}', daemon=True
             )
-            for number in range(run.conf.health_manager.workers)
+            for number in range(runtime.conf.health_manager.workers)
         ]
 
     def start(self) -> None:
         """Start the checks, and listen to events from the cloud."""
-        if self._run.provider.lifecycle is not None:
-            self._run.provider.lifecycle.start()
+        if self._runtime.provider.lifecycle is not None:
+            self._runtime.provider.lifecycle.start()
         for thread in self._threads:
             thread.start()
 
@@ -88,13 +88,13 @@ class Manager:
         :param timeout: seconds to wait for all current checks together
         """
         self._stopping.set()
-        if self._run.provider.lifecycle is not None:
-            self._run.provider.lifecycle.stop()
+        if self._runtime.provider.lifecycle is not None:
+            self._runtime.provider.lifecycle.stop()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout / len(self._threads))
         try:
-            self._run.database.write(
+            self._runtime.database.write(
                 lambda session: health.release(session, self._owner)
             )
         except Exception as error:  # noqa: BLE001 - it is logged
@@ -128,7 +128,7 @@ class Manager:
             cluster_id = self._claim()
             if cluster_id is not None:
                 return cluster_id
-            with self._run.database.reader() as session:
+            with self._runtime.database.reader() as session:
                 seconds = health.seconds_to_next(session)
             least, most = PAUSE
             pause = most if seconds is None else seconds
@@ -136,11 +136,11 @@ class Manager:
         return None
 
     def _claim(self) -> str | None:
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             cluster_id = health.due(session)
         if cluster_id is None:
             return None
-        claimed = self._run.database.write(
+        claimed = self._runtime.database.write(
             lambda session: health.claim(session, cluster_id, self._owner)
         )
         return cluster_id if claimed else None
@@ -155,7 +155,7 @@ class Manager:
                 LOG, error, f'Could not look after cluster {cluster_id}'
             )
         finally:
-            self._run.database.write(
+            self._runtime.database.write(
                 lambda session: health.release(
                     session, self._owner, cluster_id
                 )
@@ -163,7 +163,7 @@ class Manager:
 
     def _case(self, cluster_id: str) -> _Case | None:
         """Return a cluster with its idle nodes; None: don't check it now."""
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             cluster = clusters.get(session, cluster_id)
             found = _policy(session, cluster_id)
             if (
@@ -172,7 +172,7 @@ class Manager:
                 or _is_locked(session, cluster)
             ):
                 return None
-            properties = self._run.policy_types.properties_of(
+            properties = self._runtime.policy_types.properties_of(
                 found.type, found.spec
             )
             return _Case(
@@ -196,11 +196,11 @@ class Manager:
             profile = known[node.profile_id]
             patients.append(
                 probes.Patient(
-                    hosts.view(session, node),
+                    hosts.node_view(session, node),
                     (cluster.user, cluster.project),
                     node.status,
-                    self._run.profile_types.get(profile.type),
-                    self._run.profile_types.properties_of(
+                    self._runtime.profile_types.get(profile.type),
+                    self._runtime.profile_types.properties_of(
                         profile.type, profile.spec
                     ),
                 )
@@ -220,16 +220,16 @@ class Manager:
             ):
                 return
             trouble = probes.diagnosis(
-                self._run, patient, detection, self._stopping
+                self._runtime, patient, detection, self._stopping
             )
             if trouble:
                 self._recover(case, patient, trouble)
 
-        _each(case.patients, examine, self._run.conf.health_manager.probes)
+        _each(case.patients, examine, self._runtime.conf.health_manager.probes)
 
     def _hear(self, case: _Case) -> None:
         """Recover the nodes for which the cloud reported failures."""
-        source = self._run.provider.lifecycle
+        source = self._runtime.provider.lifecycle
         if source is None:
             return
         by_server = {
@@ -254,7 +254,7 @@ class Manager:
 
     def _is_young(self, node_id: str, seconds: float) -> bool:
         """Tell whether a node was changed less than ``seconds`` ago."""
-        with self._run.database.reader() as session:
+        with self._runtime.database.reader() as session:
             node = nodes.get(session, node_id)
             if node is None:
                 return True
@@ -303,8 +303,8 @@ class Manager:
             LOG.warning(
                 'Node %s is to be recovered: %s', _shown(patient), trouble
             )
-            action = action_queue.from_request(
-                self._run,
+            action = action_factory.from_request(
+                self._runtime,
                 _caller(cluster),
                 'NODE_RECOVER',
                 node,
@@ -318,11 +318,11 @@ class Manager:
             return True
 
         try:
-            asked = self._run.database.write(body)
+            asked = self._runtime.database.write(body)
         except exceptions.LossyDowngrade as error:
             LOG.warning('Node %s is not recovered: %s', _shown(patient), error)
             return False
-        self._run.wake()
+        self._runtime.wake()
         return asked
 
 

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.health import urls
 from engine.policies import health as policy
 from engine.profiles import base as profiles
@@ -40,33 +40,31 @@ class Patient:
     properties: Mapping[str, Any]
 
 
-Probe = Callable[
-    [runtime.Runtime, Patient, Mapping[str, Any], threading.Event], str
-]
+Probe = Callable[[Runtime, Patient, Mapping[str, Any], threading.Event], str]
 
 
-def _cloud(run: runtime.Runtime, patient: Patient) -> providers.Provider:
-    cloud = run.cloud_of(*patient.owner)
+def _cloud(runtime: Runtime, patient: Patient) -> providers.Provider:
+    cloud = runtime.cloud_of(*patient.owner)
     return patient.view.cloud(cloud, patient.properties)
 
 
 def _status(
-    run: runtime.Runtime,
+    runtime: Runtime,
     patient: Patient,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = _cloud(run, patient)
+    cloud = _cloud(runtime, patient)
     return patient.kind.failure(cloud, patient.view)
 
 
 def _hypervisor(
-    run: runtime.Runtime,
+    runtime: Runtime,
     patient: Patient,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = _cloud(run, patient)
+    cloud = _cloud(runtime, patient)
     if not patient.view.physical_id:
         return 'it has no server'
     if cloud.hosts is None:
@@ -78,14 +76,14 @@ def _hypervisor(
 
 
 def _url(
-    run: runtime.Runtime,
+    runtime: Runtime,
     patient: Patient,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
     if patient.status != 'ACTIVE':
         return ''
-    return urls.trouble(run.conf, options, patient.view.name, stopping)
+    return urls.trouble(runtime.conf, options, patient.view.name, stopping)
 
 
 PROBES: Mapping[str, Probe] = {
@@ -99,7 +97,7 @@ UNCLEAR = (providers.ProviderError, urls.UnclearError)
 
 
 def diagnosis(
-    run: runtime.Runtime,
+    runtime: Runtime,
     patient: Patient,
     detection: Mapping[str, Any],
     stopping: threading.Event,
@@ -114,7 +112,7 @@ def diagnosis(
     for mode in detection['detection_modes']:
         options = policy.options_of(mode)
         try:
-            trouble = PROBES[mode['type']](run, patient, options, stopping)
+            trouble = PROBES[mode['type']](runtime, patient, options, stopping)
         except UNCLEAR as error:
             LOG.warning('Node %s was not seen: %s', patient.view.id, error)
             trouble = ''

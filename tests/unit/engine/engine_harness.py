@@ -18,7 +18,7 @@ from oslo_config import cfg
 from sqlalchemy import orm
 
 from engine import reaper, scheduler, service
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.db import clock, database, models, services
 from engine.events import recorder
 from engine.policies import base as policy_types
@@ -150,7 +150,7 @@ class Engine:
     ) -> None:
         assert types  # registers all types
         self.wake_count = 0
-        self.run = runtime.Runtime(
+        self.runtime = Runtime(
             conf=conf,
             database=target,
             provider=provider,
@@ -174,15 +174,15 @@ class Engine:
         )
         self.ledger = services.DatabaseLedger(target)
         self.ledger.report(self.member)
-        self.scheduler = scheduler.Scheduler(self.run, self.member.id)
+        self.scheduler = scheduler.Scheduler(self.runtime, self.member.id)
         self.reaper = reaper.Reaper(
-            self.run,
+            self.runtime,
             self.ledger,
             ours=self.scheduler,
             period=PERIOD,
         )
         self._handlers = server.collect_handlers(
-            handlers(self.run) for handlers in service.HANDLERS
+            handlers(self.runtime) for handlers in service.HANDLERS
         )
 
     def _wake(self) -> None:
@@ -194,7 +194,7 @@ class Engine:
     ) -> Any:
         """Handle a request as the RPC server does."""
         context = context or request_context()
-        self.run.admit(context)
+        self.runtime.admit(context)
         return self._handlers[request.obj_name()](context, request)
 
     def run_actions(self, limit: int = 1000) -> int:
@@ -206,7 +206,7 @@ class Engine:
 
     def run_until_crash(self, *, before: str = '', after: str = '') -> None:
         """Run actions until a cloud operation crashes the engine."""
-        servers: Any = self.run.provider.servers
+        servers: Any = self.runtime.provider.servers
         servers.crash_before, servers.crash_after = before, after
         try:
             self.run_actions()

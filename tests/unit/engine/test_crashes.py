@@ -30,7 +30,7 @@ def shrink(engine: engine_harness.Engine) -> None:
 def recover(engine: engine_harness.Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     member = request_helpers.get_cluster(engine, cluster).nodes[0]
-    engine.run.provider.servers.delete(
+    engine.runtime.provider.servers.delete(
         request_helpers.get_node(engine, member).physical_id
     )
     engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
@@ -177,13 +177,13 @@ def test_engine_taken_for_dead_stops_working_on_what_it_lost(
 ) -> None:
     slow = any_harness.engine(name='slow')
     request_helpers.create_node(slow, run=False)
-    job = slow.scheduler.claim()
-    assert job is not None
+    run = slow.scheduler.claim()
+    assert run is not None
     any_harness.detect_death(slow)
     heir = any_harness.engine(name='heir')
     assert heir.run_actions() == 1
     before = any_harness.rows(models.Action)[0]
-    job.perform()
+    run.perform()
     after = any_harness.rows(models.Action)[0]
     assert (after.status, after.owner) == ('SUCCEEDED', None)
     assert after.updated_at == before.updated_at

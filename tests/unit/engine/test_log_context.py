@@ -126,15 +126,15 @@ def test_line_about_another_engines_action_names_that(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0, run=False)
-    job = engine.scheduler.claim()
-    assert job is not None
+    run = engine.scheduler.claim()
+    assert run is not None
     harness.expire_heartbeat(engine)
     harness.engine(name='two').reaper.sweep()
     (told,) = [
         line for line in read(lines) if 'ready again' in line['message']
     ]
-    assert told['context']['action_id'] == job.action.id
-    assert told['context']['request_id'] == job.action.request_id
+    assert told['context']['action_id'] == run.action.id
+    assert told['context']['request_id'] == run.action.request_id
 
 
 def test_line_of_text_names_request_action_and_cluster(

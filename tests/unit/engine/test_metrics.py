@@ -21,7 +21,7 @@ from vobjects.clustering.requests import clusters, nodes
 
 def value(engine: engine_harness.Engine, name: str, **labels: str) -> float:
     """Return a number of the registry; 0 for a series without any."""
-    found = engine.run.metrics.registry.get_sample_value(name, labels)
+    found = engine.runtime.metrics.registry.get_sample_value(name, labels)
     return found or 0.0
 
 
@@ -122,7 +122,7 @@ def page(
 ) -> Iterator[exporter.Exporter]:
     """Its page, served."""
     found = exporter.Exporter(
-        any_harness.conf, engine.run.metrics, any_harness.database
+        any_harness.conf, engine.runtime.metrics, any_harness.database
     )
     found.start()
     yield found

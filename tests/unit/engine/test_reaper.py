@@ -37,7 +37,7 @@ def test_engine_that_is_silent_itself_allows_others_as_much(
     engine, other = harness.engine(), harness.engine(name='two')
     silence = 0.0
     sweeper = reaper.Reaper(
-        other.run,
+        other.runtime,
         other.ledger,
         period=engine_harness.PERIOD,
         silence=lambda: silence,

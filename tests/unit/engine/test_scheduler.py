@@ -94,7 +94,7 @@ def test_stop_leaves_what_does_not_finish_to_others(
     engine = harness.engine(name='leaving')
     heir = harness.engine(name='heir')
     request_helpers.create_node(engine, run=False)
-    servers: Any = engine.run.provider.servers
+    servers: Any = engine.runtime.provider.servers
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
@@ -116,7 +116,7 @@ def test_stop_lets_what_is_running_finish(
     gate = threading.Event()
     engine = harness.engine()
     request_helpers.create_node(engine, run=False)
-    servers: Any = engine.run.provider.servers
+    servers: Any = engine.runtime.provider.servers
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
@@ -136,11 +136,11 @@ def test_claim_whose_worker_is_lost_is_given_back(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_node(engine, run=False)
-    job = engine.scheduler.claim()
-    assert job is not None
+    run = engine.scheduler.claim()
+    assert run is not None
     engine.scheduler.give_back()
     assert harness.statuses('NODE_CREATE') == ['RUNNING']
-    engine.scheduler.finish(job)
+    engine.scheduler.finish(run)
     engine.scheduler.give_back()
     assert harness.statuses('NODE_CREATE') == ['READY']
 
@@ -222,7 +222,7 @@ def test_action_of_a_kind_nobody_here_knows_is_left_alone(
 def test_runtime_timeout_is_the_cluster_s_or_the_default(
     harness: engine_harness.Harness,
 ) -> None:
-    run = harness.engine().run
+    run = harness.engine().runtime
     assert isinstance(run, runtime.Runtime)
     assert run.timeout() == 3600
     assert run.timeout(models.Cluster(timeout=5)) == 5

@@ -18,11 +18,11 @@ from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 
 
-def be_late(harness: engine_harness.Harness, kind: str) -> None:
-    """Put the deadline of all actions of a kind into the past."""
+def be_late(harness: engine_harness.Harness, action_type: str) -> None:
+    """Put the deadline of all actions of a action_type into the past."""
 
     def body(session: Any) -> None:
-        for row in session.query(models.Action).filter_by(action=kind):
+        for row in session.query(models.Action).filter_by(action=action_type):
             row.deadline = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 
     harness.database.write(body)
@@ -33,8 +33,8 @@ def test_action_that_takes_too_long_is_failed_with_the_reason(
 ) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine, run=False)
-    job = engine.scheduler.claim()
-    assert job is not None
+    run = engine.scheduler.claim()
+    assert run is not None
     be_late(any_harness, 'NODE_CREATE')
     engine.reaper.sweep()
     any_harness.assert_idle()
@@ -45,7 +45,7 @@ def test_action_that_takes_too_long_is_failed_with_the_reason(
     )
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
-    job.perform()
+    run.perform()
     assert request_helpers.get_node(engine, node).status == 'ERROR'
 
 
@@ -138,8 +138,8 @@ def test_end_of_what_has_ended_changes_nothing(
     request_helpers.create_node(engine)
     (action,) = harness.rows(models.Action)
     assert not harness.database.write(
-        lambda session: cancellation.end(
-            engine.run, session, action.id, 'CANCEL'
+        lambda session: cancellation.end_tree(
+            engine.runtime, session, action.id, 'CANCEL'
         )
     )
     assert harness.statuses('NODE_CREATE') == ['SUCCEEDED']
@@ -152,7 +152,9 @@ def test_cancelled_before_it_began_leaves_its_target_alone(
     node = request_helpers.create_node(engine)
     action = engine.call(nodes.NodeCheckRequest(identity=node)).action
     harness.database.write(
-        lambda session: cancellation.end(engine.run, session, action, 'CANCEL')
+        lambda session: cancellation.end_tree(
+            engine.runtime, session, action, 'CANCEL'
+        )
     )
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
     row = harness.row(models.Action, action)

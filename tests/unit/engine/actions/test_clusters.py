@@ -279,7 +279,7 @@ def lose_a_server(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     row = harness.rows(models.SimulatedServer)[0]
-    engine.run.provider.servers.delete(row.id)
+    engine.runtime.provider.servers.delete(row.id)
 
 
 def test_check_notices_a_lost_server(harness: engine_harness.Harness) -> None:

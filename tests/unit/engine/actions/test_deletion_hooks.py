@@ -209,10 +209,10 @@ def test_queue_is_told(harness: engine_harness.Harness, version: str) -> None:
     scale_in(engine)
     (removal,) = removals(harness)
     assert removal.status == WAITING
-    claim = engine.run.queues.claim('ours', 'q')
+    claim = engine.runtime.queues.claim('ours', 'q')
     (message,) = claim.messages
     assert message.body['lifecycle_action_token'] == removal.id
-    assert engine.run.queues.claim('theirs', 'q').messages == []
+    assert engine.runtime.queues.claim('theirs', 'q').messages == []
 
 
 def test_hook_that_fails_is_told_again_and_then_waited_for(

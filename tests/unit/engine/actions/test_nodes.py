@@ -165,7 +165,7 @@ def test_check_says_how_the_server_is(
     node = request_helpers.create_node(engine)
     if lost:
         (server,) = harness.rows(models.SimulatedServer)
-        engine.run.provider.servers.delete(server.id)
+        engine.runtime.provider.servers.delete(server.id)
     engine.call(nodes.NodeCheckRequest(identity=node))
     engine.run_actions()
     assert request_helpers.get_node(engine, node).status == status
@@ -227,8 +227,8 @@ def test_member_s_own_action_waits_for_the_cluster_s(
     cluster = request_helpers.create_cluster(engine, 2)
     member = request_helpers.get_cluster(engine, cluster).nodes[0]
     engine.call(clusters.ClusterScaleOutRequest(identity=cluster))
-    job = engine.scheduler.claim()
-    assert job is not None
+    run = engine.scheduler.claim()
+    assert run is not None
     engine.call(nodes.NodeCheckRequest(identity=member))
     assert engine.run_actions() == 0
     (blocked,) = [
@@ -236,7 +236,7 @@ def test_member_s_own_action_waits_for_the_cluster_s(
     ]
     assert (blocked.action, blocked.blocked_on) == ('NODE_CHECK', cluster)
     assert blocked.start_time is None
-    job.perform()
+    run.perform()
     engine.run_actions()
     any_harness.assert_idle()
     assert any_harness.statuses('NODE_CHECK') == ['SUCCEEDED']

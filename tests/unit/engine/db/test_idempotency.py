@@ -26,7 +26,7 @@ class Endpoint:
     def __init__(self, engine: engine_harness.Engine) -> None:
         self.engine = engine
         self._endpoint = server.Endpoint(
-            [handlers(engine.run) for handlers in service.HANDLERS],
+            [handlers(engine.runtime) for handlers in service.HANDLERS],
             manifest=local(),
             expected=(errors.ClusteringError,),
             context_from=context.from_dict,
@@ -34,7 +34,7 @@ class Endpoint:
         )
 
     def find_response(self, call: str) -> fleet_types.RecordedResponse | None:
-        with self.engine.run.database.reader() as session:
+        with self.engine.runtime.database.reader() as session:
             return idempotency.recall(session, call)
 
     def call(self, request: Any, call: str) -> Any:

@@ -28,7 +28,9 @@ def create(engine: engine_harness.Engine, **more: Any) -> Any:
 
 def post(engine: engine_harness.Engine, receiver: Any, *bodies: Any) -> None:
     for body in bodies:
-        engine.run.queues.post('ours', receiver.channel['queue_name'], body)
+        engine.runtime.queues.post(
+            'ours', receiver.channel['queue_name'], body
+        )
 
 
 def notify(engine: engine_harness.Engine, **more: Any) -> None:
@@ -37,7 +39,7 @@ def notify(engine: engine_harness.Engine, **more: Any) -> None:
 
 
 def left(engine: engine_harness.Engine, receiver: Any) -> list[Any]:
-    claim = engine.run.queues.claim('ours', receiver.channel['queue_name'])
+    claim = engine.runtime.queues.claim('ours', receiver.channel['queue_name'])
     return [one.body for one in claim.messages]
 
 
@@ -140,11 +142,11 @@ def test_message_that_comes_again_makes_no_second_action(
         def remove(self, *arguments: Any) -> None:
             raise engine_harness.CrashError
 
-    inner = engine.run.queues
-    object.__setattr__(engine.run, 'queues', Dying(inner))
+    inner = engine.runtime.queues
+    object.__setattr__(engine.runtime, 'queues', Dying(inner))
     with pytest.raises(engine_harness.CrashError):
         notify(engine)
-    object.__setattr__(engine.run, 'queues', inner)
+    object.__setattr__(engine.runtime, 'queues', inner)
     assert len(made(any_harness)) == 1
 
     def claim_ends(session: Any) -> None:
@@ -239,14 +241,14 @@ def test_failing_queue_service_is_told_to_the_caller(
 
             return fail
 
-    inner = engine.run.queues
-    object.__setattr__(engine.run, 'queues', Failing())
+    inner = engine.runtime.queues
+    object.__setattr__(engine.runtime, 'queues', Failing())
     with pytest.raises(errors.Unavailable, match='could not create'):
         create(engine)
     assert harness.count(models.Receiver) == 0
-    object.__setattr__(engine.run, 'queues', inner)
+    object.__setattr__(engine.runtime, 'queues', inner)
     create(engine)
-    object.__setattr__(engine.run, 'queues', Failing())
+    object.__setattr__(engine.runtime, 'queues', Failing())
     with pytest.raises(errors.Unavailable, match='could not claim'):
         notify(engine)
     with pytest.raises(errors.Unavailable, match='could not unsubscribe'):

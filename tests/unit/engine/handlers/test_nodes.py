@@ -143,7 +143,7 @@ def test_details_are_what_the_cloud_says(
     details = engine.call(request).details
     assert details['status'] == 'ACTIVE'
     assert details['flavor'] == 'm1.small'
-    engine.run.provider.servers.delete(plain.physical_id)
+    engine.runtime.provider.servers.delete(plain.physical_id)
     assert 'there is no server' in str(engine.call(request).details)
 
 

@@ -24,7 +24,7 @@ HOURS = datetime.timedelta(hours=2)
 
 def look(engine: engine_harness.Engine) -> int:
     """Have an engine look at all that is due; return how often it did."""
-    one = manager.Manager(engine.run, engine.member.id)
+    one = manager.Manager(engine.runtime, engine.member.id)
     looks = 0
     while one.step():
         looks += 1
@@ -272,7 +272,7 @@ def test_cloud_that_does_not_answer_is_no_reason(
 ) -> None:
     engine = harness.engine()
     cared_for(engine, 'NODE_STATUS_POLLING')
-    servers: Any = engine.run.provider.servers
+    servers: Any = engine.runtime.provider.servers
 
     def fail(server_id: str) -> Any:
         raise manager.probes.providers.ProviderError('out of order')
@@ -290,7 +290,7 @@ def test_manager_runs_in_threads_and_stops(
     cared_for(engine, 'NODE_STATUS_POLLING', size=20)
     fall_sick(harness)
     later(harness)
-    one = manager.Manager(engine.run, engine.member.id)
+    one = manager.Manager(engine.runtime, engine.member.id)
     one.start()
     for _ in range(600):
         if recoveries(harness):

@@ -249,12 +249,12 @@ def test_locked_cluster_is_reported_before_its_cooldown(
     request = clusters.ClusterScaleOutRequest(identity='c')
     with pytest.raises(errors.ActionConflict, match='CLUSTER_CHECK'):
         engine.call(request)
-    job = engine.scheduler.claim()
+    run = engine.scheduler.claim()
     with pytest.raises(errors.ResourceIsLocked):
         engine.call(request)
-    assert job is not None
-    job.perform()
-    engine.scheduler.finish(job)
+    assert run is not None
+    run.perform()
+    engine.scheduler.finish(run)
 
 
 def test_disabled_policy_is_not_asked(harness: engine_harness.Harness) -> None:

@@ -120,7 +120,7 @@ def test_what_the_cloud_cannot_do_is_refused(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
-    engine.run.provider.lifecycle = None
+    engine.runtime.provider.lifecycle = None
     assert 'tells nothing' in refusal(engine, **spec('LIFECYCLE_EVENTS'))
 
 

@@ -138,7 +138,7 @@ def test_node_that_is_made_anew_is_another_member(
 def test_node_that_cannot_be_a_member_is_a_warning(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    balancers = engine.run.provider.load_balancers
+    balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
     found = harness.rows(models.ClusterPolicy)[0].data
     data = found['LoadBalancingPolicy']['data']
@@ -194,7 +194,7 @@ def test_load_balancer_that_is_there_stays(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    balancers = engine.run.provider.load_balancers
+    balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
     spec = load_balancing.Spec('mine', SPEC['vip'], SPEC['pool'])
     there = balancers.create('key', spec, timeout=60)
@@ -219,7 +219,7 @@ def test_attachment_that_fails_leaves_nothing(
     engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'loadbalance', **SPEC)
-    balancers: Any = engine.run.provider.load_balancers
+    balancers: Any = engine.runtime.provider.load_balancers
 
     def fail(*arguments: Any, **more: Any) -> str:
         raise base.providers.ProviderError('out of order')

@@ -209,7 +209,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
 def test_affinity_takes_a_group_that_is_there(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    groups = engine.run.provider.server_groups
+    groups = engine.runtime.provider.server_groups
     assert groups is not None
     there = groups.create('mine', 'affinity')
     group = {'name': 'mine', 'policies': 'soft-affinity'}
@@ -232,7 +232,7 @@ def test_group_is_made_once_though_its_engine_died(
     request_helpers.create_cluster(engine, 0)
     create_policy(engine, 'affinity', servergroup={'name': 'g'})
     dying = harness.engine(name='dying')
-    servers: Any = dying.run.provider.server_groups
+    servers: Any = dying.runtime.provider.server_groups
     create = servers.create
 
     def create_and_die(*arguments: Any) -> None:

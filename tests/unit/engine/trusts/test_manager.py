@@ -146,7 +146,7 @@ def test_receiver_waits_while_keystone_is_silent(
         other.call(receivers.ReceiverDeleteRequest(identity=receiver.id))
         assert harness.rows(models.Receiver) == []
         with pytest.raises(keystone.KeystoneUnavailable):
-            other.run.trusts.revoke_unused()
+            other.runtime.trusts.revoke_unused()
     assert harness.count(models.ReceiverCredential) == 1
 
 
@@ -160,7 +160,7 @@ def test_credential_that_no_key_opens_is_kept(
         )
     )
     with caplog.at_level(logging.CRITICAL + 1):
-        engine_with_account(harness).run.trusts.revoke_unused()
+        engine_with_account(harness).runtime.trusts.revoke_unused()
     assert harness.count(models.ReceiverCredential) == 1
 
 

@@ -216,7 +216,7 @@ def test_trust_that_is_refused_is_replaced_at_the_next_request(
     assert len(cloud.trusts) == 1
     assert cloud.trusts.keys().isdisjoint(gone)
     # What Keystone has ended is forgotten.
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     assert harness.rows(models.ReceiverCredential) == []
     assert harness.count(models.ProjectTrust) == 1
 
@@ -229,7 +229,7 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
     request_helpers.create_cluster(engine, 1, context=ALICE)
     (first,) = cloud.trusts
     grow(engine, of('alice', 'web', 'member', 'balancer'))
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     (second,) = cloud.trusts.values()
     assert second['id'] != first
     assert second['roles'] == [{'name': 'member'}, {'name': 'balancer'}]
@@ -257,21 +257,21 @@ def test_trust_is_revoked_when_nothing_uses_it(
     request_helpers.create_cluster(engine, 0, context=BOB)
     engine.call(clusters.ClusterDeleteRequest(identity='c'), BOB)
     later(any_harness)
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     # Bob's action is not done.
     assert len(cloud.trusts) == 2
     engine.run_actions()
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     (left,) = cloud.trusts.values()
     assert left['trustor_user_id'] == 'alice'
     assert any_harness.rows(models.ReceiverCredential) == []
     engine.call(clusters.ClusterDeleteRequest(identity='c'), ALICE)
     engine.run_actions()
     # She has asked for something just now.
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     assert len(cloud.trusts) == 1
     later(any_harness)
-    engine.run.trusts.revoke_unused()
+    engine.runtime.trusts.revoke_unused()
     assert cloud.trusts == {}
     any_harness.assert_idle()
 
@@ -288,13 +288,13 @@ def test_two_engines_that_are_asked_at_once_keep_one_trust(
     def slowly(self: Any, context: Any, roles: Any) -> str:
         monkeypatch.setattr(keystone.KeystoneTrusts, 'create', create)
         trust = create(self, context, roles)
-        other.run.admit(context)
+        other.runtime.admit(context)
         return trust
 
     for roles in (('member',), ('member', 'balancer')):
         monkeypatch.setattr(keystone.KeystoneTrusts, 'create', slowly)
-        engine.run.admit(of('alice', 'web', *roles))
-        engine.run.trusts.revoke_unused()
+        engine.runtime.admit(of('alice', 'web', *roles))
+        engine.runtime.trusts.revoke_unused()
         assert len(cloud.trusts) == harness.count(models.ProjectTrust) == 1
     request_helpers.create_cluster(engine, 1, context=ALICE)
     assert len(cloud.servers) == 1
@@ -326,7 +326,7 @@ def test_polling_sees_what_the_owner_sees(
                 node.updated_at -= hours
 
         harness.database.write(body)
-        assert manager.Manager(engine.run, engine.member.id).step()
+        assert manager.Manager(engine.runtime, engine.member.id).step()
         return harness.statuses('NODE_RECOVER')
 
     kept = dict(cloud.trusts)

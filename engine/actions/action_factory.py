@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.actions import runtime
+from engine.actions.runtime import Runtime
 from engine.db import models
 from vobjects import objects
 from vobjects.clustering import consts
@@ -13,9 +13,9 @@ from vobjects.rpc import serializer
 
 
 def from_request(
-    run: runtime.Runtime,
+    runtime: Runtime,
     context: Any,
-    kind: str,
+    action_name: str,
     target: models.Cluster | models.Node,
     request: objects.Request,
     *,
@@ -30,15 +30,15 @@ def from_request(
         part of the request
     """
     # A cluster's timeout does not apply to actions on a node.
-    governs = cluster if cluster is target else None
+    own_cluster = cluster if cluster is target else None
     return _new(
-        run,
-        kind,
+        runtime,
+        action_name,
         target.id,
         request,
         cluster_id=None if cluster is None else cluster.id,
         cause=consts.CAUSE_REQUEST,
-        timeout=run.timeout(governs),
+        timeout=runtime.timeout(own_cluster),
         user=context.user_id,
         project=context.project_id,
         domain=context.domain_id,
@@ -46,10 +46,10 @@ def from_request(
     )
 
 
-def derived(
-    run: runtime.Runtime,
+def child(
+    runtime: Runtime,
     parent: models.Action,
-    kind: str,
+    action_name: str,
     target_id: str,
     request: objects.Request,
 ) -> models.Action:
@@ -60,8 +60,8 @@ def derived(
     :raises vobjects.exceptions.LossyDowngrade: see :func:`from_request`
     """
     return _new(
-        run,
-        kind,
+        runtime,
+        action_name,
         target_id,
         request,
         cluster_id=parent.cluster_id,
@@ -75,7 +75,7 @@ def derived(
     )
 
 
-def read(run: runtime.Runtime, action: models.Action) -> objects.Request:
+def read(runtime: Runtime, action: models.Action) -> objects.Request:
     """Return the request stored in an action's inputs.
 
     :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: its
@@ -84,25 +84,25 @@ def read(run: runtime.Runtime, action: models.Action) -> objects.Request:
         does not know its type
     """
     request: objects.Request = serializer.from_wire(
-        action.inputs, supported=run.speaks
+        action.inputs, supported=runtime.speaks
     )
     return request
 
 
 def _new(
-    run: runtime.Runtime,
-    kind: str,
+    runtime: Runtime,
+    action_name: str,
     target_id: str,
     request: objects.Request,
     **values: Any,
 ) -> models.Action:
     return models.Action(
         id=models.new_id(),
-        name=f'{kind.lower()}_{target_id[:8]}',
-        action=kind,
+        name=f'{action_name.lower()}_{target_id[:8]}',
+        action=action_name,
         target=target_id,
         status='READY',
         data={},
-        inputs=serializer.to_wire(request, run.cap() or run.speaks),
+        inputs=serializer.to_wire(request, runtime.cap() or runtime.speaks),
         **values,
     )
