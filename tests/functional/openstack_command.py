@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ``openstack cluster ...`` commands, many in one process."""
+"""Run ``openstack cluster ...`` commands in one child process.
+
+The process runs :mod:`tests.functional.openstack_shell`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from tests.functional import openstack_shell
 from tests.functional.deployments import Deployment
 from tests.functional.processes import GROUP_VARIABLE, kill_with_parent
 
+#: All commands of python-senlinclient.
 COMMANDS = {
     point.name.replace('_', ' ')
     for point in importlib.metadata.entry_points(
@@ -23,27 +27,27 @@ COMMANDS = {
     )
 }
 
-#: Stands in for ssh: nothing that tests start may leave this machine.
-SSH = '#!/bin/sh\necho "told: $*"\n'
+#: Replaces ssh, so that tests connect to no other host.
+SSH = '#!/bin/sh\necho "ssh: $*"\n'
 
 _ACTION = re.compile(r'by action:? ([0-9a-f-]{36})')
 
 
-class Osc:
+class OpenStackCommand:
     """The ``openstack`` command; use it in a ``with`` statement.
 
-    :param directory: its home, where files can be put
-    :ivar run: the commands that were run
+    :param directory: home directory of the process
+    :ivar used: names of the commands that have run
     """
 
     def __init__(self, service: Deployment, directory: pathlib.Path) -> None:
-        self.run: set[str] = set()
+        self.used: set[str] = set()
         self._directory = directory
         self._rest = service.rest()
-        tools = directory / 'bin'
-        tools.mkdir()
-        (tools / 'ssh').write_text(SSH)
-        (tools / 'ssh').chmod(0o755)
+        programs = directory / 'bin'
+        programs.mkdir()
+        (programs / 'ssh').write_text(SSH)
+        (programs / 'ssh').chmod(0o755)
         self._process = subprocess.Popen(
             kill_with_parent(
                 [sys.executable, '-W', 'ignore', str(openstack_shell.__file__)]
@@ -54,7 +58,7 @@ class Osc:
             text=True,
             env={
                 'HOME': str(directory),
-                'PATH': f'{tools}:{os.environ["PATH"]}',
+                'PATH': f'{programs}:{os.environ["PATH"]}',
                 'OS_AUTH_TYPE': 'none',
                 'OS_ENDPOINT': service.url,
                 GROUP_VARIABLE: service.group.id,
@@ -68,40 +72,40 @@ class Osc:
         with self._rest:
             self._process.communicate()
 
-    def __call__(self, *words: str, code: int = 0, says: str = '') -> str:
-        """Return what a command below ``openstack cluster`` prints.
+    def __call__(self, *words: str, code: int = 0, contains: str = '') -> str:
+        """Run a command below ``openstack cluster``; return its output.
 
-        :param code: the exit code that it must have
-        :param says: must be in what it prints
+        :param code: expected exit code
+        :param contains: text that the output must contain
         """
-        line = ['cluster', *words]
-        names = [' '.join(line[:count]) for count in range(5, 1, -1)]
-        self.run.add(next(name for name in names if name in COMMANDS))
+        command = ['cluster', *words]
+        names = [' '.join(command[:count]) for count in range(5, 1, -1)]
+        self.used.add(next(name for name in names if name in COMMANDS))
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(line) + '\n')
+        self._process.stdin.write(json.dumps(command) + '\n')
         self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
-        said: str = answer['out'] + answer['err']
-        assert answer['code'] == code, f'{line}: {answer["code"]}\n{said}'
-        assert says in said, f'{line}: {said}'
-        return said
+        result = json.loads(self._process.stdout.readline())
+        output: str = result['out'] + result['err']
+        assert result['code'] == code, f'{command}: {result["code"]}\n{output}'
+        assert contains in output, f'{command}: {output}'
+        return output
 
     def show(self, *words: str) -> Any:
-        """Return what a command prints, as JSON."""
+        """Return the JSON output of a command."""
         return json.loads(self(*words, '-f', 'json'))
 
-    def done(self, *words: str, code: int = 0) -> str:
-        """Wait until the actions that a command starts have succeeded."""
-        said = self(*words, code=code)
-        actions = _ACTION.findall(said)
-        assert actions, said
+    def run_actions(self, *words: str, code: int = 0) -> str:
+        """Run a command and wait until the actions it starts succeed."""
+        output = self(*words, code=code)
+        actions = _ACTION.findall(output)
+        assert actions, output
         for action in actions:
             self._rest.wait_for_success(action)
-        return said
+        return output
 
-    def file(self, name: str, content: Any) -> str:
-        """Return the path of a file with JSON, which is YAML."""
+    def write_file(self, name: str, content: Any) -> str:
+        """Write JSON (which is YAML) to a file and return its path."""
         path = self._directory / name
         path.write_text(json.dumps(content))
         return str(path)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenStack's command, many times in one process: a script.
+"""Script that runs many ``openstack`` commands in one process.
 
-To start it takes longer than most commands. Each line on standard input is a
-JSON list of words; the answer is a line with ``code``, ``out`` and ``err``.
-The words are those of ``openstack``, and so is all that happens.
+Starting the ``openstack`` command takes longer than most commands. Each line
+of standard input is a command: a JSON list of words after ``openstack``. Each
+line of standard output is its result: an object with ``code``, ``out`` and
+``err``.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ def run(words: list[str]) -> dict[str, object]:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
-    told = sys.stdout
+    """Run commands until standard input ends."""
+    output = sys.stdout
     for line in sys.stdin:
-        told.write(json.dumps(run(json.loads(line))) + '\n')
-        told.flush()
+        output.write(json.dumps(run(json.loads(line))) + '\n')
+        output.flush()
 
 
 if __name__ == '__main__':
