@@ -238,7 +238,7 @@ def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
                 len(value)
                 for value in row
                 if value.__class__ is str
-                or value.__class__ is json_text.Written
+                or value.__class__ is json_text.RawJson
             )
             if rows and size > MAX_BYTES:
                 result.close()

@@ -103,14 +103,14 @@ class JsonText(types.UserDefinedType[Any]):
         return _written
 
 
-_EMPTY = json_text.Written(b'{}')
+_EMPTY = json_text.RawJson(b'{}')
 
 
 def _written(value: str | None) -> Any:
     if value is None:
         return None
     # Most rows hold an empty object.
-    return _EMPTY if value == '{}' else json_text.Written(value)
+    return _EMPTY if value == '{}' else json_text.RawJson(value)
 
 
 #: Long text, such as a status reason.

@@ -15,7 +15,7 @@ from typing import Any
 from tests.adoption import observations, services, timing
 from vobjects.lock import registries, snapshot
 from vobjects.objects.adoption import adopt
-from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.codec.class_codec import class_codec
 
 OPERATIONS = ('to_primitive', 'from_primitive', 'clone', 'what_changed')
 
@@ -40,7 +40,7 @@ def main() -> int:
     )
     after = observations.observe(SEEDS)
     prints_after, took_after = observations.fingerprints(), timing.times()
-    full = sum(compiled(cls).may_nest() for cls in adopted)
+    full = sum(class_codec(cls).may_nest() for cls in adopted)
     said(f'{len(adopted)} classes, {full} of them compiled in full\n')
     equal = compare(before, after)
     same = prints == prints_after

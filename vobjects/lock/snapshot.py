@@ -197,7 +197,7 @@ def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
 def _declared(
     timeline: history.History, version: Version
 ) -> Iterator[Conversion]:
-    for life in timeline.lives:
+    for life in timeline.field_spans:
         for before, span in zip((None, *life), life, strict=False):
             if span.start == version and version > history.FIRST:
                 yield _began(before, span)
@@ -207,7 +207,9 @@ def _declared(
             yield Conversion('removed', last.name, ignore=ignore)
 
 
-def _began(before: history.Span | None, span: history.Span) -> Conversion:
+def _began(
+    before: history.FieldSpan | None, span: history.FieldSpan
+) -> Conversion:
     ignore = span.on_drop == 'ignore'
     if before is None:
         return Conversion('added', span.name, ignore=ignore)

@@ -36,11 +36,11 @@ def adopt(classes: Any) -> list[type[override_detection.VersionedObject]]:
         or an iterable of registered classes
     :returns: the classes; adopting a class again has no effect
     """
-    found = list(_classes_of(classes))
-    for cls in found:
+    adopted = list(_classes_of(classes))
+    for cls in adopted:
         ovo_methods.install(_root_of(cls))
         field_properties.install(cls)
-    return found
+    return adopted
 
 
 def _classes_of(

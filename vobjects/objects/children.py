@@ -21,7 +21,7 @@ Manifest = Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Conversion:
+class DowngradeSettings:
     """Settings of one conversion, for all objects below its root."""
 
     manifest: Manifest | None
@@ -29,26 +29,32 @@ class Conversion:
 
 
 #: Settings of the conversion in progress, if any.
-current: contextvars.ContextVar[Conversion | None] = contextvars.ContextVar(
-    'vobjects_conversion', default=None
+current_downgrade: contextvars.ContextVar[DowngradeSettings | None] = (
+    contextvars.ContextVar('vobjects_conversion', default=None)
 )
 
 
-def convert(kind: Any, value: Any, primitive: Any, manifest: Manifest) -> None:
+def downgrade_value(
+    field_type: Any, value: Any, primitive: Any, manifest: Manifest
+) -> None:
     """Downgrade the objects in a field's value, in any container."""
     if value is None or primitive is None:
         return
-    if isinstance(kind, ovo_fields.Object):
-        convert_one(value, primitive, manifest)
-    elif isinstance(kind, ovo_fields.Dict):
+    if isinstance(field_type, ovo_fields.Object):
+        downgrade_object(value, primitive, manifest)
+    elif isinstance(field_type, ovo_fields.Dict):
         for key, item in value.items():
-            convert(kind._element_type._type, item, primitive[key], manifest)
-    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+            downgrade_value(
+                field_type._element_type._type, item, primitive[key], manifest
+            )
+    elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
         for item, inner in zip(value, primitive, strict=True):
-            convert(kind._element_type._type, item, inner, manifest)
+            downgrade_value(
+                field_type._element_type._type, item, inner, manifest
+            )
 
 
-def convert_one(
+def downgrade_object(
     child: ovo_base.VersionedObject,
     primitive: dict[str, Any],
     manifest: Manifest,
@@ -59,7 +65,7 @@ def convert_one(
     """
     # Use the child's own name: a subclass of the declared type has its own
     # versions, which are unrelated to those of the declared type.
-    version = spoken(manifest, child.obj_name())
+    version = version_in(manifest, child.obj_name())
     key = child._obj_primitive_key
     data = primitive[key('data')]
     child.obj_make_compatible_from_manifest(
@@ -78,7 +84,7 @@ def convert_one(
         primitive.pop(key('changes'), None)
 
 
-def spoken(manifest: Manifest, name: str) -> str:
+def version_in(manifest: Manifest, name: str) -> str:
     """Return the version of a type in a manifest.
 
     :raises vobjects.exceptions.UnsupportedType: the manifest lacks the type

@@ -8,60 +8,62 @@ from typing import Any
 
 from vobjects.objects import unknown_fields
 from vobjects.objects.codec import downgrade, ovo_methods
-from vobjects.objects.codec.compiled import Compiled
+from vobjects.objects.codec.class_codec import ClassCodec
 
 
-def reader(form: Compiled, version: str) -> ovo_methods.Reader:
+def reader_for(codec: ClassCodec, version: str) -> ovo_methods.Reader:
     """Return ``_obj_from_primitive`` of a class for one version.
 
     :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
-    cls: Any = form.cls
-    upgrade = downgrade.upgrade_from(form, version)
-    complete = form.names <= upgrade.known
+    cls: Any = codec.cls
+    upgrade = downgrade.upgrade_from(codec, version)
+    complete = codec.names <= upgrade.known_fields
 
-    def check(made: Any, data: dict[str, Any]) -> None:
-        aside = unknown_fields.meet(cls, data, upgrade.known, upgrade.source)
-        if aside:
-            made.__dict__[unknown_fields.ATTRIBUTE] = aside
+    def check(obj: Any, data: dict[str, Any]) -> None:
+        unknown = unknown_fields.handle(
+            cls, data, upgrade.known_fields, upgrade.source
+        )
+        if unknown:
+            obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
 
-    read = ovo_methods.reader(
-        form,
+    read = ovo_methods.make_reader(
+        codec,
         version,
         cls.VERSION,
-        cls._read_slowly,
+        cls._read_uncompiled,
         check,
         complete=complete,
     )
     # If an older version lacks a field, the field is unknown in its data.
     strict = complete or cls.UNKNOWN_FIELDS == 'refuse'
-    if not (upgrade.empty and strict):
-        read = _upgrading(form, upgrade)
-    if len(form.readers) < downgrade.MAX_VERSIONS:
-        form.readers[version] = read
+    if not (upgrade.is_noop and strict):
+        read = _upgrading(codec, upgrade)
+    if len(codec.readers) < downgrade.MAX_VERSIONS:
+        codec.readers[version] = read
     return read
 
 
 def _upgrading(
-    form: Compiled, upgrade: downgrade.Upgrade
+    codec: ClassCodec, upgrade: downgrade.Upgrade
 ) -> ovo_methods.Reader:
     """Return a reader of an older version whose fields differ."""
-    cls: Any = form.cls
-    data_key, changes_key = form.data_key, form.changes_key
+    cls: Any = codec.cls
+    data_key, changes_key = codec.data_key, codec.changes_key
 
     def read(context: Any, primitive: dict[str, Any]) -> Any:
-        data, changes, aside = upgraded(
+        data, changes, unknown = upgrade_data(
             cls, upgrade, primitive[data_key], primitive.get(changes_key, ())
         )
-        made = ovo_methods.hydrate(form, context, cls.VERSION, data, changes)
-        if aside:
-            made.__dict__[unknown_fields.ATTRIBUTE] = aside
-        return made
+        obj = ovo_methods.hydrate(codec, context, cls.VERSION, data, changes)
+        if unknown:
+            obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
+        return obj
 
     return read
 
 
-def upgraded(
+def upgrade_data(
     cls: Any,
     upgrade: downgrade.Upgrade,
     data: dict[str, Any],
@@ -72,12 +74,14 @@ def upgraded(
     :raises vobjects.exceptions.UnknownField: the stated version lacks a field
         and the class refuses unknown fields
     """
-    aside = unknown_fields.meet(cls, data, upgrade.known, upgrade.source)
-    data = {key: data[key] for key in data if key not in aside}
+    unknown = unknown_fields.handle(
+        cls, data, upgrade.known_fields, upgrade.source
+    )
+    data = {key: data[key] for key in data if key not in unknown}
     upgrade.plan.apply(data, refuse_loss=cls.REFUSE_LOSS)
-    renamed = upgrade.names
+    renamed = upgrade.new_names
     return (
         data,
-        [renamed.get(name, name) for name in changes if name not in aside],
-        aside,
+        [renamed.get(name, name) for name in changes if name not in unknown],
+        unknown,
     )

@@ -34,14 +34,14 @@ from vobjects.versions import Version
 FIRST = Version(1, 0)
 
 OnDrop = Literal['refuse', 'ignore']
-Convert = Callable[[Any], Any]
+Converter = Callable[[Any], Any]
 AnyField = ovo_fields.Field[Any]
 
 _ATTRIBUTE = '_vobjects_changes'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """A change of a field at one object version."""
 
     kind: Literal['added', 'removed', 'renamed', 'changed']
@@ -49,17 +49,17 @@ class Change:
     on_drop: OnDrop = 'refuse'
     old_name: str = ''
     old_field: AnyField | None = None
-    up: Convert | None = None
-    down: Convert | None = None
+    up: Converter | None = None
+    down: Converter | None = None
 
 
-def changes_of(field: AnyField) -> tuple[Change, ...]:
+def changes_of(field: AnyField) -> tuple[FieldChange, ...]:
     """Return the declared changes of a field, oldest first."""
-    attached: tuple[Change, ...] = getattr(field, _ATTRIBUTE, ())
+    attached: tuple[FieldChange, ...] = getattr(field, _ATTRIBUTE, ())
     return attached
 
 
-def _attach(field: AnyField, change: Change) -> AnyField:
+def _attach(field: AnyField, change: FieldChange) -> AnyField:
     # Two types may share a field object (a constant in a module); the copy
     # keeps their histories separate.
     copied = copy.copy(field)
@@ -75,7 +75,7 @@ def added(
     :param on_drop: ``'ignore'``: losing a value in a downgrade is harmless;
         ``'refuse'``: raise LossyDowngrade instead
     """
-    return _attach(field, Change('added', version, on_drop=on_drop))
+    return _attach(field, FieldChange('added', version, on_drop=on_drop))
 
 
 def removed(
@@ -88,12 +88,12 @@ def removed(
     :param on_drop: ``'ignore'``: a value from an older sender may be
         discarded; ``'refuse'``: raise LossyDowngrade instead
     """
-    return _attach(field, Change('removed', version, on_drop=on_drop))
+    return _attach(field, FieldChange('removed', version, on_drop=on_drop))
 
 
 def renamed(version: str, old: str, field: AnyField) -> AnyField:
     """Declare that the field had the name ``old`` before ``version``."""
-    return _attach(field, Change('renamed', version, old_name=old))
+    return _attach(field, FieldChange('renamed', version, old_name=old))
 
 
 def changed(
@@ -101,8 +101,8 @@ def changed(
     old_field: AnyField,
     new_field: AnyField,
     *,
-    up: Convert,
-    down: Convert,
+    up: Converter,
+    down: Converter,
 ) -> AnyField:
     """Declare that the field had another type before ``version``.
 
@@ -118,13 +118,15 @@ def changed(
             f'changed({version!r}) needs both up= and down='
         )
     copied = copy.copy(new_field)
-    change = Change('changed', version, old_field=old_field, up=up, down=down)
+    change = FieldChange(
+        'changed', version, old_field=old_field, up=up, down=down
+    )
     setattr(copied, _ATTRIBUTE, (*changes_of(old_field), change))
     return copied
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Span:
+class FieldSpan:
     """A range of versions in which a field did not change."""
 
     name: str
@@ -132,8 +134,8 @@ class Span:
     start: Version
     end: Version | None = None  # first version without it; None: no end
     on_drop: OnDrop = 'refuse'
-    up: Convert | None = None  # from the span before
-    down: Convert | None = None  # to the span before
+    up: Converter | None = None  # from the span before
+    down: Converter | None = None  # to the span before
 
     def covers(self, version: Version) -> bool:
         """Tell whether this span includes ``version``."""
@@ -158,7 +160,7 @@ class Carry:
 
     source: str
     target: str
-    converts: tuple[Convert, ...]
+    converts: tuple[Converter, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ class Fill:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
+class ConversionPlan:
     """How to convert the data of one type between two of its versions."""
 
     type_name: str
@@ -197,7 +199,10 @@ class Plan:
             if (
                 refuse_loss
                 and not drop.ignore
-                and not any(same(value, known) for known in drop.harmless)
+                and not any(
+                    equal_primitives(value, accepted)
+                    for accepted in drop.harmless
+                )
             ):
                 raise self._loss(drop.name, value, drop.needs)
             del data[drop.name]
@@ -236,7 +241,7 @@ class Plan:
         )
 
 
-def same(value: Any, other: Any) -> bool:
+def equal_primitives(value: Any, other: Any) -> bool:
     """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
     return type(value) is type(other) and bool(value == other)
 
@@ -259,22 +264,22 @@ class History:
     ) -> None:
         self.type_name = type_name
         self.version = version
-        self._lives = [
-            self._life(name, field) for name, field in declared.items()
+        self._field_spans = [
+            self._spans_of(name, field) for name, field in declared.items()
         ]
-        self._plans: dict[tuple[Version, Version], Plan] = {}
+        self._plans: dict[tuple[Version, Version], ConversionPlan] = {}
         for step in self.versions():
             self.fields_at(step)
 
     @property
-    def lives(self) -> tuple[tuple[Span, ...], ...]:
+    def field_spans(self) -> tuple[tuple[FieldSpan, ...], ...]:
         """The spans of each field, oldest first."""
-        return tuple(map(tuple, self._lives))
+        return tuple(map(tuple, self._field_spans))
 
     def versions(self) -> list[Version]:
         """Return 1.0, the newest version and those that changed a field."""
-        starts = {span.start for life in self._lives for span in life}
-        ends = {s.end for life in self._lives for s in life if s.end}
+        starts = {span.start for spans in self._field_spans for span in spans}
+        ends = {s.end for spans in self._field_spans for s in spans if s.end}
         return sorted({FIRST, self.version} | starts | ends)
 
     def fields_at(self, version: Version) -> dict[str, AnyField]:
@@ -283,8 +288,8 @@ class History:
         :raises vobjects.exceptions.DeclarationError: two fields share a name
         """
         found: dict[str, AnyField] = {}
-        for life in self._lives:
-            span = _span_at(life, version)
+        for spans in self._field_spans:
+            span = _span_at(spans, version)
             if span is None:
                 continue
             if span.name in found:
@@ -303,12 +308,12 @@ class History:
 
         :raises KeyError: the newest version has no such field
         """
-        for life in self._lives:
-            if life[-1].end is None and life[-1].name == name:
-                return life[-1].start
+        for spans in self._field_spans:
+            if spans[-1].end is None and spans[-1].name == name:
+                return spans[-1].start
         raise KeyError(name)
 
-    def plan(self, source: Version, target: Version) -> Plan:
+    def plan(self, source: Version, target: Version) -> ConversionPlan:
         """Return the plan that converts data between two versions."""
         key = (source, target)
         plan = self._plans.get(key)
@@ -317,22 +322,25 @@ class History:
             plan = self._plans[key] = self._build(source, target)
         return plan
 
-    def _build(self, source: Version, target: Version) -> Plan:
+    def _build(self, source: Version, target: Version) -> ConversionPlan:
         drops, carries, fills = [], [], []
-        for life in self._lives:
-            here, there = _span_at(life, source), _span_at(life, target)
-            if here is there:
+        for spans in self._field_spans:
+            source_span, target_span = (
+                _span_at(spans, source),
+                _span_at(spans, target),
+            )
+            if source_span is target_span:
                 continue
-            if there is None:
-                assert here is not None
-                drops.append(_drop(here, life[0].start))
-            elif here is None:
-                fill = _fill(there, up=target > source)
+            if target_span is None:
+                assert source_span is not None
+                drops.append(_drop(source_span, spans[0].start))
+            elif source_span is None:
+                fill = _fill(target_span, up=target > source)
                 if fill is not None:
                     fills.append(fill)
             else:
-                carries.append(_carry(life, here, there))
-        return Plan(
+                carries.append(_carry(spans, source_span, target_span))
+        return ConversionPlan(
             self.type_name,
             source,
             target,
@@ -341,68 +349,77 @@ class History:
             tuple(fills),
             frozenset(
                 span.name
-                for life in self._lives
-                if (span := _span_at(life, source)) is not None
+                for spans in self._field_spans
+                if (span := _span_at(spans, source)) is not None
                 and is_sensitive(span.field)
             ),
         )
 
-    def _life(self, name: str, field: AnyField) -> list[Span]:
-        """Return a field's spans, derived from its newest form backwards."""
+    def _spans_of(self, name: str, field: AnyField) -> list[FieldSpan]:
+        """Return a field's spans, derived from its newest codec backwards."""
         changes = changes_of(field)
         self._check_order(name, changes)
         end: Version | None = None
-        spans: list[Span] = []
+        spans: list[FieldSpan] = []
         started = False
         dropping: OnDrop = 'refuse'
         for position, change in reversed(list(enumerate(changes))):
-            at = Version.parse(change.version)
+            version = Version.parse(change.version)
             if change.kind == 'removed':
                 if position != len(changes) - 1 or spans:
                     raise self._error(name, 'removed() comes last')
-                end, dropping = at, change.on_drop
+                end, dropping = version, change.on_drop
             elif change.kind == 'added':
                 if position != 0:
                     raise self._error(name, 'added() comes first')
                 dropping = 'ignore' if change.on_drop == 'ignore' else dropping
-                spans.append(Span(name, field, at, end))
+                spans.append(FieldSpan(name, field, version, end))
                 started = True
             elif change.kind == 'renamed':
-                spans.append(Span(name, field, at, end))
-                name, end = change.old_name, at
+                spans.append(FieldSpan(name, field, version, end))
+                name, end = change.old_name, version
             else:
                 assert change.old_field is not None
                 spans.append(
-                    Span(name, field, at, end, up=change.up, down=change.down)
+                    FieldSpan(
+                        name,
+                        field,
+                        version,
+                        end,
+                        up=change.up,
+                        down=change.down,
+                    )
                 )
-                field, end = change.old_field, at
+                field, end = change.old_field, version
         if not started:
-            spans.append(Span(name, field, FIRST, end))
+            spans.append(FieldSpan(name, field, FIRST, end))
         return [
             dataclasses.replace(span, on_drop=dropping)
             for span in reversed(spans)
         ]
 
-    def _check_order(self, name: str, changes: tuple[Change, ...]) -> None:
-        before = FIRST
+    def _check_order(
+        self, name: str, changes: tuple[FieldChange, ...]
+    ) -> None:
+        previous = FIRST
         for change in changes:
             try:
-                at = Version.parse(change.version)
+                version = Version.parse(change.version)
             except exceptions.InvalidVersion as error:
                 raise self._error(name, str(error)) from None
-            if not before < at:
+            if not previous < version:
                 raise self._error(
                     name,
                     f'{change.kind}({change.version!r}) must come after'
-                    f' {before}; write the oldest change innermost',
+                    f' {previous}; write the oldest change innermost',
                 )
-            if at > self.version:
+            if version > self.version:
                 raise self._error(
                     name,
                     f'{change.kind}({change.version!r}) is newer than'
                     f" VERSION = '{self.version}'; raise VERSION",
                 )
-            before = at
+            previous = version
 
     def _error(self, field: str, problem: str) -> exceptions.DeclarationError:
         return exceptions.DeclarationError(
@@ -410,14 +427,14 @@ class History:
         )
 
 
-def _span_at(life: list[Span], version: Version) -> Span | None:
-    for span in life:
+def _span_at(spans: list[FieldSpan], version: Version) -> FieldSpan | None:
+    for span in spans:
         if span.covers(version):
             return span
     return None
 
 
-def _drop(span: Span, needs: Version) -> Drop:
+def _drop(span: FieldSpan, needs: Version) -> Drop:
     harmless: list[Any] = [None]
     default = default_primitive(span.name, span.field)
     if default is not ovo_fields.UnspecifiedDefault:
@@ -425,7 +442,7 @@ def _drop(span: Span, needs: Version) -> Drop:
     return Drop(span.name, tuple(harmless), needs, span.on_drop == 'ignore')
 
 
-def _fill(span: Span, *, up: bool) -> Fill | None:
+def _fill(span: FieldSpan, *, up: bool) -> Fill | None:
     """Return the value for a field that the source version does not have.
 
     Going up, a nullable field without a default stays unset, because "unset"
@@ -438,14 +455,16 @@ def _fill(span: Span, *, up: bool) -> Fill | None:
     return None if up else Fill(span.name, None)
 
 
-def _carry(life: list[Span], here: Span, there: Span) -> Carry:
-    first, last = life.index(here), life.index(there)
+def _carry(
+    spans: list[FieldSpan], source_span: FieldSpan, target_span: FieldSpan
+) -> Carry:
+    first, last = spans.index(source_span), spans.index(target_span)
     if first < last:
-        steps = [span.up for span in life[first + 1 : last + 1]]
+        steps = [span.up for span in spans[first + 1 : last + 1]]
     else:
-        steps = [span.down for span in reversed(life[last + 1 : first + 1])]
+        steps = [span.down for span in reversed(spans[last + 1 : first + 1])]
     converts = tuple(step for step in steps if step is not None)
-    return Carry(here.name, there.name, converts)
+    return Carry(source_span.name, target_span.name, converts)
 
 
 def default_primitive(name: str, field: AnyField) -> Any:

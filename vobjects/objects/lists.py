@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects.objects.codec import ovo_methods
+from vobjects.objects.codec import lazy_list
 from vobjects.objects.object import Object
 from vobjects.versions import Version
 
@@ -33,7 +33,7 @@ class ObjectListBase(ovo_base.ObjectListBase[Item]):
     """
 
     obj_make_compatible = Object.obj_make_compatible
-    obj_what_changed = ovo_methods.list_what_changed
+    obj_what_changed = lazy_list.list_what_changed
 
     def _obj_relationship_for(
         self, field: str, target_version: str

@@ -22,8 +22,8 @@ from vobjects import exceptions
 from vobjects.objects import children, history, representation, unknown_fields
 from vobjects.objects.children import Manifest
 from vobjects.objects.codec import downgrade, override_detection, ovo_methods
-from vobjects.objects.codec.compiled import compiled
-from vobjects.objects.decoding import reader, upgraded
+from vobjects.objects.codec.class_codec import class_codec
+from vobjects.objects.decoding import reader_for, upgrade_data
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
@@ -50,7 +50,7 @@ class Object(ovo_base.VersionedObject):
 
     #: How to handle a field in a primitive that the stated version lacks:
     #: 'refuse' it, or 'keep' it aside in ``obj_unknown_fields``.
-    UNKNOWN_FIELDS: ClassVar[unknown_fields.Policy] = 'refuse'
+    UNKNOWN_FIELDS: ClassVar[unknown_fields.UnknownFieldPolicy] = 'refuse'
 
     if TYPE_CHECKING:
         # Registration creates the properties of the fields.
@@ -73,8 +73,8 @@ class Object(ovo_base.VersionedObject):
     _history: ClassVar[history.History]
     _removed: ClassVar[Mapping[str, AnyField]] = {}
     _microversions: ClassVar[tuple[Version, ...]] = ()
-    _mapped: ClassVar[tuple[str, ...]] = ()
-    _early: ClassVar[tuple[tuple[Version, str], ...]] = ()
+    _mapped_versions: ClassVar[tuple[str, ...]] = ()
+    _early_versions: ClassVar[tuple[tuple[Version, str], ...]] = ()
 
     @classmethod
     def obj_name_of(cls, entity: Mapping[str, Any]) -> str | None:
@@ -97,7 +97,7 @@ class Object(ovo_base.VersionedObject):
         return representation.as_dict(self)
 
     def __repr__(self) -> str:
-        return representation.represent(self)
+        return representation.object_repr(self)
 
     @property
     def obj_unknown_fields(self) -> Mapping[str, Any]:
@@ -105,15 +105,17 @@ class Object(ovo_base.VersionedObject):
 
         They are JSON data for inspection; they are neither sent nor cloned.
         """
-        aside: dict[str, Any] = self.__dict__.get(unknown_fields.ATTRIBUTE, {})
-        return types.MappingProxyType(aside)
+        unknown: dict[str, Any] = self.__dict__.get(
+            unknown_fields.ATTRIBUTE, {}
+        )
+        return types.MappingProxyType(unknown)
 
     # Objects can be copied, but not pickled: unpickling may run any code.
 
     def __copy__(self) -> Self:
-        made = self.__class__.__new__(self.__class__)
-        made.__dict__.update(self.__dict__)
-        return made
+        copied = self.__class__.__new__(self.__class__)
+        copied.__dict__.update(self.__dict__)
+        return copied
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise exceptions.NotPickled(self.obj_name())
@@ -128,7 +130,9 @@ class Object(ovo_base.VersionedObject):
     @classmethod
     def introduced(cls) -> Version | None:
         """Return the microversion that added the type; None: the first."""
-        if cls._mapped and cls._mapped[0] == str(history.FIRST):
+        if cls._mapped_versions and cls._mapped_versions[0] == str(
+            history.FIRST
+        ):
             return cls._microversions[0]
         return None
 
@@ -142,12 +146,12 @@ class Object(ovo_base.VersionedObject):
         :returns: None if the type does not exist at that microversion
         """
         if early:
-            for since, mapped in reversed(cls._early):
+            for since, mapped in reversed(cls._early_versions):
                 if since <= microversion:
                     return mapped
         position = bisect.bisect_right(cls._microversions, microversion)
         if position:
-            return cls._mapped[position - 1]
+            return cls._mapped_versions[position - 1]
         return None if cls.introduced() else str(history.FIRST)
 
     @classmethod
@@ -168,7 +172,7 @@ class Object(ovo_base.VersionedObject):
         """
         since = cls._history.since(field)
         for microversion, mapped in zip(
-            cls._microversions, cls._mapped, strict=True
+            cls._microversions, cls._mapped_versions, strict=True
         ):
             if Version.parse(mapped) >= since:
                 return (
@@ -196,14 +200,16 @@ class Object(ovo_base.VersionedObject):
         :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
         """
         if target_version is None and version_manifest is not None:
-            target_version = children.spoken(version_manifest, self.obj_name())
-        outer = children.current.get()
-        refuse = outer.refuse_loss if outer else self.REFUSE_LOSS
-        made = downgrade.convert(
-            self, target_version, version_manifest, refuse
+            target_version = children.version_in(
+                version_manifest, self.obj_name()
+            )
+        outer = children.current_downgrade.get()
+        refuse_loss = outer.refuse_loss if outer else self.REFUSE_LOSS
+        primitive = downgrade.convert(
+            self, target_version, version_manifest, refuse_loss
         )
-        if made is not None:
-            return made
+        if primitive is not None:
+            return primitive
         # oslo.versionedobjects ignores an empty manifest; here, it is a
         # manifest without any types.
         primitive = ovo_methods.obj_to_primitive(
@@ -242,15 +248,15 @@ class Object(ovo_base.VersionedObject):
         The outermost object decides whether to refuse a loss: in a response,
         a field that the reader does not know is dropped at any depth.
         """
-        outer = children.current.get()
-        refuse = outer.refuse_loss if outer else self.REFUSE_LOSS
-        token = children.current.set(
-            children.Conversion(version_manifest, refuse)
+        outer = children.current_downgrade.get()
+        refuse_loss = outer.refuse_loss if outer else self.REFUSE_LOSS
+        token = children.current_downgrade.set(
+            children.DowngradeSettings(version_manifest, refuse_loss)
         )
         try:
             self.obj_make_compatible(primitive, target_version)
         finally:
-            children.current.reset(token)
+            children.current_downgrade.reset(token)
 
     def obj_make_compatible(
         self, primitive: dict[str, Any], target_version: str
@@ -260,22 +266,24 @@ class Object(ovo_base.VersionedObject):
         A class may override this method to convert by hand. It must call this
         one first, with a primitive's data, as in oslo.versionedobjects.
         """
-        conversion = children.current.get()
+        conversion = children.current_downgrade.get()
         if conversion is None or conversion.manifest is None:
             super().obj_make_compatible(primitive, target_version)
         else:
             for name, field in self.fields.items():
                 if name in primitive and self.obj_attr_is_set(name):
-                    children.convert(
+                    children.downgrade_value(
                         field._type,
                         getattr(self, name),
                         primitive[name],
                         conversion.manifest,
                     )
-        refuse = conversion.refuse_loss if conversion else self.REFUSE_LOSS
-        self._plan_to(target_version).apply(primitive, refuse_loss=refuse)
+        refuse_loss = (
+            conversion.refuse_loss if conversion else self.REFUSE_LOSS
+        )
+        self._plan_to(target_version).apply(primitive, refuse_loss=refuse_loss)
 
-    def _child_slowly(
+    def _downgrade_uncompiled(
         self,
         child: ovo_base.VersionedObject | None,
         manifest: Manifest,
@@ -285,17 +293,17 @@ class Object(ovo_base.VersionedObject):
         if child is None:
             return None
         primitive = child.obj_to_primitive()
-        token = children.current.set(
-            children.Conversion(manifest, refuse_loss)
+        token = children.current_downgrade.set(
+            children.DowngradeSettings(manifest, refuse_loss)
         )
         try:
-            children.convert_one(child, primitive, manifest)
+            children.downgrade_object(child, primitive, manifest)
         finally:
-            children.current.reset(token)
+            children.current_downgrade.reset(token)
         return primitive
 
     @classmethod
-    def _plan_to(cls, target_version: str) -> history.Plan:
+    def _plan_to(cls, target_version: str) -> history.ConversionPlan:
         return cls._history.plan(
             cls._history.version, Version.parse(target_version)
         )
@@ -307,24 +315,24 @@ class Object(ovo_base.VersionedObject):
         cls, context: Any, objver: str, primitive: dict[str, Any]
     ) -> Self:
         """Return an object of this class from a primitive of any version."""
-        form = compiled(cls)
-        if form.may_load() and form.may_make():
-            read = form.readers.get(objver) or reader(form, objver)
-            made: Self = read(context, primitive)
-            return made
-        return cls._read_slowly(context, objver, primitive)
+        codec = class_codec(cls)
+        if codec.may_decode() and codec.may_skip_init():
+            read = codec.readers.get(objver) or reader_for(codec, objver)
+            obj: Self = read(context, primitive)
+            return obj
+        return cls._read_uncompiled(context, objver, primitive)
 
     @classmethod
-    def _read_slowly(
+    def _read_uncompiled(
         cls, context: Any, objver: str, primitive: dict[str, Any]
     ) -> Self:
-        data, changes, aside = upgraded(
+        data, changes, unknown = upgrade_data(
             cls,
-            downgrade.upgrade_from(compiled(cls), objver),
+            downgrade.upgrade_from(class_codec(cls), objver),
             cls._obj_primitive_field(primitive, 'data'),
             cls._obj_primitive_field(primitive, 'changes', []),
         )
-        made: Self = override_detection.original('_obj_from_primitive')(
+        obj: Self = override_detection.get_original('_obj_from_primitive')(
             cls,
             context,
             cls.VERSION,
@@ -333,23 +341,23 @@ class Object(ovo_base.VersionedObject):
                 cls._obj_primitive_key('changes'): changes,
             },
         )
-        if aside:
-            made.__dict__[unknown_fields.ATTRIBUTE] = aside
-        return made
+        if unknown:
+            obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
+        return obj
 
 
-override_detection.SETATTR.add(Object.__setattr__)
+override_detection.REPLACEABLE_SETATTR.add(Object.__setattr__)
 ovo_methods.READERS[
-    override_detection.function_of(Object, '_obj_from_primitive')
-] = reader
+    override_detection.get_function(Object, '_obj_from_primitive')
+] = reader_for
 ovo_methods.install(Object)
 for _name in override_detection.CONVERSIONS:
-    override_detection.KNOWN[_name].add(
-        override_detection.function_of(Object, _name)
+    override_detection.REPLACEABLE[_name].add(
+        override_detection.get_function(Object, _name)
     )
 for _name in ('obj_to_primitive', '_obj_from_primitive'):
-    override_detection.KNOWN[_name].add(
-        override_detection.function_of(Object, _name)
+    override_detection.REPLACEABLE[_name].add(
+        override_detection.get_function(Object, _name)
     )
 
 
@@ -360,7 +368,7 @@ class Request(Object):
     #: sets both attributes; the second has the names of the instance
     #: attributes that hold the values.
     _required: ClassVar[tuple[str, ...]] = ()
-    _required_held: ClassVar[frozenset[str]] = frozenset()
+    _required_attributes: ClassVar[frozenset[str]] = frozenset()
 
     def get(self, field: str, default: Any = None) -> Any:
         """Return the value of a field, or ``default`` if it is not set.
@@ -375,7 +383,7 @@ class Request(Object):
         :raises vobjects.exceptions.FieldsMissing: names the unset fields
         """
         # The serializer checks every request; this test is usually enough.
-        if self._required_held <= self.__dict__.keys():
+        if self._required_attributes <= self.__dict__.keys():
             return
         missing = [
             name for name in self._required if not self.obj_attr_is_set(name)

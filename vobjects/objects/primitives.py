@@ -14,7 +14,7 @@ from vobjects import exceptions
 from vobjects.objects import children
 from vobjects.objects.children import Manifest
 from vobjects.objects.codec import json_text, lazy_list
-from vobjects.objects.history import History, Plan
+from vobjects.objects.history import ConversionPlan, History
 from vobjects.objects.object import Object
 from vobjects.objects.registration import registered_type
 from vobjects.versions import Version
@@ -37,13 +37,13 @@ def to_json_list(
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
-    found = _unread_plan(objects, manifest)
-    data = None if found is None else lazy_list.data_of(found[0])
-    if found is None or data is None:
-        return [to_json(one, manifest) for one in objects]
-    if found[1] is not None:
-        for one in data:
-            found[1].apply(one, refuse_loss=False)
+    lazy = _lazy_plan(objects, manifest)
+    data = None if lazy is None else lazy_list.data_of(lazy[0])
+    if lazy is None or data is None:
+        return [to_json(obj, manifest) for obj in objects]
+    if lazy[1] is not None:
+        for obj in data:
+            lazy[1].apply(obj, refuse_loss=False)
     return data
 
 
@@ -56,40 +56,40 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
-    found = _unread_plan(objects, manifest)
-    if found is None:
+    lazy = _lazy_plan(objects, manifest)
+    if lazy is None:
         return to_json_list(objects, manifest)
-    unmade, plan = found
+    objects, plan = lazy
     written = None
     if plan is None:
-        written = lazy_list.data_text_of(unmade, ())
+        written = lazy_list.data_text_of(objects, ())
     elif not (plan.carries or plan.fills):
         names = [drop.name for drop in plan.drops]
-        written = lazy_list.data_text_of(unmade, names)
+        written = lazy_list.data_text_of(objects, names)
     if written is None:
         return to_json_list(objects, manifest)
-    return json_text.included(written)
+    return json_text.fragment(written)
 
 
-def _unread_plan(
+def _lazy_plan(
     objects: Iterable[Object], manifest: Manifest
-) -> tuple[lazy_list.UnreadObjects, Plan | None] | None:
+) -> tuple[lazy_list.LazyObjectList, ConversionPlan | None] | None:
     """Return how to convert a list of unread objects without making them.
 
     :returns: the list, and the plan for its unread items, or None if they
         need no conversion; None instead of both: objects have to be made
     """
-    if not isinstance(objects, lazy_list.UnreadObjects):
+    if not isinstance(objects, lazy_list.LazyObjectList):
         return None
-    form = lazy_list.form_of_waiting(objects)
-    if form is None or not form.may_convert() or form.cls.REFUSE_LOSS:
+    codec = lazy_list.codec_of(objects)
+    if codec is None or not codec.may_convert() or codec.cls.REFUSE_LOSS:
         return None
-    version = children.spoken(manifest, form.type_name)
-    if _wrapped(form.cls._history, form.cls.VERSION):
+    version = children.version_in(manifest, codec.type_name)
+    if _enveloped_fields(codec.cls._history, codec.cls.VERSION):
         return None
     plan = None
-    if version != form.cls.VERSION:
-        plan = form.cls._plan_to(version)
+    if version != codec.cls.VERSION:
+        plan = codec.cls._plan_to(version)
     return objects, plan
 
 
@@ -136,51 +136,57 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
     Only fields that may hold an envelope are visited.
     """
     name, version, data = _envelope(primitive)
-    for key, kind in _wrapped(registered_type(name)._history, version):
+    for key, field_type in _enveloped_fields(
+        registered_type(name)._history, version
+    ):
         if key in data:
-            data[key] = _strip_value(kind, data[key])
+            data[key] = _strip_value(field_type, data[key])
     return data
 
 
 @functools.lru_cache(maxsize=1024)
-def _wrapped(timeline: History, version: str) -> tuple[tuple[str, Any], ...]:
+def _enveloped_fields(
+    timeline: History, version: str
+) -> tuple[tuple[str, Any], ...]:
     """Return (name, field type) of the fields that are not yet JSON data."""
     return tuple(
         (key, field._type)
         for key, field in timeline.fields_at(Version.parse(version)).items()
-        if _is_wrapped(field._type)
+        if _holds_envelope(field._type)
     )
 
 
-def _is_wrapped(kind: Any) -> bool:
+def _holds_envelope(field_type: Any) -> bool:
     """Tell whether a primitive may hold envelopes, or a tuple for a set."""
-    if isinstance(kind, (ovo_fields.List, ovo_fields.Dict)):
-        return _is_wrapped(kind._element_type._type)
-    return isinstance(kind, (ovo_fields.Object, ovo_fields.Set))
+    if isinstance(field_type, (ovo_fields.List, ovo_fields.Dict)):
+        return _holds_envelope(field_type._element_type._type)
+    return isinstance(field_type, (ovo_fields.Object, ovo_fields.Set))
 
 
-def _strip_value(kind: Any, value: Any) -> Any:
+def _strip_value(field_type: Any, value: Any) -> Any:
     if value is None:
         return None
-    if isinstance(kind, ovo_fields.Object):
+    if isinstance(field_type, ovo_fields.Object):
         return _strip(value)
-    if isinstance(kind, ovo_fields.Dict):
-        inner = kind._element_type._type
+    if isinstance(field_type, ovo_fields.Dict):
+        inner = field_type._element_type._type
         return {key: _strip_value(inner, item) for key, item in value.items()}
-    if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
-        inner = kind._element_type._type
+    if isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
+        inner = field_type._element_type._type
         return [_strip_value(inner, item) for item in value]
     return value
 
 
-def _primitives_inside(kind: Any, value: Any) -> Iterator[Mapping[str, Any]]:
+def _primitives_inside(
+    field_type: Any, value: Any
+) -> Iterator[Mapping[str, Any]]:
     if value is None:
         return
-    if isinstance(kind, ovo_fields.Object):
+    if isinstance(field_type, ovo_fields.Object):
         yield value
-    elif isinstance(kind, ovo_fields.Dict):
+    elif isinstance(field_type, ovo_fields.Dict):
         for item in value.values():
-            yield from _primitives_inside(kind._element_type._type, item)
-    elif isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
+            yield from _primitives_inside(field_type._element_type._type, item)
+    elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
         for item in value:
-            yield from _primitives_inside(kind._element_type._type, item)
+            yield from _primitives_inside(field_type._element_type._type, item)

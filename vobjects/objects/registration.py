@@ -52,7 +52,9 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
             for name, field in cls.fields.items()
             if fields.is_required(field)
         )
-        cls._required_held = frozenset(f'_obj_{n}' for n in cls._required)
+        cls._required_attributes = frozenset(
+            f'_obj_{n}' for n in cls._required
+        )
     _read_version_map(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
     field_properties.install(cls)
@@ -68,19 +70,19 @@ def registered_type(name: str) -> type[Object]:
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     if name not in classes:
         raise ovo_exception.UnsupportedObjectError(objtype=name)
-    found = classes[name][0]
-    if not issubclass(found, Object):
+    cls = classes[name][0]
+    if not issubclass(cls, Object):
         raise ovo_exception.UnsupportedObjectError(objtype=name)
-    return found
+    return cls
 
 
 def registered_types() -> Iterator[type[Object]]:
     """Yield the newest class of every registered type, sorted by name."""
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     for name in sorted(classes):
-        found = classes[name][0]
-        if issubclass(found, Object):
-            yield found
+        cls = classes[name][0]
+        if issubclass(cls, Object):
+            yield cls
 
 
 def _declared(cls: type[Object]) -> dict[str, AnyField]:
@@ -128,11 +130,11 @@ def _read_version_map(cls: type[Object], version: Version) -> None:
             f" '{version}'; add the microversion that shows '{version}'"
         )
     cls._microversions = tuple(pair[0] for pair in pairs)
-    cls._mapped = tuple(str(pair[1]) for pair in pairs)
-    cls._early = _early(cls, pairs)
+    cls._mapped_versions = tuple(str(pair[1]) for pair in pairs)
+    cls._early_versions = _merge_early(cls, pairs)
 
 
-def _early(
+def _merge_early(
     cls: type[Object], pairs: list[tuple[Version, Version]]
 ) -> tuple[tuple[Version, str], ...]:
     """Merge both version maps; return nothing if there is no early map."""
@@ -142,24 +144,26 @@ def _early(
         return ()
     for since, mapped in early:
         entry = f'{name}.EARLY_VERSION_MAP: {str(since)!r}: {str(mapped)!r}'
-        there = [at for at, version in pairs if version >= mapped]
-        if not there or there[0] <= since:
+        mapped_later = [at for at, version in pairs if version >= mapped]
+        if not mapped_later or mapped_later[0] <= since:
             raise exceptions.DeclarationError(
                 f'{entry} must be earlier than in VERSION_MAP'
             )
         older = [version for at, version in pairs if at <= since]
-        before = cls._history.fields_at(older[-1] if older else history.FIRST)
+        previous = cls._history.fields_at(
+            older[-1] if older else history.FIRST
+        )
         after = cls._history.fields_at(mapped)
-        for key, field in before.items():
+        for key, field in previous.items():
             if after.get(key) is not field:
                 raise exceptions.DeclarationError(
                     f'{entry} would take {key!r} from earlier clients; only'
                     ' fields that are added can be accepted early'
                 )
-    both = (*pairs, *early)
+    all_pairs = (*pairs, *early)
     return tuple(
-        (at, str(max(version for since, version in both if since <= at)))
-        for at in sorted({at for at, _ in both})
+        (at, str(max(version for since, version in all_pairs if since <= at)))
+        for at in sorted({at for at, _ in all_pairs})
     )
 
 
@@ -167,21 +171,21 @@ def _pairs(
     name: str, where: str, version_map: Mapping[str, str]
 ) -> list[tuple[Version, Version]]:
     """Parse a version map and check that both columns are ascending."""
-    before: tuple[Version, Version] = (NULL, NULL)
+    previous: tuple[Version, Version] = (NULL, NULL)
     pairs: list[tuple[Version, Version]] = []
     for microversion, mapped in version_map.items():
         pair = (
             _parse(name, where, microversion),
             _parse(name, where, mapped),
         )
-        if not (before[0] < pair[0] and before[1] < pair[1]):
+        if not (previous[0] < pair[0] and previous[1] < pair[1]):
             raise exceptions.DeclarationError(
                 f'{name}.{where}: {microversion!r}: {mapped!r} must be'
                 ' after the entry before it in both columns, as numbers'
                 " ('1.10' is after '1.9')"
             )
         pairs.append(pair)
-        before = pair
+        previous = pair
     return pairs
 
 

@@ -16,17 +16,17 @@ from vobjects.versions import Version
 
 LOG = logging.getLogger('vobjects')
 
-Policy = Literal['refuse', 'keep']
+UnknownFieldPolicy = Literal['refuse', 'keep']
 
 #: Attribute of an object that holds its unknown fields.
 ATTRIBUTE = '_unknown_fields'
 
 #: Limit of the fields that are remembered as logged: peers choose the names.
-MAX_TOLD = 1000
-_told: set[tuple[str, str, str]] = set()
+MAX_WARNINGS = 1000
+_warned: set[tuple[str, str, str]] = set()
 
 
-def meet(
+def handle(
     cls: Any, data: Mapping[str, Any], known: frozenset[str], version: Version
 ) -> dict[str, Any]:
     """Return the unknown fields of a primitive, or refuse them.
@@ -44,14 +44,14 @@ def meet(
     if cls.UNKNOWN_FIELDS == 'refuse':
         raise exceptions.UnknownField(name, next(iter(unknown)), version)
     for field in unknown:
-        _tell(name, str(version), str(field))
+        _warn_once(name, str(version), str(field))
     return unknown
 
 
-def _tell(name: str, version: str, field: str) -> None:
+def _warn_once(name: str, version: str, field: str) -> None:
     key = (name, version, field)
-    if key not in _told and len(_told) < MAX_TOLD:
-        _told.add(key)
+    if key not in _warned and len(_warned) < MAX_WARNINGS:
+        _warned.add(key)
         LOG.warning(
             '%s %s arrived with the field %s, which this version does not'
             ' have; it is kept aside',

@@ -85,7 +85,7 @@ def to_bytes(entity: Any, versions: Mapping[str, str] | None) -> bytes:
     :raises vobjects.exceptions.FieldsMissing: a request lacks required fields
     :raises TypeError: the entity has a value that JSON cannot represent
     """
-    if entity.__class__ is lazy_list.UnreadObjects:
+    if entity.__class__ is lazy_list.LazyObjectList:
         text = _lazy_list_text(entity, versions)
         if text is not None:
             return text
@@ -95,16 +95,16 @@ def to_bytes(entity: Any, versions: Mapping[str, str] | None) -> bytes:
 
 
 def _lazy_list_text(
-    items: lazy_list.UnreadObjects, versions: Mapping[str, str] | None
+    items: lazy_list.LazyObjectList, versions: Mapping[str, str] | None
 ) -> bytes | None:
-    """Return the text of an unread list; None: it has to be converted."""
-    form = lazy_list.form_of_waiting(items)
-    if form is None or not form.may_convert():
+    """Return the text of a pending list; None: it has to be converted."""
+    codec = lazy_list.codec_of(items)
+    if codec is None or not codec.may_convert():
         return None
     if versions is None:
         versions = emulated()
-    newest = form.cls.VERSION
-    if versions is not None and versions.get(form.type_name) != newest:
+    newest = codec.cls.VERSION
+    if versions is not None and versions.get(codec.type_name) != newest:
         return None
     return lazy_list.text_of(items)
 

@@ -32,7 +32,7 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
 from vobjects.objects.codec import lazy_list
-from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import fleet_types, serializer
 from vobjects.versions import Version
@@ -309,13 +309,15 @@ def _clear_changes(response: Any) -> None:
 
     A list of changes that names every field would be half of the message.
     """
-    if isinstance(response, lazy_list.UnreadObjects):
-        objs = lazy_list.made_objects(response)
+    if isinstance(response, lazy_list.LazyObjectList):
+        objs = lazy_list.created_objects(response)
     else:
         objs = response if isinstance(response, list) else [response]
     for obj in objs:
         if isinstance(obj, objects.Object):
-            obj.obj_reset_changes(recursive=compiled(type(obj)).holds_objects)
+            obj.obj_reset_changes(
+                recursive=class_codec(type(obj)).holds_objects
+            )
 
 
 def emulated_manifest(manifest: Manifest) -> Manifest:

@@ -50,7 +50,7 @@ from vobjects.lock.model import (
     TypeSchema,
     version_key,
 )
-from vobjects.objects.history import Plan
+from vobjects.objects.history import ConversionPlan
 from vobjects.testing import strategies
 from vobjects.testing.emulated_peer import EmulatedPeer
 from vobjects.versions import Version
@@ -289,7 +289,7 @@ class Case:
                 life[-1].name == name
                 and life[-1].end is None
                 and any(span.covers(version) for span in life)
-                for life in self.cls._history.lives
+                for life in self.cls._history.field_spans
             )
         newest = self.lock.schema(self.schema.name, self.cls.VERSION)
         here = self.schema.field(name)
@@ -318,7 +318,7 @@ class Case:
         if jumped != chained:
             raise self.fail('jumped', f'{jumped!r} is not {chained!r}')
 
-    def _apply(self, plans: list[Plan], data: Data) -> Any:
+    def _apply(self, plans: list[ConversionPlan], data: Data) -> Any:
         carried = copy.deepcopy(dict(data))
         try:
             for plan in plans:
@@ -350,7 +350,7 @@ class Case:
         """
         if not self.declared:
             return name if self._kept(name) else ''
-        for life in self.cls._history.lives:
+        for life in self.cls._history.field_spans:
             if any(span.name == name for span in life):
                 return life[-1].name if life[-1].end is None else ''
         return ''

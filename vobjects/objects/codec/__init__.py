@@ -8,23 +8,23 @@ changes.
 
 ::
 
-    hooks       the methods that compiled code replaces, and guards that
-                detect when a class or a test overrides one
-    coercion    coerce values, by field type                ┐
-    dumping     convert values to primitives                │ values: all of
-    loading     convert primitives to values                │ it for a field
-    copying     deep copies                                 ┘
-    generate    the source of a class's functions
-    properties  attributes that read and set fields
-    compiled    the compiled form of a class
-    methods     VersionedObject's methods on compiled forms; install()
-    down        objects at a peer's version, with the plan of
-                vobjects.objects.history compiled in
-    text        primitives to JSON and back
-    finite      detect NaN, which JSON cannot represent
-    vouching    validate JSON text with msgspec, a parser in C
-    unread      a list whose objects are made when they are first accessed
-    lists       JSON text to an object with such a list
+    override_detection  detect methods that a class or a test overrides, for
+                        which compiled code must not run
+    coercion            coerce values                     ┐
+    encoders            convert values to primitives      │ by field type
+    decoders            convert primitives to values      │
+    copying             copy values deeply                ┘
+    field_codecs        FieldCodec: all of the above for one field
+    generate            source of the functions of one class
+    field_properties    properties that read and set fields
+    class_codec         ClassCodec: the compiled functions of one class
+    ovo_methods         VersionedObject's methods, using ClassCodec
+    downgrade           convert objects to a peer's version
+    json_text           convert primitives to and from JSON
+    nan_check           detect NaN, which JSON cannot represent
+    lazy_list           LazyObjectList creates objects on first access
+    prevalidation       StructSchema validates JSON with msgspec
+    list_decoding       read JSON as a LazyObjectList
 
 Three changes to a compiled class are not detected: replacing the property of
 a field, changing attributes of a field object, and setting methods on a field

@@ -19,7 +19,7 @@ from oslo_versionedobjects import fields as ovo
 from vobjects.objects.codec.override_detection import VersionedObject
 
 AnyField = ovo.Field[Any]
-Coerce = Callable[[Any, str, Any], Any]
+Coercer = Callable[[Any, str, Any], Any]
 
 NONE = type(None)
 UTC = datetime.UTC
@@ -36,7 +36,7 @@ _is_uuid = re.compile(
 ).fullmatch
 
 
-def coercion(field: AnyField) -> tuple[frozenset[type], Coerce]:
+def coercer_for(field: AnyField) -> tuple[frozenset[type], Coercer]:
     """Return the classes to keep unchanged, and a function for the rest."""
     if (
         type(field).coerce is not ovo.Field.coerce
@@ -47,16 +47,16 @@ def coercion(field: AnyField) -> tuple[frozenset[type], Coerce]:
         return frozenset(), field.coerce
     method = type(field._type).coerce
     null = {NONE} if field.nullable else set()
-    kept = _KEPT.get(method)
-    if kept is not None:
-        return frozenset({kept, *null}), field.coerce
-    make = _COERCE.get(method)
-    made = make(field) if make is not None else None
-    return frozenset(null), made or field.coerce
+    unchanged_type = _UNCHANGED.get(method)
+    if unchanged_type is not None:
+        return frozenset({unchanged_type, *null}), field.coerce
+    make_coercer = _COERCERS.get(method)
+    coerce = make_coercer(field) if make_coercer is not None else None
+    return frozenset(null), coerce or field.coerce
 
 
 #: ``coerce`` -> the class whose values it returns unchanged.
-_KEPT: dict[Any, type] = {
+_UNCHANGED: dict[Any, type] = {
     ovo.String.coerce: str,
     ovo.Integer.coerce: int,
     ovo.Float.coerce: float,
@@ -65,7 +65,7 @@ _KEPT: dict[Any, type] = {
 }
 
 
-def _uuid(field: AnyField) -> Coerce:
+def _uuid_coercer(field: AnyField) -> Coercer:
     def coerce(obj: Any, name: str, value: Any) -> Any:
         if value.__class__ is str and _is_uuid(value):
             return value
@@ -74,7 +74,7 @@ def _uuid(field: AnyField) -> Coerce:
     return coerce
 
 
-def _enum(field: AnyField) -> Coerce | None:
+def _enum_coercer(field: AnyField) -> Coercer | None:
     # Fixed when compiled: oslo.versionedobjects cannot change the values.
     try:
         valid = frozenset(field._type._valid_values)  # type: ignore[attr-defined]
@@ -89,10 +89,10 @@ def _enum(field: AnyField) -> Coerce | None:
     return coerce
 
 
-def _not_negative(
+def _not_negative_coercer(
     number: type[int] | type[float],
-) -> Callable[[AnyField], Coerce]:
-    def make(field: AnyField) -> Coerce:
+) -> Callable[[AnyField], Coercer]:
+    def make(field: AnyField) -> Coercer:
         def coerce(obj: Any, name: str, value: Any) -> Any:
             if value.__class__ is number and value >= 0:
                 return value
@@ -103,7 +103,7 @@ def _not_negative(
     return make
 
 
-def _datetime(field: AnyField) -> Coerce | None:
+def _datetime_coercer(field: AnyField) -> Coercer | None:
     if not field._type.tzinfo_aware:  # type: ignore[attr-defined]
         return None
 
@@ -115,7 +115,7 @@ def _datetime(field: AnyField) -> Coerce | None:
     return coerce
 
 
-def is_named(cls: type, name: str, subclasses: bool) -> bool:
+def has_type_name(cls: type, name: str, subclasses: bool) -> bool:
     """Tell whether an Object field of that type name accepts a class."""
     if not issubclass(cls, VersionedObject):
         return False
@@ -130,13 +130,13 @@ def is_named(cls: type, name: str, subclasses: bool) -> bool:
     return False
 
 
-def _object(field: AnyField) -> Coerce:
-    kind: Any = field._type
-    wanted, subclasses = kind._obj_name, kind._subclasses
+def _object_coercer(field: AnyField) -> Coercer:
+    field_type: Any = field._type
+    type_name, subclasses = field_type._obj_name, field_type._subclasses
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
-        if 'obj_name' not in getattr(value, '__dict__', ()) and is_named(
-            value.__class__, wanted, subclasses
+        if 'obj_name' not in getattr(value, '__dict__', ()) and has_type_name(
+            value.__class__, type_name, subclasses
         ):
             return value
         return field.coerce(obj, name, value)
@@ -144,51 +144,51 @@ def _object(field: AnyField) -> Coerce:
     return coerce
 
 
-def _accepts(element: AnyField) -> Callable[[Any], bool] | None:
+def _objects_test(element: AnyField) -> Callable[[Any], bool] | None:
     """Return a test that all values are objects of the right type."""
-    kind: Any = element._type
+    field_type: Any = element._type
     if (
-        type(kind).coerce is not ovo.Object.coerce
-        or coercion(element)[1] == element.coerce
+        type(field_type).coerce is not ovo.Object.coerce
+        or coercer_for(element)[1] == element.coerce
     ):
         return None
-    wanted, subclasses = kind._obj_name, kind._subclasses
+    type_name, subclasses = field_type._obj_name, field_type._subclasses
 
-    def objects(values: Any) -> bool:
+    def are_objects(values: Any) -> bool:
         return all(
-            is_named(found, wanted, subclasses)
-            for found in set(map(type, values))
+            has_type_name(cls, type_name, subclasses)
+            for cls in set(map(type, values))
         )
 
-    return objects
+    return are_objects
 
 
-def _scalars(element: AnyField) -> Callable[[Any], bool] | None:
+def _scalars_test(element: AnyField) -> Callable[[Any], bool] | None:
     """Return a test that all classes in a container are kept unchanged."""
-    stored, _ = coercion(element)
-    return stored.issuperset if stored - {NONE} else None
+    unchanged_types, _ = coercer_for(element)
+    return unchanged_types.issuperset if unchanged_types - {NONE} else None
 
 
-def _list(field: AnyField) -> Coerce | None:
+def _list_coercer(field: AnyField) -> Coercer | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    scalars = list_of_scalars(element, field.coerce, LISTS)
-    if scalars is not None:
-        return scalars
-    accepts = _accepts(element)
-    if accepts is None:
+    coerce_scalars = scalar_list_coercer(element, field.coerce, LISTS)
+    if coerce_scalars is not None:
+        return coerce_scalars
+    are_objects = _objects_test(element)
+    if are_objects is None:
         return None
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ in LISTS and accepts(value):
+        if value.__class__ in LISTS and are_objects(value):
             return coerced_list(element, obj, name, value)
         return field.coerce(obj, name, value)
 
     return coerce
 
 
-def list_of_scalars(
-    element: AnyField, otherwise: Coerce, classes: frozenset[Any]
-) -> Coerce | None:
+def scalar_list_coercer(
+    element: AnyField, otherwise: Coercer, classes: frozenset[Any]
+) -> Coercer | None:
     """Return a function that converts lists to ``CoercedList``.
 
     :param element: the field of the items
@@ -196,22 +196,22 @@ def list_of_scalars(
     :param classes: the accepted classes of lists
     :returns: None if items may need coercion
     """
-    scalars = _scalars(element)
-    if scalars is None:
+    are_scalars = _scalars_test(element)
+    if are_scalars is None:
         return None
-    kind: Any = ovo.CoercedList
+    coerced_class: Any = ovo.CoercedList
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
         if value.__class__ in classes and (
-            not value or scalars(map(type, value))
+            not value or are_scalars(map(type, value))
         ):
-            made: Any = _new_list(kind)
-            made._element_type = element
-            made._obj = obj
-            made._field = name
+            coerced: Any = _new_list(coerced_class)
+            coerced._element_type = element
+            coerced._obj = obj
+            coerced._field = name
             if value:
-                _extend(made, value)
-            return made
+                _extend(coerced, value)
+            return coerced
         return otherwise(obj, name, value)
 
     return coerce
@@ -219,82 +219,85 @@ def list_of_scalars(
 
 def coerced_list(element: AnyField, obj: Any, name: str, values: Any) -> Any:
     """Return a ``CoercedList`` of values that need no coercion."""
-    made: Any = _new_list(ovo.CoercedList)
-    made._element_type = element
-    made._obj = obj
-    made._field = name
-    _extend(made, values)
-    return made
+    coerced: Any = _new_list(ovo.CoercedList)
+    coerced._element_type = element
+    coerced._obj = obj
+    coerced._field = name
+    _extend(coerced, values)
+    return coerced
 
 
-def _dict(field: AnyField) -> Coerce | None:
+def _dict_coercer(field: AnyField) -> Coercer | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    return dict_of_scalars(element, field.coerce, DICTS)
+    return scalar_dict_coercer(element, field.coerce, DICTS)
 
 
-def dict_of_scalars(
-    element: AnyField, otherwise: Coerce, classes: frozenset[Any]
-) -> Coerce | None:
+def scalar_dict_coercer(
+    element: AnyField, otherwise: Coercer, classes: frozenset[Any]
+) -> Coercer | None:
     """Return a function that converts dicts to ``CoercedDict``.
 
-    See :func:`list_of_scalars` for the parameters.
+    See :func:`scalar_list_coercer` for the parameters.
     """
-    if _scalars(element) is None:
+    if _scalars_test(element) is None:
         return None
-    stored, _ = coercion(element)
-    kind: Any = ovo.CoercedDict
+    unchanged_types, _ = coercer_for(element)
+    coerced_class: Any = ovo.CoercedDict
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
         if value.__class__ not in classes:
             return otherwise(obj, name, value)
         for key, item in value.items():
-            if key.__class__ is not str or item.__class__ not in stored:
+            if (
+                key.__class__ is not str
+                or item.__class__ not in unchanged_types
+            ):
                 return otherwise(obj, name, value)
-        made: Any = _new_dict(kind)
-        made._element_type = element
-        made._obj = obj
-        made._field = name
+        coerced: Any = _new_dict(coerced_class)
+        coerced._element_type = element
+        coerced._obj = obj
+        coerced._field = name
         if value:
-            _update(made, value)
-        return made
+            _update(coerced, value)
+        return coerced
 
     return coerce
 
 
-def _set(field: AnyField) -> Coerce | None:
+def _set_coercer(field: AnyField) -> Coercer | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    scalars = _scalars(element)
-    if scalars is None:
+    are_scalars = _scalars_test(element)
+    if are_scalars is None:
         return None
 
     def coerce(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ in SETS and scalars(map(type, value)):
-            made: Any = set.__new__(ovo.CoercedSet)
-            made._element_type = element
-            made._obj = obj
-            made._field = name
-            set.update(made, value)
-            return made
+        if value.__class__ in SETS and are_scalars(map(type, value)):
+            coerced: Any = set.__new__(ovo.CoercedSet)
+            coerced._element_type = element
+            coerced._obj = obj
+            coerced._field = name
+            set.update(coerced, value)
+            return coerced
         return field.coerce(obj, name, value)
 
     return coerce
 
 
-_COERCE: dict[Any, Callable[[AnyField], Coerce | None]] = {
-    ovo.UUID.coerce: _uuid,
-    ovo.Enum.coerce: _enum,
-    ovo.NonNegativeInteger.coerce: _not_negative(int),
-    ovo.NonNegativeFloat.coerce: _not_negative(float),
-    ovo.DateTime.coerce: _datetime,
-    ovo.Object.coerce: _object,
-    ovo.List.coerce: _list,
-    ovo.Dict.coerce: _dict,
-    ovo.Set.coerce: _set,
+_COERCERS: dict[Any, Callable[[AnyField], Coercer | None]] = {
+    ovo.UUID.coerce: _uuid_coercer,
+    ovo.Enum.coerce: _enum_coercer,
+    ovo.NonNegativeInteger.coerce: _not_negative_coercer(int),
+    ovo.NonNegativeFloat.coerce: _not_negative_coercer(float),
+    ovo.DateTime.coerce: _datetime_coercer,
+    ovo.Object.coerce: _object_coercer,
+    ovo.List.coerce: _list_coercer,
+    ovo.Dict.coerce: _dict_coercer,
+    ovo.Set.coerce: _set_coercer,
 }
 
 
-def kept_if(
-    field: AnyField, local: str, name: Callable[[Any, str], str]
+def keep_expression(
+    field: AnyField, local: str, bind: Callable[[Any, str], str]
 ) -> str | None:
     """Return a test, as source, that a value needs no coercion.
 
@@ -302,32 +305,32 @@ def kept_if(
     :param name: returns a global name for a value
     :returns: None if there is no short test
     """
-    if coercion(field)[1] == field.coerce:
+    if coercer_for(field)[1] == field.coerce:
         return None
     method = type(field._type).coerce
     if method is ovo.UUID.coerce:
-        matches = name(_is_uuid, 'uuid')
+        matches = bind(_is_uuid, 'uuid')
         return f'{local}.__class__ is str and {matches}({local})'
     if method is ovo.Enum.coerce:
         valid = frozenset(field._type._valid_values)  # type: ignore[attr-defined]
         return (
-            f'{local}.__class__ is str and {local} in {name(valid, "valid")}'
+            f'{local}.__class__ is str and {local} in {bind(valid, "valid")}'
         )
     return None
 
 
 #: Coercion by these methods never results in an object.
-NEVER_OBJECTS = frozenset({*_KEPT, *_COERCE} - {ovo.Object.coerce})
+NEVER_OBJECTS = frozenset({*_UNCHANGED, *_COERCERS} - {ovo.Object.coerce})
 
 
 def is_pure(field: AnyField) -> bool:
     """Tell whether the result of coercion depends only on the value."""
-    kind: Any = field._type
+    field_type: Any = field._type
     while type(field).coerce is ovo.Field.coerce:
-        if not isinstance(kind, ovo.CompoundFieldType):
-            return type(kind).coerce in {*_KEPT, *_COERCE}
-        if type(kind).coerce not in _COERCE:
+        if not isinstance(field_type, ovo.CompoundFieldType):
+            return type(field_type).coerce in {*_UNCHANGED, *_COERCERS}
+        if type(field_type).coerce not in _COERCERS:
             return False
-        field = kind._element_type
-        kind = field._type
+        field = field_type._element_type
+        field_type = field._type
     return False

@@ -18,19 +18,19 @@ from vobjects.objects.codec.coercion import (
     SETS,
     UTC,
     AnyField,
-    Coerce,
-    coercion,
+    Coercer,
+    coercer_for,
 )
-from vobjects.objects.codec.lazy_list import UnreadObjects
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
 
-Copy = Callable[[Any, str, Any, dict[int, Any]], Any]
+Copier = Callable[[Any, str, Any, dict[int, Any]], Any]
 
 #: Values of exactly these classes need no copy.
 ATOMS: frozenset[Any] = frozenset({str, int, float, bool, bytes, NONE})
 
 
-def copying(field: AnyField, coerce: Coerce) -> Copy | None:
+def copier_for(field: AnyField, coerce: Coercer) -> Copier | None:
     method = type(field._type).coerce
     if method is ovo.Object.coerce:
 
@@ -42,9 +42,11 @@ def copying(field: AnyField, coerce: Coerce) -> Copy | None:
         return copy_object
     if method in (ovo.List.coerce, ovo.Dict.coerce, ovo.Set.coerce):
         element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-        kept, _ = coercion(element)
-        if kept - {NONE}:
-            return _copy_scalars(coerce, kept, method is ovo.Dict.coerce)
+        unchanged_types, _ = coercer_for(element)
+        if unchanged_types - {NONE}:
+            return _scalars_copier(
+                coerce, unchanged_types, method is ovo.Dict.coerce
+            )
         if (
             method is ovo.List.coerce
             and type(element._type).coerce is ovo.Object.coerce
@@ -53,12 +55,12 @@ def copying(field: AnyField, coerce: Coerce) -> Copy | None:
             def copy_objects(
                 obj: Any, name: str, value: Any, memo: dict[int, Any]
             ) -> Any:
-                if value.__class__ is UnreadObjects:
-                    made = lazy_list.copy_for(
+                if value.__class__ is LazyObjectList:
+                    copied = lazy_list.copy_to_field(
                         value, obj, name, lambda item: deep_copy(item, memo)
                     )
-                    if made is not None:
-                        return made
+                    if copied is not None:
+                        return copied
                 if value.__class__ not in LISTS:
                     return coerce(obj, name, copy.deepcopy(value, memo))
                 return coerce(
@@ -79,15 +81,17 @@ def copying(field: AnyField, coerce: Coerce) -> Copy | None:
     return copy_value
 
 
-def _copy_scalars(coerce: Coerce, kept: frozenset[type], keyed: bool) -> Copy:
+def _scalars_copier(
+    coerce: Coercer, unchanged_types: frozenset[type], is_dict: bool
+) -> Copier:
     containers = LISTS | DICTS | SETS
 
     def copy_scalars(
         obj: Any, name: str, value: Any, memo: dict[int, Any]
     ) -> Any:
         # Coercion creates a new container; immutable items can be shared.
-        if value.__class__ in containers and kept.issuperset(
-            map(type, value.values() if keyed else value)
+        if value.__class__ in containers and unchanged_types.issuperset(
+            map(type, value.values() if is_dict else value)
         ):
             return coerce(obj, name, value)
         return coerce(obj, name, copy.deepcopy(value, memo))
@@ -98,6 +102,6 @@ def _copy_scalars(coerce: Coerce, kept: frozenset[type], keyed: bool) -> Copy:
 def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
     """Return a deep copy, as ``copy.deepcopy`` does, faster for objects."""
     if isinstance(value, VersionedObject):
-        known = memo.get(id(value))
-        return value.__deepcopy__(memo) if known is None else known
+        existing = memo.get(id(value))
+        return value.__deepcopy__(memo) if existing is None else existing
     return copy.deepcopy(value, memo)

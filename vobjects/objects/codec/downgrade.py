@@ -7,7 +7,7 @@ old name directly. The cost does not depend on the number of versions.
 
 Functions have the signature ``(obj, d, manifest, refuse_loss)``. Objects that
 cannot be compiled (with a conversion written by hand, or of a class without
-declared history) are passed to ``obj._child_slowly`` of
+declared history) are passed to ``obj._downgrade_uncompiled`` of
 :class:`vobjects.objects.Object`.
 """
 
@@ -29,246 +29,258 @@ from vobjects.objects.codec import (
     lazy_list,
     override_detection,
 )
-from vobjects.objects.codec.compiled import Compiled, compiled
-from vobjects.objects.codec.lazy_list import UnreadObjects
+from vobjects.objects.codec.class_codec import ClassCodec, class_codec
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.versions import Version
 
 #: Maximum number of compiled versions per class. Versions come from the
 #: manifests of peers, so there must be a limit; a fleet has far fewer.
 MAX_VERSIONS = 64
 
-At = Callable[[Any, dict[str, Any], Mapping[str, str] | None, bool], Any]
-Convert = Callable[[Any, Any, Mapping[str, str], bool], Any]
+Downgrader = Callable[
+    [Any, dict[str, Any], Mapping[str, str] | None, bool], Any
+]
+Converter = Callable[[Any, Any, Mapping[str, str], bool], Any]
 
 
-def function_at(form: Compiled, version: str) -> At:
+def downgrader(codec: ClassCodec, version: str) -> Downgrader:
     """Return the function that converts objects of a class to a version.
 
     :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
-    found: At | None = form.at.get(version)
-    if found is None:
-        found = _write(form, version)
-        if len(form.at) < MAX_VERSIONS:
-            form.at[version] = found
-    return found
+    function: Downgrader | None = codec.downgraders.get(version)
+    if function is None:
+        function = _compile(codec, version)
+        if len(codec.downgraders) < MAX_VERSIONS:
+            codec.downgraders[version] = function
+    return function
 
 
-def _write(form: Compiled, version: str) -> At:
-    cls: Any = form.cls
-    plan: history.Plan = cls._plan_to(version)
+def _compile(codec: ClassCodec, version: str) -> Downgrader:
+    cls: Any = codec.cls
+    plan: history.ConversionPlan = cls._plan_to(version)
     drops = {drop.name: drop for drop in plan.drops}
     carries = {carry.source: carry for carry in plan.carries}
-    source = generate.Source(f'{form.cls.__qualname__} at {version}')
-    plan_ = source.name(plan, 'plan')
+    module = generate.GeneratedModule(f'{codec.cls.__qualname__} at {version}')
+    plan_name = module.bind(plan, 'plan')
     kept: list[tuple[str, str, str, str]] = []
     dropped: list[tuple[str, str, str]] = []
     converted: list[tuple[str, str, str]] = []
-    for number, (name, handled) in enumerate(form.fields.items()):
+    for number, (name, field_codec) in enumerate(codec.fields.items()):
         local = f'v{number}'
-        term = _term(source, handled, name, local)
+        expression = _downgrade_expression(module, field_codec, name, local)
         carry = carries.get(name)
         if name in drops:
-            if handled.holds_objects():
+            if field_codec.holds_objects():
                 # Nested objects are converted even if they are dropped.
-                kept.append((name, local, term, _aside(name)))
-            dropped.append((name, local, term))
+                kept.append((name, local, expression, _temporary_key(name)))
+            dropped.append((name, local, expression))
         elif carry is not None and carry.converts:
-            converted.append((name, local, term))
+            converted.append((name, local, expression))
         else:
-            kept.append((name, local, term, carry.target if carry else name))
-    _write_kept(source, kept)
-    source.add('def at(self, d, manifest, refuse):')
-    source.add(' out = kept(self, d, manifest, refuse)')
+            kept.append(
+                (name, local, expression, carry.target if carry else name)
+            )
+    _write_kept(module, kept)
+    module.add('def at(self, d, manifest, refuse):')
+    module.add(' out = kept(self, d, manifest, refuse)')
     # As in the plan, check for losses before converting values.
-    for name, local, term in dropped:
-        if form.fields[name].holds_objects():
-            source.add(f' {local} = out.pop({_aside(name)!r}, None)')
-            term = local
+    for name, local, expression in dropped:
+        if codec.fields[name].holds_objects():
+            module.add(f' {local} = out.pop({_temporary_key(name)!r}, None)')
+            expression = local
         else:
-            source.add(f' {local} = d.get({generate.storage(name)!r})')
-        _write_drop(source, drops[name], local, term, plan_)
-    for name, local, term in converted:
-        held = generate.storage(name)
+            module.add(f' {local} = d.get({generate.attribute_of(name)!r})')
+        _write_drop(module, drops[name], local, expression, plan_name)
+    for name, local, expression in converted:
+        attribute = generate.attribute_of(name)
         carry = carries[name]
-        source.add(f' if {held!r} in d:')
-        source.add(f'  {local} = d[{held!r}]')
-        source.add(
-            f'  out[{carry.target!r}] ='
-            f' {plan_}._converted({source.name(carry, "carry")}, {term})'
+        module.add(f' if {attribute!r} in d:')
+        module.add(f'  {local} = d[{attribute!r}]')
+        module.add(
+            f'  out[{carry.target!r}] = {plan_name}._converted('
+            f'{module.bind(carry, "carry")}, {expression})'
         )
     for fill in plan.fills:
-        source.add(f' if {fill.name!r} not in out:')
-        source.add(
-            f'  out[{fill.name!r}] = {_constant(source, fill.primitive)}'
-        )
-    _write_envelope(source, form, version, carries)
-    made: At = source.run()['at']
-    return made
+        module.add(f' if {fill.name!r} not in out:')
+        constant = _constant_expression(module, fill.primitive)
+        module.add(f'  out[{fill.name!r}] = {constant}')
+    _write_envelope(module, codec, version, carries)
+    function: Downgrader = module.run()['at']
+    return function
 
 
-def _aside(name: str) -> str:
+def _temporary_key(name: str) -> str:
     """Return a temporary key for a value; it cannot be a field name."""
     return f'{name} aside'
 
 
 def _write_kept(
-    source: generate.Source, kept: list[tuple[str, str, str, str]]
+    module: generate.GeneratedModule, kept: list[tuple[str, str, str, str]]
 ) -> None:
-    source.add('def kept(self, d, manifest, refuse):')
+    module.add('def kept(self, d, manifest, refuse):')
     if kept:
-        source.add(' try:')
+        module.add(' try:')
         for name, local, _, _ in kept:
-            source.add(f'  {local} = d[{generate.storage(name)!r}]')
-        source.add(' except KeyError:')
-        source.add('  return some(self, d, manifest, refuse)')
-    source.add(' return {')
-    for _, _, term, target in kept:
-        source.add(f'  {target!r}: {term},')
-    source.add(' }')
-    source.add('def some(self, d, manifest, refuse):')
-    source.add(' out = {}')
-    for name, local, term, target in kept:
-        held = generate.storage(name)
-        source.add(f' if {held!r} in d:')
-        source.add(f'  {local} = d[{held!r}]')
-        source.add(f'  out[{target!r}] = {term}')
-    source.add(' return out')
+            module.add(f'  {local} = d[{generate.attribute_of(name)!r}]')
+        module.add(' except KeyError:')
+        module.add('  return some(self, d, manifest, refuse)')
+    module.add(' return {')
+    for _, _, expression, target in kept:
+        module.add(f'  {target!r}: {expression},')
+    module.add(' }')
+    module.add('def some(self, d, manifest, refuse):')
+    module.add(' out = {}')
+    for name, local, expression, target in kept:
+        attribute = generate.attribute_of(name)
+        module.add(f' if {attribute!r} in d:')
+        module.add(f'  {local} = d[{attribute!r}]')
+        module.add(f'  out[{target!r}] = {expression}')
+    module.add(' return out')
 
 
 def _write_drop(
-    source: generate.Source,
+    module: generate.GeneratedModule,
     drop: history.Drop,
     local: str,
-    term: str,
-    plan: str,
+    expression: str,
+    plan_name: str,
 ) -> None:
     if drop.ignore:
         return
-    source.add(f' if refuse and {local} is not None:')
-    source.add(f'  {local} = {term}')
-    harmless = [known for known in drop.harmless if known is not None]
+    module.add(f' if refuse and {local} is not None:')
+    module.add(f'  {local} = {expression}')
+    harmless = [value for value in drop.harmless if value is not None]
     indent = '  '
     if harmless:
-        default = source.name(harmless[0], 'default')
-        source.add(
+        default = module.bind(harmless[0], 'default')
+        module.add(
             f'  if not ({local}.__class__ is {default}.__class__'
             f' and {local} == {default}):'
         )
         indent = '   '
     # The plan checks again, so both agree, and raises the error.
-    source.add(
-        f'{indent}{plan}.apply({{{drop.name!r}: {local}}}, refuse_loss=True)'
+    module.add(
+        f'{indent}{plan_name}.apply('
+        f'{{{drop.name!r}: {local}}}, refuse_loss=True)'
     )
 
 
-def _constant(source: generate.Source, primitive: Any) -> str:
-    name = source.name(primitive, 'fill')
+def _constant_expression(
+    module: generate.GeneratedModule, primitive: Any
+) -> str:
+    name = module.bind(primitive, 'fill')
     if primitive.__class__ in copying.ATOMS:
         return name
-    return f'{source.name(copy.deepcopy)}({name})'
+    return f'{module.bind(copy.deepcopy)}({name})'
 
 
 def _write_envelope(
-    source: generate.Source,
-    form: Compiled,
+    module: generate.GeneratedModule,
+    codec: ClassCodec,
     version: str,
     carries: Mapping[str, history.Carry],
 ) -> None:
-    cls = form.cls
+    cls = codec.cls
     key = cls._obj_primitive_key
-    source.space['changed'] = form.changed
-    source.add(' made = {')
-    source.add(f'  {key("name")!r}: {cls.obj_name()!r},')
-    source.add(f'  {key("namespace")!r}: {cls.OBJ_PROJECT_NAMESPACE!r},')
-    source.add(f'  {key("version")!r}: {version!r},')
-    source.add(f'  {key("data")!r}: out,')
-    source.add(' }')
-    source.add(' found = changed(self, d)')
-    source.add(' if found:')
+    module.namespace['changed'] = codec.changes
+    module.add(' made = {')
+    module.add(f'  {key("name")!r}: {cls.obj_name()!r},')
+    module.add(f'  {key("namespace")!r}: {cls.OBJ_PROJECT_NAMESPACE!r},')
+    module.add(f'  {key("version")!r}: {version!r},')
+    module.add(f'  {key("data")!r}: out,')
+    module.add(' }')
+    module.add(' found = changed(self, d)')
+    module.add(' if found:')
     renamed = {c.source: c.target for c in carries.values()}
     if any(old != new for old, new in renamed.items()):
-        names = source.name(renamed, 'renamed')
-        source.add(f'  found = [{names}.get(name, name) for name in found]')
-    source.add('  found = [name for name in found if name in out]')
-    source.add(f'  if found: made[{key("changes")!r}] = found')
-    source.add(' return made')
+        names = module.bind(renamed, 'renamed')
+        module.add(f'  found = [{names}.get(name, name) for name in found]')
+    module.add('  found = [name for name in found if name in out]')
+    module.add(f'  if found: made[{key("changes")!r}] = found')
+    module.add(' return made')
 
 
-def _term(
-    source: generate.Source,
-    handled: field_codecs.Handling,
+def _downgrade_expression(
+    module: generate.GeneratedModule,
+    field_codec: field_codecs.FieldCodec,
     name: str,
     local: str,
 ) -> str:
     """Return an expression for a primitive, with nested objects converted."""
-    if not handled.holds_objects():
-        return generate.dump_term(source, handled, name, local)
-    convert = source.name(_converter(handled.field._type), 'convert')
-    if handled.dump is None:
+    if not field_codec.holds_objects():
+        return generate.encode_expression(module, field_codec, name, local)
+    convert = module.bind(_converter(field_codec.field._type), 'convert')
+    if field_codec.encode is None:
         raise AssertionError(name)
-    plain = source.name(handled.dump)
+    encode = module.bind(field_codec.encode)
     return (
         f'None if {local} is None'
-        f' else {plain}({local}) if manifest is None'
+        f' else {encode}({local}) if manifest is None'
         f' else {convert}(self, {local}, manifest, refuse)'
     )
 
 
-def _converter(kind: Any) -> Convert:
-    if isinstance(kind, ovo.Object):
-        return _child
-    if isinstance(kind, ovo.Dict):
-        inner = _converter(kind._element_type._type)
+def _converter(field_type: Any) -> Converter:
+    if isinstance(field_type, ovo.Object):
+        return _downgrade_child
+    if isinstance(field_type, ovo.Dict):
+        convert_item = _converter(field_type._element_type._type)
         return lambda obj, value, manifest, refuse: {
-            key: None if item is None else inner(obj, item, manifest, refuse)
+            key: None
+            if item is None
+            else convert_item(obj, item, manifest, refuse)
             for key, item in value.items()
         }
-    if isinstance(kind._element_type._type, ovo.Object):
-        each: Convert = _children
+    if isinstance(field_type._element_type._type, ovo.Object):
+        convert_items: Converter = _downgrade_children
     else:
-        deeper = _converter(kind._element_type._type)
+        convert_item = _converter(field_type._element_type._type)
 
-        def each(obj: Any, value: Any, manifest: Any, refuse: bool) -> Any:
+        def convert_items(
+            obj: Any, value: Any, manifest: Any, refuse: bool
+        ) -> Any:
             return [
-                None if item is None else deeper(obj, item, manifest, refuse)
+                None
+                if item is None
+                else convert_item(obj, item, manifest, refuse)
                 for item in value
             ]
 
-    if isinstance(kind, ovo.Set):
-        return lambda *arguments: tuple(each(*arguments))
-    return each
+    if isinstance(field_type, ovo.Set):
+        return lambda *arguments: tuple(convert_items(*arguments))
+    return convert_items
 
 
-def _function_for(
+def _downgrader_for(
     cls: type[override_detection.VersionedObject], manifest: Mapping[str, str]
-) -> tuple[Callable[[Any], bool], At] | None:
+) -> tuple[Callable[[Any], bool], Downgrader] | None:
     """Return how to convert objects of a class; None: without compiling.
 
     :raises vobjects.exceptions.UnsupportedType: the manifest lacks the type
     """
     if not hasattr(cls, 'obj_to_primitive'):
         return None
-    form = compiled(cls)
-    if not form.may_convert():
+    codec = class_codec(cls)
+    if not codec.may_convert():
         return None
-    name = form.type_name
+    name = codec.type_name
     version = manifest.get(name)
     if version is None:
         raise exceptions.UnsupportedType(name)
-    return form.plain, function_at(form, version)
+    return codec.is_unpatched, downgrader(codec, version)
 
 
-def _child(
+def _downgrade_child(
     parent: Any, child: Any, manifest: Mapping[str, str], refuse: bool
 ) -> Any:
-    found = _function_for(child.__class__, manifest)
-    if found is not None:
-        plain, at = found
+    pair = _downgrader_for(child.__class__, manifest)
+    if pair is not None:
+        is_unpatched, downgrade = pair
         d = child.__dict__
-        if plain(d) and is_newest(child, d):
-            return at(child, d, manifest, refuse)
-    return parent._child_slowly(child, manifest, refuse)
+        if is_unpatched(d) and is_newest(child, d):
+            return downgrade(child, d, manifest, refuse)
+    return parent._downgrade_uncompiled(child, manifest, refuse)
 
 
 def is_newest(child: Any, d: dict[str, Any]) -> bool:
@@ -276,64 +288,69 @@ def is_newest(child: Any, d: dict[str, Any]) -> bool:
     return 'VERSION' not in d or d['VERSION'] == child.__class__.VERSION
 
 
-def _children(
+def _downgrade_children(
     parent: Any, objects: Any, manifest: Mapping[str, str], refuse: bool
 ) -> list[Any]:
-    if objects.__class__ is UnreadObjects:
-        form = lazy_list.form_of_waiting(objects)
+    if objects.__class__ is LazyObjectList:
+        codec = lazy_list.codec_of(objects)
         if (
-            form is not None
-            and manifest.get(form.type_name) == form.cls.VERSION
-            and form.may_convert()
+            codec is not None
+            and manifest.get(codec.type_name) == codec.cls.VERSION
+            and codec.may_convert()
         ):
             return lazy_list.primitives(
-                objects, lambda some: _children(parent, some, manifest, refuse)
+                objects,
+                lambda some: _downgrade_children(
+                    parent, some, manifest, refuse
+                ),
             )
-    made: list[Any] = []
-    last: Any = None
-    found: tuple[Callable[[Any], bool], At] | None = None
+    primitives: list[Any] = []
+    last_cls: Any = None
+    pair: tuple[Callable[[Any], bool], Downgrader] | None = None
     for child in objects:
         if child is None:
-            made.append(None)
+            primitives.append(None)
             continue
-        kind = child.__class__
-        if kind is not last:
-            last, found = kind, _function_for(kind, manifest)
-        if found is not None:
+        cls = child.__class__
+        if cls is not last_cls:
+            last_cls, pair = cls, _downgrader_for(cls, manifest)
+        if pair is not None:
             d = child.__dict__
-            if found[0](d) and is_newest(child, d):
-                made.append(found[1](child, d, manifest, refuse))
+            if pair[0](d) and is_newest(child, d):
+                primitives.append(pair[1](child, d, manifest, refuse))
                 continue
-        made.append(parent._child_slowly(child, manifest, refuse))
-    return made
+        primitives.append(
+            parent._downgrade_uncompiled(child, manifest, refuse)
+        )
+    return primitives
 
 
 class Upgrade:
     """How to convert data of an older version to the newest; see the plan."""
 
-    __slots__ = ('empty', 'known', 'names', 'plan', 'source')
+    __slots__ = ('is_noop', 'known_fields', 'new_names', 'plan', 'source')
 
     def __init__(self, cls: Any, version: str) -> None:
         self.source = Version.parse(version)
-        timeline: history.History = cls._history
-        self.known = frozenset(timeline.fields_at(self.source))
-        self.plan = timeline.plan(self.source, timeline.version)
+        history_: history.History = cls._history
+        self.known_fields = frozenset(history_.fields_at(self.source))
+        self.plan = history_.plan(self.source, history_.version)
         plan = self.plan
-        self.empty = not (plan.drops or plan.carries or plan.fills)
-        self.names = {c.source: c.target for c in plan.carries}
+        self.is_noop = not (plan.drops or plan.carries or plan.fills)
+        self.new_names = {c.source: c.target for c in plan.carries}
 
 
-def upgrade_from(form: Compiled, version: str) -> Upgrade:
+def upgrade_from(codec: ClassCodec, version: str) -> Upgrade:
     """Return how to read a version of a class.
 
     :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
-    found: Upgrade | None = form.up.get(version)
-    if found is None:
-        found = Upgrade(form.cls, version)
-        if len(form.up) < MAX_VERSIONS:
-            form.up[version] = found
-    return found
+    upgrade: Upgrade | None = codec.upgrades.get(version)
+    if upgrade is None:
+        upgrade = Upgrade(codec.cls, version)
+        if len(codec.upgrades) < MAX_VERSIONS:
+            codec.upgrades[version] = upgrade
+    return upgrade
 
 
 def convert(
@@ -349,23 +366,27 @@ def convert(
     :raises vobjects.exceptions.ConversionError: the object cannot be
         represented at that version
     """
-    form = compiled(obj.__class__)
+    codec = class_codec(obj.__class__)
     d = obj.__dict__
-    if not (form.may_convert() and form.plain(d) and is_newest(obj, d)):
+    if not (
+        codec.may_convert() and codec.is_unpatched(d) and is_newest(obj, d)
+    ):
         return None
-    newest = form.cls.VERSION
+    newest = codec.cls.VERSION
     if version is None or version == newest:
         # oslo.versionedobjects ignores an empty manifest, unless the version
         # differs.
         if not manifest:
-            return form.primitive(obj, d)
+            return codec.primitive(obj, d)
         version = newest
-    elif manifest is None and form.holds_objects:
+    elif manifest is None and codec.holds_objects:
         # Nested versions come from obj_relationships, if at all.
         return None
     elif override_detection.version_tuple(
         version
     ) > override_detection.version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)
-    made: dict[str, Any] = function_at(form, version)(obj, d, manifest, refuse)
-    return made
+    primitive: dict[str, Any] = downgrader(codec, version)(
+        obj, d, manifest, refuse
+    )
+    return primitive

@@ -12,10 +12,10 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects.objects.codec.coercion import UTC, AnyField
 
-Dump = Callable[[Any], Any]
+Encoder = Callable[[Any], Any]
 
 
-def same(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
@@ -23,7 +23,7 @@ def same(value: Any) -> Any:
 _TWO_DIGITS = tuple(f'{number:02d}' for number in range(60))
 
 
-def time_text(at: Any) -> str:
+def format_time(at: Any) -> str:
     """Return a time in the format ``2026-11-21T12:00:00Z``.
 
     oslo.versionedobjects writes the same text.
@@ -33,19 +33,19 @@ def time_text(at: Any) -> str:
         and (at.tzinfo is UTC or at.tzinfo is None)
         and at.year > 999  # the C library does not pad earlier years
     ):
-        two = _TWO_DIGITS
+        digits = _TWO_DIGITS
         return (
-            f'{at.year}-{two[at.month]}-{two[at.day]}T{two[at.hour]}'
-            f':{two[at.minute]}:{two[at.second]}Z'
+            f'{at.year}-{digits[at.month]}-{digits[at.day]}T{digits[at.hour]}'
+            f':{digits[at.minute]}:{digits[at.second]}Z'
         )
     return ovo_utils.isotime(at)
 
 
-def _dump_object(value: Any) -> Any:
+def _encode_object(value: Any) -> Any:
     return value.obj_to_primitive()
 
 
-def dumping(field: AnyField) -> Dump | None:
+def encoder_for(field: AnyField) -> Encoder | None:
     if (
         type(field).to_primitive is not ovo.Field.to_primitive
         or 'to_primitive' in vars(field)
@@ -53,62 +53,64 @@ def dumping(field: AnyField) -> Dump | None:
     ):
         return None
     method = type(field._type).to_primitive
-    if method in _DUMP:
-        return _DUMP[method]
-    wrap = _WRAP.get(method)
-    if wrap is None:
+    if method in _ENCODERS:
+        return _ENCODERS[method]
+    make_encoder = _CONTAINER_ENCODERS.get(method)
+    if make_encoder is None:
         return None
-    inner = dumping(field._type._element_type)  # type: ignore[attr-defined]
-    return None if inner is None else wrap(inner)
+    encode_item = encoder_for(field._type._element_type)  # type: ignore[attr-defined]
+    return None if encode_item is None else make_encoder(encode_item)
 
 
-def dump_list(inner: Dump) -> Dump:
+def list_encoder(encode_item: Encoder) -> Encoder:
     """Return a function that converts a list to its primitive."""
-    if inner is same:
-        return dump_scalar_list
-    if inner is _dump_object:
+    if encode_item is identity:
+        return encode_scalar_list
+    if encode_item is _encode_object:
         # Imported here: methods depends on this module.
         from vobjects.objects.codec import ovo_methods
 
-        return ovo_methods.dump_objects
-    return lambda values: [None if v is None else inner(v) for v in values]
+        return ovo_methods.encode_objects
+    return lambda values: [
+        None if v is None else encode_item(v) for v in values
+    ]
 
 
-def dump_scalar_list(values: Any) -> list[Any]:
+def encode_scalar_list(values: Any) -> list[Any]:
     """Return a list whose values are their own primitives."""
     return [*values]
 
 
-def dump_scalar_dict(values: Any) -> dict[str, Any]:
+def encode_scalar_dict(values: Any) -> dict[str, Any]:
     """Return a dict whose values are their own primitives."""
     return dict(values.items())
 
 
-def _dump_dict(inner: Dump) -> Dump:
-    if inner is same:
-        return dump_scalar_dict
+def _dict_encoder(encode_item: Encoder) -> Encoder:
+    if encode_item is identity:
+        return encode_scalar_dict
     return lambda values: {
-        key: None if v is None else inner(v) for key, v in values.items()
+        key: None if v is None else encode_item(v) for key, v in values.items()
     }
 
 
-def _dump_set(inner: Dump) -> Dump:
-    if inner is same:
+def _set_encoder(encode_item: Encoder) -> Encoder:
+    if encode_item is identity:
         return tuple
     return lambda values: tuple(
-        [None if v is None else inner(v) for v in values]
+        [None if v is None else encode_item(v) for v in values]
     )
 
 
-_DUMP: dict[Any, Dump] = {
-    ovo.FieldType.to_primitive: same,
-    ovo.DateTime.to_primitive: time_text,
+_ENCODERS: dict[Any, Encoder] = {
+    ovo.FieldType.to_primitive: identity,
+    ovo.DateTime.to_primitive: format_time,
     ovo.IPAddress.to_primitive: str,
     ovo.IPNetwork.to_primitive: str,
-    ovo.Object.to_primitive: _dump_object,
+    ovo.Object.to_primitive: _encode_object,
 }
-_WRAP: dict[Any, Callable[[Dump], Dump]] = {
-    ovo.List.to_primitive: dump_list,
-    ovo.Dict.to_primitive: _dump_dict,
-    ovo.Set.to_primitive: _dump_set,
+_CONTAINER_ENCODERS: dict[Any, Callable[[Encoder], Encoder]] = {
+    ovo.List.to_primitive: list_encoder,
+    ovo.Dict.to_primitive: _dict_encoder,
+    ovo.Set.to_primitive: _set_encoder,
 }

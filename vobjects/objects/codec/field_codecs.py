@@ -9,73 +9,80 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo
 
 from vobjects.objects.codec import coercion, copying, decoders, encoders
-from vobjects.objects.codec.override_detection import Guard
+from vobjects.objects.codec.override_detection import MethodCheck
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Handling:
+class FieldCodec:
     """How compiled code handles one field.
 
     Functions have the signature of the field's methods, ``(obj, name,
-    value)``, except for ``dump`` and ``copy``.
+    value)``, except for ``encode`` and ``copy``.
 
     :ivar stored: classes whose instances are stored unchanged
     :ivar coerce: like ``field.coerce``
-    :ivar load: converts a primitive to a coerced value; None: use the field
+    :ivar decode: converts a primitive to a coerced value; None: use the field
     :ivar same: whether the primitive is the value itself
-    :ivar dump: ``(value)``: converts a value (not None) to its primitive;
+    :ivar encode: ``(value)``: converts a value (not None) to its primitive;
         None: use the field
     :ivar copy: ``(obj, name, value, memo)``: returns a deep copy, coerced;
         None: use the property
-    :ivar tracked: whether the value may be an object with its own changes
+    :ivar tracks_changes: whether the value may be an object with its own
+        changes
     """
 
     field: coercion.AnyField
-    stored: frozenset[type]
-    coerce: coercion.Coerce
-    load: coercion.Coerce | None
-    same: bool
-    dump: encoders.Dump | None
-    copy: copying.Copy | None
-    tracked: bool
-    coerce_guards: tuple[Guard, ...]
-    load_guards: tuple[Guard, ...]
-    dump_guards: tuple[Guard, ...]
+    unchanged_types: frozenset[type]
+    coerce: coercion.Coercer
+    decode: coercion.Coercer | None
+    is_identity: bool
+    encode: encoders.Encoder | None
+    copy: copying.Copier | None
+    tracks_changes: bool
+    coerce_checks: tuple[MethodCheck, ...]
+    decode_checks: tuple[MethodCheck, ...]
+    encode_checks: tuple[MethodCheck, ...]
 
     def holds_objects(self) -> bool:
         """Tell whether the field type can contain objects."""
-        kind: Any = self.field._type
-        while isinstance(kind, (ovo.List, ovo.Dict, ovo.Set)):
-            kind = kind._element_type._type
-        return isinstance(kind, ovo.Object)
+        field_type: Any = self.field._type
+        while isinstance(field_type, (ovo.List, ovo.Dict, ovo.Set)):
+            field_type = field_type._element_type._type
+        return isinstance(field_type, ovo.Object)
 
 
-def handling(field: coercion.AnyField) -> Handling:
+def field_codec(field: coercion.AnyField) -> FieldCodec:
     """Return how to handle a field."""
-    kind = type(field._type)
-    stored, coerce = coercion.coercion(field)
-    own = type(field).coerce is not ovo.Field.coerce
-    dump = encoders.dumping(field)
-    return Handling(
+    field_class = type(field._type)
+    unchanged_types, coerce = coercion.coercer_for(field)
+    has_own_coerce = type(field).coerce is not ovo.Field.coerce
+    encode = encoders.encoder_for(field)
+    return FieldCodec(
         field=field,
-        stored=stored,
+        unchanged_types=unchanged_types,
         coerce=coerce,
-        load=decoders.loading(field, coerce),
-        same=dump is encoders.same,
-        dump=dump,
-        copy=None if own else copying.copying(field, coerce),
-        tracked=own or kind.coerce not in coercion.NEVER_OBJECTS,
-        coerce_guards=guards_of(field, 'coerce'),
-        load_guards=guards_of(field, 'from_primitive'),
-        dump_guards=guards_of(field, 'to_primitive'),
+        decode=decoders.decoder_for(field, coerce),
+        is_identity=encode is encoders.identity,
+        encode=encode,
+        copy=None if has_own_coerce else copying.copier_for(field, coerce),
+        tracks_changes=has_own_coerce
+        or field_class.coerce not in coercion.NEVER_OBJECTS,
+        coerce_checks=method_checks(field, 'coerce'),
+        decode_checks=method_checks(field, 'from_primitive'),
+        encode_checks=method_checks(field, 'to_primitive'),
     )
 
 
-def guards_of(field: coercion.AnyField, name: str) -> tuple[Guard, ...]:
+def method_checks(
+    field: coercion.AnyField, name: str
+) -> tuple[MethodCheck, ...]:
     """Return guards for a method of a field, its type and nested types."""
-    kinds: list[Any] = [type(field), type(field._type)]
-    inner: Any = field._type
-    while isinstance(inner, ovo.CompoundFieldType):
-        inner = inner._element_type._type
-        kinds.append(type(inner))
-    return tuple(Guard(kind, name, getattr(kind, name)) for kind in kinds)
+    owners: list[Any] = [type(field), type(field._type)]
+    field_type: Any = field._type
+    while isinstance(field_type, ovo.CompoundFieldType):
+        field_type = field_type._element_type._type
+        owners.append(type(field_type))
+    return tuple(
+        MethodCheck(field_class, name, getattr(field_class, name))
+        for field_class in owners
+    )

@@ -29,20 +29,20 @@ AnyField = ovo_fields.Field[Any]
 _MARK = '_vobjects_field'
 
 
-def _template(
+def _functions_of(
     field: AnyField, store: Callable[[Any, str, Any], None]
 ) -> dict[str, Callable[..., Any]]:
     """Return getters and setters in which FIELD stands for the name.
 
     :param store: stores a value in the instance
     """
-    stored, coerce = coercion.coercion(field)
-    kind, owner = type(field._type), type(field)
-    expected, owned = kind.coerce, owner.coerce
-    inner: Any = kind
+    stored, coerce = coercion.coercer_for(field)
+    type_class, field_class = type(field._type), type(field)
+    type_coerce, field_coerce = type_class.coerce, field_class.coerce
+    item_class: Any = type_class
     if isinstance(field._type, ovo_fields.CompoundFieldType):
-        inner = type(field._type._element_type._type)
-    inside = inner.coerce
+        item_class = type(field._type._element_type._type)
+    item_coerce = item_class.coerce
 
     def getter(self: Any) -> Any:
         try:
@@ -53,7 +53,10 @@ def _template(
         return self._obj_FIELD
 
     def setter(self: Any, value: Any) -> None:
-        if kind.coerce is not expected or owner.coerce is not owned:
+        if (
+            type_class.coerce is not type_coerce
+            or field_class.coerce is not field_coerce
+        ):
             value = field.coerce(self, 'FIELD', value)
         elif value.__class__ not in stored:
             value = coerce(self, 'FIELD', value)
@@ -66,9 +69,9 @@ def _template(
 
     def set_container(self: Any, value: Any) -> None:
         if (
-            kind.coerce is not expected
-            or owner.coerce is not owned
-            or inner.coerce is not inside
+            type_class.coerce is not type_coerce
+            or field_class.coerce is not field_coerce
+            or item_class.coerce is not item_coerce
         ):
             value = field.coerce(self, 'FIELD', value)
         else:
@@ -103,17 +106,17 @@ def _template(
     }
 
 
-def _named(function: Any, name: str) -> Any:
+def _with_name(function: Any, name: str) -> Any:
     """Return a template's function with a field's name inserted."""
 
-    def put(text: Any) -> Any:
+    def insert_name(text: Any) -> Any:
         return text.replace('FIELD', name) if isinstance(text, str) else text
 
     code = function.__code__
     return types.FunctionType(
         code.replace(
-            co_names=tuple(put(text) for text in code.co_names),
-            co_consts=tuple(put(text) for text in code.co_consts),
+            co_names=tuple(insert_name(text) for text in code.co_names),
+            co_consts=tuple(insert_name(text) for text in code.co_consts),
         ),
         function.__globals__,
         function.__name__,
@@ -128,15 +131,17 @@ def field_property(
     store: Callable[[Any, str, Any], None] = setattr,
 ) -> property:
     """Return the property of a field."""
-    made = _template(field, store)
-    setter = made['set']
+    functions = _functions_of(field, store)
+    setter = functions['set']
     if field.read_only:
-        setter = made['once']
+        setter = functions['once']
     elif isinstance(field._type, ovo_fields.CompoundFieldType):
-        setter = made['container']
-    getter = _named(made['get'], name)
+        setter = functions['container']
+    getter = _with_name(functions['get'], name)
     setattr(getter, _MARK, field)
-    return property(getter, _named(setter, name), _named(made['delete'], name))
+    return property(
+        getter, _with_name(setter, name), _with_name(functions['delete'], name)
+    )
 
 
 def _code_in(function: Any, name: str) -> types.CodeType | None:
@@ -150,34 +155,33 @@ _OVO_GETTER = _code_in(ovo_base._make_class_properties, 'getter')
 _OVO_SETTER = _code_in(ovo_base._make_class_properties, 'setter')
 
 
-def field_of(found: Any) -> AnyField | None:
+def field_of(value: Any) -> AnyField | None:
     """Return the field of a property that only reads and sets it.
 
     :returns: None for any other value, such as a custom property
     """
-    if not isinstance(found, property):
+    if not isinstance(value, property):
         return None
-    if hasattr(found.fget, _MARK):
-        field: AnyField = getattr(found.fget, _MARK)
+    if hasattr(value.fget, _MARK):
+        field: AnyField = getattr(value.fget, _MARK)
         return field
     if (
-        getattr(found.fget, '__code__', None) is _OVO_GETTER
-        and getattr(found.fset, '__code__', None) is _OVO_SETTER
-        and found.fset is not None
+        getattr(value.fget, '__code__', None) is _OVO_GETTER
+        and getattr(value.fset, '__code__', None) is _OVO_SETTER
+        and value.fset is not None
     ):
         # (name, field) are the defaults of the last parameters.
-        captured: Any = found.fset.__defaults__
-        kept: AnyField = captured[-1]
-        return kept
+        captured: Any = value.fset.__defaults__
+        return captured[-1]  # type: ignore[no-any-return]
     return None
 
 
 def install(cls: type[override_detection.VersionedObject]) -> None:
     """Replace the properties made at registration by faster ones."""
     # Skip the check of names in Object.__setattr__, which fields pass.
-    known = cls.__setattr__ in override_detection.SETATTR
-    store = object.__setattr__ if known else setattr
+    keeps_in_dict = cls.__setattr__ in override_detection.REPLACEABLE_SETATTR
+    store = object.__setattr__ if keeps_in_dict else setattr
     for name, field in cls.fields.items():
-        found: Any = vars(cls).get(name)
-        if field_of(found) is field and not hasattr(found.fget, _MARK):
+        current: Any = vars(cls).get(name)
+        if field_of(current) is field and not hasattr(current.fget, _MARK):
             setattr(cls, name, field_property(name, field, store))

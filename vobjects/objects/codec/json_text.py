@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert primitives to and from JSON: orjson writes, msgspec reads.
 
-``json`` handles the cases in which either would differ from it. Written text
+``json`` handles the cases in which either would differ from it. RawJson text
 means the same as the text of ``json.dumps``, but its bytes differ: there are
 no spaces, characters are UTF-8 instead of ``\\u`` escapes, and ``1e16``
 replaces ``1e+16``. ``json`` handles
@@ -38,7 +38,7 @@ _decode = msgspec.json.Decoder().decode
 
 #: JSON text in place of its value, in unread items that are written later; see
 #: :mod:`vobjects.objects.codec.list_decoding`.
-Written = msgspec.Raw
+RawJson = msgspec.Raw
 
 
 def dumps(primitive: Any, *, finite: bool = False) -> bytes:
@@ -73,15 +73,15 @@ def loads(text: bytes) -> Any:
         raise ValueError('JSON text is nested too deeply') from None
 
 
-def unwritten(written: Any) -> Any:
-    """Return the value of a :data:`Written`.
+def decode_raw(written: Any) -> Any:
+    """Return the value of a :data:`RawJson`.
 
     :raises ValueError: its text is not JSON
     """
     return loads(bytes(written))
 
 
-def included(written: bytes) -> Any:
+def fragment(written: bytes) -> Any:
     """Return a value that :func:`dumps` writes as the given JSON text.
 
     :param written: JSON in UTF-8; it is not validated

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A list of objects that makes each object on first access.
+"""A list that creates each of its objects on first access.
 
-The data of all objects has been validated
-(:mod:`vobjects.objects.codec.prevalidation`), so no error is delayed until
-access. The length, copies, primitives and changes are available without making
-objects. An index makes one object, a slice its part, and any other operation
-all of them. When the last object has been made, the list becomes an ordinary
-``CoercedList``.
+Until then, the item is *pending*: a msgspec struct whose data has been
+validated (:mod:`vobjects.objects.codec.prevalidation`), so no error is delayed
+until access. The length, copies, primitives and changes are available without
+creating objects. An index creates one object, a slice its part, and any other
+operation all of them. After the last object has been created, the list becomes
+an ordinary ``CoercedList``.
 
 Several threads may read the list at once, and get the same objects.
 """
@@ -28,326 +28,338 @@ _get, _set, _len = list.__getitem__, list.__setitem__, list.__len__
 _encode = msgspec.json.Encoder().encode
 
 
-class Waiting:
-    """How to make the objects of one list.
+class LazySource:
+    """How to create the objects of one list.
 
-    :param kind: the class of the unread items
-    :param form: the compiled form of the objects' class
+    :param item_type: the msgspec class of the pending items
+    :param codec: the compiled codec of the objects' class
     :param read: converts primitives to objects
-    :param is_known: tells whether the class of the objects is unchanged, so
-        that unread items are equivalent to objects
-    :param number: of unread items
+    :param is_valid: tells whether the class of the objects is unchanged, so
+        that pending items are equivalent to objects
+    :param pending: number of pending items
     """
 
-    __slots__ = ('form', 'is_known', 'kind', 'lock', 'number', 'read')
+    __slots__ = ('codec', 'is_valid', 'item_type', 'lock', 'pending', 'read')
 
     def __init__(
         self,
-        kind: Any,
-        form: Any,
+        item_type: Any,
+        codec: Any,
         read: Callable[[list[Any]], list[Any]],
-        is_known: Callable[[], bool],
-        number: int,
+        is_valid: Callable[[], bool],
+        pending: int,
     ) -> None:
-        self.kind = kind
-        self.form = form
+        self.item_type = item_type
+        self.codec = codec
         self.read = read
-        self.is_known = is_known
-        self.number = number
+        self.is_valid = is_valid
+        self.pending = pending
         # Reentrant, because methods of field types run while it is held.
         self.lock = threading.RLock()
 
 
-class UnreadObjects(ovo.CoercedList[Any]):
-    """A list with unread items; see the module.
+class LazyObjectList(ovo.CoercedList[Any]):
+    """A list with pending items; see the module.
 
     Another thread may turn the list into a ``CoercedList`` at any time, so
     operations that are not methods of a list are functions below.
     """
 
-    _waiting: Waiting
+    _source: LazySource
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        waiting = _waiting_in(self)
-        if waiting is not None:
+        source = _source_of(self)
+        if source is not None:
             if isinstance(index, slice):
                 for each in range(*index.indices(_len(self))):
-                    _made(self, each, waiting)
+                    _get_or_create(self, each, source)
             elif hasattr(index, '__index__'):
-                return _made(self, index, waiting)
+                return _get_or_create(self, index, source)
         return _get(self, index)
 
     def __copy__(self) -> Any:
-        _make_all(self)
+        _create_all(self)
         return copy.copy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        _make_all(self)
+        _create_all(self)
         return copy.deepcopy(self, memo)
 
-    def __radd__(self, before: list[Any]) -> list[Any]:
-        # list.__add__ would copy unread items.
-        _make_all(self)
-        return before + self
+    def __radd__(self, left: list[Any]) -> list[Any]:
+        # list.__add__ would copy pending items.
+        _create_all(self)
+        return left + self
 
 
-def holding(
-    element: Any, obj: Any, name: str, items: Any, waiting: Waiting
-) -> UnreadObjects:
-    """Return a list of unread items for a field of an object.
+def new_list(
+    element: Any, obj: Any, name: str, items: Any, source: LazySource
+) -> LazyObjectList:
+    """Return a list of pending items for a field of an object.
 
     :param element: the field of the items
-    :param items: instances of ``waiting.kind``, or objects
+    :param items: instances of ``source.item_type``, or objects
     """
-    made = list.__new__(UnreadObjects)
-    made._element_type, made._obj, made._field = element, obj, name
-    made._waiting = waiting
-    list.extend(made, items)
-    return made
+    objects = list.__new__(LazyObjectList)
+    objects._element_type, objects._obj, objects._field = element, obj, name
+    objects._source = source
+    list.extend(objects, items)
+    return objects
 
 
-# Operations that make no objects
+# Operations that create no objects
 
 
 def primitives(
-    objects: UnreadObjects, dump: Callable[[list[Any]], list[Any]]
+    objects: LazyObjectList, encode: Callable[[list[Any]], list[Any]]
 ) -> list[Any]:
     """Return the primitives of the objects in a list.
 
-    :param dump: returns the primitives of objects
+    :param encode: returns the primitives of objects
     """
-    waiting = _known_in(objects)
-    if waiting is None:
-        return dump([*objects])
-    made: list[Any] = []
-    for index, item in enumerate(_held(objects)):
-        if item.__class__ is not waiting.kind:
-            made += dump([item])
+    source = _valid_source_of(objects)
+    if source is None:
+        return encode([*objects])
+    primitives: list[Any] = []
+    for index, item in enumerate(_items(objects)):
+        if item.__class__ is not source.item_type:
+            primitives += encode([item])
         elif item.changes is msgspec.UNSET:
-            made.append(_plain(item))
+            primitives.append(_to_primitives(item))
         else:
-            made += dump([_made(objects, index, waiting)])
-    return made
+            primitives += encode([_get_or_create(objects, index, source)])
+    return primitives
 
 
-def data_of(objects: UnreadObjects) -> list[dict[str, Any]] | None:
+def data_of(objects: LazyObjectList) -> list[dict[str, Any]] | None:
     """Return the data of the objects' primitives; None: use the objects."""
-    items = _all_waiting(objects)
+    items = _all_pending(objects)
     if items is None:
         return None
-    data: list[dict[str, Any]] = _plain([item.data for item in items])
+    data: list[dict[str, Any]] = _to_primitives([item.data for item in items])
     return data
 
 
-def text_of(objects: UnreadObjects) -> bytes | None:
+def text_of(objects: LazyObjectList) -> bytes | None:
     """Return the JSON text of the primitives; None: use the objects."""
-    items = _all_waiting(objects)
-    return None if items is None else _written(items)
+    items = _all_pending(objects)
+    return None if items is None else _encode_items(items)
 
 
 def data_text_of(
-    objects: UnreadObjects, without: Collection[str]
+    objects: LazyObjectList, without: Collection[str]
 ) -> bytes | None:
     """Return the JSON text of :func:`data_of`; None: use the objects.
 
     :param without: fields to omit
     """
-    items = _all_waiting(objects)
+    items = _all_pending(objects)
     if items is None:
         return None
     data = [item.data for item in items]
     if without:
-        data = [copy.copy(one) for one in data]
+        data = [copy.copy(struct) for struct in data]
         for name in without:
-            for one in data:
-                setattr(one, name, msgspec.UNSET)
-    return _written(data)
+            for struct in data:
+                setattr(struct, name, msgspec.UNSET)
+    return _encode_items(data)
 
 
-def _all_waiting(objects: UnreadObjects) -> list[Any] | None:
-    """Return the items if all are unread and their class is unchanged."""
-    waiting = _known_in(objects)
-    if waiting is None:
+def _all_pending(objects: LazyObjectList) -> list[Any] | None:
+    """Return the items if all are pending and their class is unchanged."""
+    source = _valid_source_of(objects)
+    if source is None:
         return None
-    items = _held(objects)
-    if any(item.__class__ is not waiting.kind for item in items):
+    items = _items(objects)
+    if any(item.__class__ is not source.item_type for item in items):
         return None
     return items
 
 
-def _written(items: list[Any]) -> bytes | None:
+def _encode_items(items: list[Any]) -> bytes | None:
     try:
         return _encode(items)
     except UnicodeEncodeError:
         return None  # a lone surrogate, which only json can write
 
 
-def have_changes(objects: UnreadObjects) -> bool:
+def have_changes(objects: LazyObjectList) -> bool:
     """Tell whether an object in a list has changes."""
-    waiting = _known_in(objects)
-    if waiting is None:
+    source = _valid_source_of(objects)
+    if source is None:
         return any(item.obj_what_changed() for item in objects)
     return any(
         item.changes
-        if item.__class__ is waiting.kind
+        if item.__class__ is source.item_type
         else item.obj_what_changed()
-        for item in _held(objects)
+        for item in _items(objects)
     )
 
 
-def made_objects(objects: UnreadObjects) -> list[Any]:
-    """Return the objects of a list that have already been made."""
-    waiting = _waiting_in(objects)
-    kind = None if waiting is None else waiting.kind
-    return [item for item in _held(objects) if item.__class__ is not kind]
+def list_what_changed(self: Any) -> set[str]:
+    """``ObjectListBase.obj_what_changed``, without creating objects."""
+    changes = set(self._changed_fields)
+    objects = self.objects
+    if objects.__class__ is LazyObjectList:
+        if have_changes(objects):
+            changes.add('objects')
+        return changes
+    for item in objects:
+        if item.obj_what_changed():
+            changes.add('objects')
+    return changes
 
 
-def copy_for(
-    objects: UnreadObjects,
+def created_objects(objects: LazyObjectList) -> list[Any]:
+    """Return the objects of a list that have already been created."""
+    source = _source_of(objects)
+    item_type = None if source is None else source.item_type
+    return [
+        item for item in _items(objects) if item.__class__ is not item_type
+    ]
+
+
+def copy_to_field(
+    objects: LazyObjectList,
     obj: Any,
     name: str,
     deep_copy: Callable[[Any], Any],
-) -> UnreadObjects | None:
-    """Return a deep copy of a list for a field; None: no item is unread.
+) -> LazyObjectList | None:
+    """Return a deep copy of a list for a field; None: no item is pending.
 
     :param deep_copy: copies an object
     """
-    waiting = _waiting_in(objects)
-    if waiting is None:
+    source = _source_of(objects)
+    if source is None:
         return None
-    with waiting.lock:
-        items, number = _held(objects), waiting.number
-    if not number:
+    with source.lock:
+        items, pending = _items(objects), source.pending
+    if not pending:
         return None
-    # Unread items are never handed out, so both lists can share them.
+    # Pending items are never handed out, so both lists can share them.
     copies = [
-        item if item.__class__ is waiting.kind else deep_copy(item)
+        item if item.__class__ is source.item_type else deep_copy(item)
         for item in items
     ]
-    again = Waiting(
-        waiting.kind,
-        waiting.form,
-        functools.partial(_read_copies, waiting.read),
-        waiting.is_known,
-        number,
+    new_source = LazySource(
+        source.item_type,
+        source.codec,
+        functools.partial(_read_copies, source.read),
+        source.is_valid,
+        pending,
     )
-    return holding(objects._element_type, obj, name, copies, again)
+    return new_list(objects._element_type, obj, name, copies, new_source)
 
 
-def form_of_waiting(objects: UnreadObjects) -> Any:
-    """Return the compiled form of unread items; None: use the objects."""
-    waiting = _known_in(objects)
-    return None if waiting is None else waiting.form
+def codec_of(objects: LazyObjectList) -> Any:
+    """Return the compiled codec of pending items; None: use the objects."""
+    source = _valid_source_of(objects)
+    return None if source is None else source.codec
 
 
-def _plain(items: Any) -> Any:
-    """Return unread items as primitives."""
-    return msgspec.to_builtins(items, enc_hook=json_text.unwritten)
+def _to_primitives(items: Any) -> Any:
+    """Return pending items as primitives."""
+    return msgspec.to_builtins(items, enc_hook=json_text.decode_raw)
 
 
-def _held(objects: UnreadObjects) -> list[Any]:
-    """Return the content of a list: objects and unread items."""
+def _items(objects: LazyObjectList) -> list[Any]:
+    """Return the content of a list: objects and pending items."""
     return list.copy(objects)
 
 
-def _waiting_in(objects: UnreadObjects) -> Waiting | None:
-    """Return how to make the objects; None: all are made."""
-    return objects.__dict__.get('_waiting')
+def _source_of(objects: LazyObjectList) -> LazySource | None:
+    """Return the source of pending objects; None: all are created."""
+    return objects.__dict__.get('_source')
 
 
-def _known_in(objects: UnreadObjects) -> Waiting | None:
-    """Return how to make the objects, if their class is unchanged."""
-    waiting = _waiting_in(objects)
-    return waiting if waiting is not None and waiting.is_known() else None
+def _valid_source_of(objects: LazyObjectList) -> LazySource | None:
+    """Return the source, if the class of its objects is unchanged."""
+    source = _source_of(objects)
+    return source if source is not None and source.is_valid() else None
 
 
-# Making objects
+# Creation of objects
 
 
-def _made(objects: Any, index: SupportsIndex, waiting: Waiting) -> Any:
-    """Return the object at an index; make it if necessary.
+def _get_or_create(
+    objects: Any, index: SupportsIndex, source: LazySource
+) -> Any:
+    """Return the object at an index; create it if necessary.
 
     :raises IndexError: the index is out of range
     """
     item = _get(objects, index)
-    if item.__class__ is not waiting.kind:
+    if item.__class__ is not source.item_type:
         return item
-    with waiting.lock:
+    with source.lock:
         item = _get(objects, index)
-        if item.__class__ is not waiting.kind:
+        if item.__class__ is not source.item_type:
             return item
-        (made,) = waiting.read([_plain(item)])
-        _set(objects, index, made)
-        waiting.number -= 1
-        if not waiting.number:
-            _end(objects)
-    return made
+        (obj,) = source.read([_to_primitives(item)])
+        _set(objects, index, obj)
+        source.pending -= 1
+        if not source.pending:
+            _become_plain_list(objects)
+    return obj
 
 
-def _make_all(objects: UnreadObjects) -> None:
-    waiting = _waiting_in(objects)
-    if waiting is None:
+def _create_all(objects: LazyObjectList) -> None:
+    source = _source_of(objects)
+    if source is None:
         return
-    with waiting.lock:
+    with source.lock:
         items = list.copy(objects)
         indexes = [
             index
             for index, item in enumerate(items)
-            if item.__class__ is waiting.kind
+            if item.__class__ is source.item_type
         ]
         if not indexes:
-            return  # another thread has made them
-        made = waiting.read(_plain([items[index] for index in indexes]))
-        for index, one in zip(indexes, made, strict=True):
-            _set(objects, index, one)
-        waiting.number = 0
-        _end(objects)
+            return  # another thread has created them
+        created = source.read(
+            _to_primitives([items[index] for index in indexes])
+        )
+        for index, obj in zip(indexes, created, strict=True):
+            _set(objects, index, obj)
+        source.pending = 0
+        _become_plain_list(objects)
 
 
-def _end(objects: Any) -> None:
-    objects.__dict__.pop('_waiting', None)
+def _become_plain_list(objects: Any) -> None:
+    objects.__dict__.pop('_source', None)
     objects.__class__ = ovo.CoercedList
 
 
 def _read_copies(
-    read: Callable[[list[Any]], list[Any]], primitives: list[Any]
+    read: Callable[[list[Any]], list[Any]], objects: list[Any]
 ) -> list[Any]:
-    made = read(primitives)
-    for one in made:
+    objects = read(objects)
+    for obj in objects:
         # Copies of objects do not keep the VERSION that reading has set.
-        one.__dict__.pop('VERSION', None)
-    return made
+        obj.__dict__.pop('VERSION', None)
+    return objects
 
 
-#: All other methods of a list. They make all objects first, and then call the
-#: method of CoercedList.
-_OTHERS = (
+#: All other methods of a list. They create all objects first, and then call
+#: the method of CoercedList.
+_LIST_METHODS = (
     *('__add__', '__contains__', '__delitem__', '__eq__', '__ge__', '__gt__'),
-    *(
-        '__iadd__',
-        '__imul__',
-        '__iter__',
-        '__le__',
-        '__lt__',
-        '__mul__',
-        '__ne__',
-    ),
-    *('__reduce_ex__', '__repr__', '__reversed__', '__rmul__'),
+    *('__iadd__', '__imul__', '__iter__', '__le__', '__lt__', '__mul__'),
+    *('__ne__', '__reduce_ex__', '__repr__', '__reversed__', '__rmul__'),
     *('__setitem__', 'append', 'clear', 'copy', 'count', 'extend', 'index'),
     *('insert', 'pop', 'remove', 'reverse', 'sort'),
 )
 
 
-def _after_making(name: str) -> Callable[..., Any]:
+def _create_all_then(name: str) -> Callable[..., Any]:
     method = getattr(ovo.CoercedList, name)
 
-    def call(self: UnreadObjects, *args: Any, **kwargs: Any) -> Any:
-        _make_all(self)
+    def call(self: LazyObjectList, *args: Any, **kwargs: Any) -> Any:
+        _create_all(self)
         return method(self, *args, **kwargs)
 
     call.__name__ = name
     return call
 
 
-for _name in _OTHERS:
-    setattr(UnreadObjects, _name, _after_making(_name))
+for _name in _LIST_METHODS:
+    setattr(LazyObjectList, _name, _create_all_then(_name))

@@ -13,9 +13,9 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo
 
 from vobjects.objects.codec import coercion, field_codecs, generate, lazy_list
-from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.codec.json_text import is_finite
-from vobjects.objects.codec.lazy_list import UnreadObjects
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
 
 #: Coercion by these methods never results in a float.
@@ -34,51 +34,54 @@ def are_finite(entity: Any) -> bool:
     :param entity: an object, or lists, tuples and dicts of objects
     """
     if isinstance(entity, VersionedObject):
-        floating = _floating(entity.__class__)
-        held = entity.__dict__
-        return floating is not None and all(
-            are_finite(held.get(name)) for name in floating
+        float_attributes = _float_attributes(entity.__class__)
+        attributes = entity.__dict__
+        return float_attributes is not None and all(
+            are_finite(attributes.get(name)) for name in float_attributes
         )
     if isinstance(entity, float):
         return is_finite(entity)
     if isinstance(entity, dict):
         return all(map(are_finite, entity.values()))
-    if entity.__class__ is UnreadObjects:
+    if entity.__class__ is LazyObjectList:
         # Unread items hold neither: they were parsed from JSON or checked.
-        return _are_all_finite(lazy_list.made_objects(entity))
+        return _are_all_finite(lazy_list.created_objects(entity))
     if isinstance(entity, (list, tuple, set)):
         return _are_all_finite(entity)
     return True
 
 
 def _are_all_finite(items: Collection[Any]) -> bool:
-    for kind in set(map(type, items)):
-        if not issubclass(kind, VersionedObject) or _floating(kind) != ():
+    for cls in set(map(type, items)):
+        if (
+            not issubclass(cls, VersionedObject)
+            or _float_attributes(cls) != ()
+        ):
             return all(map(are_finite, items))
     return True
 
 
-def _floating(cls: type[VersionedObject]) -> tuple[str, ...] | None:
+def _float_attributes(cls: type[VersionedObject]) -> tuple[str, ...] | None:
     """Return the attributes that may hold a float; None: unknown."""
-    form = compiled(cls)
-    if not form.may_nest():
+    codec = class_codec(cls)
+    if not codec.may_nest():
         return None
-    if form.floating is None:
-        form.floating = tuple(
-            generate.storage(name)
-            for name, handling in form.fields.items()
-            if may_float(handling)
+    if codec.float_attributes is None:
+        codec.float_attributes = tuple(
+            generate.attribute_of(name)
+            for name, field_codec in codec.fields.items()
+            if may_hold_float(field_codec)
         )
-    return form.floating
+    return codec.float_attributes
 
 
-def may_float(handling: field_codecs.Handling) -> bool:
+def may_hold_float(field_codec: field_codecs.FieldCodec) -> bool:
     """Tell whether a field's value may contain a float."""
-    kind: Any = handling.field._type
-    while isinstance(kind, ovo.CompoundFieldType):
-        kind = kind._element_type._type
+    field_type: Any = field_codec.field._type
+    while isinstance(field_type, ovo.CompoundFieldType):
+        field_type = field_type._element_type._type
     return (
-        type(handling.field).coerce is not ovo.Field.coerce
-        or type(kind).coerce not in _NEVER_FLOAT
-        or handling.dump is None
+        type(field_codec.field).coerce is not ovo.Field.coerce
+        or type(field_type).coerce not in _NEVER_FLOAT
+        or field_codec.encode is None
     )

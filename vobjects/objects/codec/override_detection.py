@@ -31,20 +31,20 @@ INSTANCE_HOOKS = (
 )
 
 
-def function_of(cls: type, name: str) -> Any:
+def get_function(cls: type, name: str) -> Any:
     """Return a method of a class by name, without binding it."""
-    found = getattr(cls, name, None)
-    return getattr(found, '__func__', found)
+    method = getattr(cls, name, None)
+    return getattr(method, '__func__', method)
 
 
-def original(name: str) -> Function:
+def get_original(name: str) -> Function:
     """Return the original method of oslo.versionedobjects."""
     return ORIGINALS[name]
 
 
 #: Recorded before anything is installed.
 ORIGINALS: dict[str, Function] = {
-    name: function_of(VersionedObject, name)
+    name: get_function(VersionedObject, name)
     for name in (
         '__init__',
         '__deepcopy__',
@@ -62,28 +62,28 @@ ORIGINALS: dict[str, Function] = {
 ORIGINAL_FIELDS = VersionedObject.obj_fields
 
 #: The implementations of ``__setattr__`` that keep fields in ``__dict__``.
-SETATTR: set[Any] = {object.__setattr__}
+REPLACEABLE_SETATTR: set[Any] = {object.__setattr__}
 
 #: Method name -> every implementation that compiled code can replace.
-KNOWN: dict[str, set[Any]] = {
+REPLACEABLE: dict[str, set[Any]] = {
     name: {function} for name, function in ORIGINALS.items()
 }
 
 #: Implementations of ``obj_what_changed`` that compiled code can replace in
 #: a class that is a list.
-LIST_CHANGES: set[Any] = {ovo_base.ObjectListBase.obj_what_changed}
+REPLACEABLE_LIST_CHANGES: set[Any] = {ovo_base.ObjectListBase.obj_what_changed}
 
 #: Methods by which :class:`vobjects.objects.Object` converts; it adds its own
-#: implementations to :data:`KNOWN`.
+#: implementations to :data:`REPLACEABLE`.
 CONVERSIONS = (
     'obj_make_compatible',
     'obj_make_compatible_from_manifest',
     '_plan_to',
 )
-KNOWN.update((name, set()) for name in CONVERSIONS)
+REPLACEABLE.update((name, set()) for name in CONVERSIONS)
 
 
-class Guard(NamedTuple):
+class MethodCheck(NamedTuple):
     """A requirement of compiled code: ``owner.name`` is ``expected``."""
 
     owner: Any
@@ -91,27 +91,29 @@ class Guard(NamedTuple):
     expected: Any
 
 
-def method_guards(cls: type, *names: str) -> Iterator[Guard]:
+def method_checks(cls: type, *names: str) -> Iterator[MethodCheck]:
     """Yield guards for the current methods of a class."""
     for name in names:
-        yield Guard(cls, name, function_of(cls, name))
+        yield MethodCheck(cls, name, get_function(cls, name))
 
 
-def are_known(cls: type, *names: str) -> bool:
+def are_replaceable(cls: type, *names: str) -> bool:
     """Tell whether compiled code can replace these methods of a class."""
-    return all(function_of(cls, name) in KNOWN.get(name, ()) for name in names)
+    return all(
+        get_function(cls, name) in REPLACEABLE.get(name, ()) for name in names
+    )
 
 
-def compile_guard(guards: list[Guard]) -> Callable[[], bool]:
+def compile_checks(checks: list[MethodCheck]) -> Callable[[], bool]:
     """Return a function that tells whether all guards hold."""
     space: dict[str, Any] = {}
     terms = []
-    for number, guard in enumerate(dict.fromkeys(guards)):
-        space[f'o{number}'] = guard.owner
-        space[f'e{number}'] = guard.expected
-        found = getattr(guard.owner, guard.name)
-        bound = '.__func__' if hasattr(found, '__func__') else ''
-        terms.append(f'o{number}.{guard.name}{bound} is e{number}')
+    for index, check in enumerate(dict.fromkeys(checks)):
+        space[f'o{index}'] = check.owner
+        space[f'e{index}'] = check.expected
+        method = getattr(check.owner, check.name)
+        bound = '.__func__' if hasattr(method, '__func__') else ''
+        terms.append(f'o{index}.{check.name}{bound} is e{index}')
     text = ' and '.join(terms) or 'True'
     # AttributeError: a function has replaced a class method.
     source = (
@@ -126,54 +128,55 @@ def compile_guard(guards: list[Guard]) -> Callable[[], bool]:
     return holds
 
 
-def _noting(name: str) -> Any:
+def _recording(name: str) -> Any:
     """Return a method of dict that also records the change."""
     function = getattr(dict, name)
 
     @functools.wraps(function)
-    def change(self: Fields, *args: Any, **kwargs: Any) -> Any:
-        self.stamp += 1
-        self.form = None
+    def change(self: WatchedFields, *args: Any, **kwargs: Any) -> Any:
+        self.revision += 1
+        self.codec = None
         return function(self, *args, **kwargs)
 
     return change
 
 
-class Fields(dict[str, 'ovo_fields.Field[Any]']):
-    """A class's fields; every change increments ``stamp``.
+class WatchedFields(dict[str, 'ovo_fields.Field[Any]']):
+    """A class's fields; every change increments ``revision``.
 
     This detects fields that are replaced after the class was compiled.
 
-    :ivar form: the last form compiled from these fields; None after a change.
-        Subclasses may share the mapping, so check which class it is for.
+    :ivar codec: the last codec compiled from these fields; None after a
+        change. Subclasses may share the mapping, so check which class it is
+        for.
     """
 
-    stamp = 0
-    form: Any = None
+    revision = 0
+    codec: Any = None
 
-    __setitem__ = _noting('__setitem__')
-    __delitem__ = _noting('__delitem__')
-    __ior__ = _noting('__ior__')
-    clear = _noting('clear')
-    pop = _noting('pop')
-    popitem = _noting('popitem')
-    setdefault = _noting('setdefault')
-    update = _noting('update')
+    __setitem__ = _recording('__setitem__')
+    __delitem__ = _recording('__delitem__')
+    __ior__ = _recording('__ior__')
+    clear = _recording('clear')
+    pop = _recording('pop')
+    popitem = _recording('popitem')
+    setdefault = _recording('setdefault')
+    update = _recording('update')
 
 
-def watched(cls: type[VersionedObject]) -> Fields:
+def watch_fields(cls: type[VersionedObject]) -> WatchedFields:
     """Return the fields of a class as a mapping that records changes."""
-    if isinstance(cls.fields, Fields):
+    if isinstance(cls.fields, WatchedFields):
         return cls.fields
     for owner in cls.__mro__:
         if 'fields' in vars(owner):
-            noting = Fields(vars(owner)['fields'])
+            watched_fields = WatchedFields(vars(owner)['fields'])
             # Instance attributes are faster to read than class attributes.
-            noting.stamp, noting.form = 0, None
-            owner.fields = noting  # type: ignore[attr-defined]
+            watched_fields.revision, watched_fields.codec = 0, None
+            owner.fields = watched_fields  # type: ignore[attr-defined]
             break
     fields = cls.fields
-    assert isinstance(fields, Fields)
+    assert isinstance(fields, WatchedFields)
     return fields
 
 
@@ -184,8 +187,8 @@ def version_tuple(text: str) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_compatible(asked: str, had: str) -> bool:
-    return bool(versionutils.is_compatible(asked, had))
+def _is_compatible(requested: str, supported: str) -> bool:
+    return bool(versionutils.is_compatible(requested, supported))
 
 
 def find_class(name: str, version: str) -> type[VersionedObject]:
@@ -202,11 +205,11 @@ def find_class(name: str, version: str) -> type[VersionedObject]:
         # The original raises the error, and logs it.
         return ORIGINALS['obj_class_from_name'](VersionedObject, name, version)  # type: ignore[no-any-return]
     compatible = None
-    for found in classes:
-        if version == found.VERSION:
-            return found
-        if compatible is None and _is_compatible(version, found.VERSION):
-            compatible = found
+    for cls in classes:
+        if version == cls.VERSION:
+            return cls
+        if compatible is None and _is_compatible(version, cls.VERSION):
+            compatible = cls
     if compatible is None:
         raise ovo_exception.IncompatibleObjectVersion(
             objname=name, objver=version, supported=classes[0].VERSION

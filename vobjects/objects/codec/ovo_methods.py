@@ -2,7 +2,7 @@
 """Methods of oslo.versionedobjects that use compiled classes.
 
 Each method is equivalent to the method of the same name, and calls it where
-the compiled form does not apply. :func:`install` adds them to a class.
+the compiled codec does not apply. :func:`install` adds them to a class.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.objects.codec import lazy_list, override_detection
-from vobjects.objects.codec.compiled import Compiled, compiled
-from vobjects.objects.codec.lazy_list import UnreadObjects
+from vobjects.objects.codec.class_codec import ClassCodec, class_codec
+from vobjects.objects.codec.lazy_list import LazyObjectList
 
 _ORIGINALS = override_detection.ORIGINALS
 _new = object.__new__
@@ -23,8 +23,8 @@ _new = object.__new__
 
 def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
     """``VersionedObject.__init__``: coerce and set the given fields."""
-    form = compiled(self.__class__)
-    if not form.may_build():
+    codec = class_codec(self.__class__)
+    if not codec.may_init():
         _ORIGINALS['__init__'](self, context, **kwargs)
         return
     changed: set[str] = set()
@@ -33,56 +33,42 @@ def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
     if not kwargs:
         return
     d = self.__dict__
-    if len(kwargs) == form.builds and form.build(self, d, kwargs):
+    if len(kwargs) == codec.init_size and codec.init(self, d, kwargs):
         changed.update(kwargs)
         return
-    table = form.table
+    settable = codec.settable
     for name, value in kwargs.items():
-        entry = table.get(name)
-        if entry is None:
+        setting = settable.get(name)
+        if setting is None:
             setattr(self, name, value)
             continue
-        held, stored, coerce = entry
-        if value.__class__ in stored:
-            d[held] = value
+        attribute, unchanged_types, coerce = setting
+        if value.__class__ in unchanged_types:
+            d[attribute] = value
         else:
-            d[held] = coerce(self, name, value)
+            d[attribute] = coerce(self, name, value)
         changed.add(name)
 
 
 def obj_what_changed(self: Any) -> set[str]:
     """``VersionedObject.obj_what_changed``."""
     # A tree of objects calls this for every object, so the usual case is a
-    # single check: a form that these fields refer to is current and valid.
+    # single check: a codec that these fields refer to is current and valid.
     try:
-        form = self.fields.form
-        right = form.cls is self.__class__
+        codec = self.fields.codec
+        is_current = codec.cls is self.__class__
     except AttributeError:
-        right = False
-    if not right:
-        form = compiled(self.__class__)
-        right = form.tracks and self.fields is form.watched
-    if right:
-        changed: set[str] = form.tracked(self, self.__dict__)
+        is_current = False
+    if not is_current:
+        codec = class_codec(self.__class__)
+        is_current = codec.tracks_changes and self.fields is codec.watched
+    if is_current:
+        changed: set[str] = codec.base_changes(self, self.__dict__)
         return changed
     return _ORIGINALS['obj_what_changed'](self)  # type: ignore[no-any-return]
 
 
-def list_what_changed(self: Any) -> set[str]:
-    """``ObjectListBase.obj_what_changed``, without making unread items."""
-    changed = set(self._changed_fields)
-    objects = self.objects
-    if objects.__class__ is UnreadObjects:
-        if lazy_list.have_changes(objects):
-            changed.add('objects')
-        return changed
-    for item in objects:
-        if item.obj_what_changed():
-            changed.add('objects')
-    return changed
-
-
-override_detection.LIST_CHANGES.add(list_what_changed)
+override_detection.REPLACEABLE_LIST_CHANGES.add(lazy_list.list_what_changed)
 
 
 def obj_attr_is_set(self: Any, attrname: str) -> bool:
@@ -100,27 +86,27 @@ def obj_to_primitive(
     version_manifest: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """``VersionedObject.obj_to_primitive``."""
-    form = compiled(self.__class__)
+    codec = class_codec(self.__class__)
     d = self.__dict__
-    if not (form.may_dump() and form.plain(d)):
+    if not (codec.may_encode() and codec.is_unpatched(d)):
         return _ORIGINALS['obj_to_primitive'](  # type: ignore[no-any-return]
             self, target_version, version_manifest
         )
-    own = self.VERSION
+    version = self.VERSION
     if target_version is None:
-        target_version = own
+        target_version = version
     if override_detection.version_tuple(
         target_version
-    ) > override_detection.version_tuple(own):
+    ) > override_detection.version_tuple(version):
         raise ovo_exception.InvalidTargetVersion(version=target_version)
-    if target_version == own and not version_manifest:
-        return form.primitive(self, d)
-    data = form.data(self, d)
+    if target_version == version and not version_manifest:
+        return codec.primitive(self, d)
+    data = codec.data(self, d)
     self.obj_make_compatible_from_manifest(
         data, target_version, version_manifest
     )
     key = self._obj_primitive_key
-    made = {
+    primitive = {
         key('name'): self.obj_name(),
         key('namespace'): self.OBJ_PROJECT_NAMESPACE,
         key('version'): target_version,
@@ -128,19 +114,19 @@ def obj_to_primitive(
     }
     changes = [name for name in self.obj_what_changed() if name in data]
     if changes:
-        made[key('changes')] = changes
-    return made
+        primitive[key('changes')] = changes
+    return primitive
 
 
 def obj_from_primitive(
     cls: Any, primitive: dict[str, Any], context: Any = None
 ) -> Any:
     """``VersionedObject.obj_from_primitive``."""
-    form = compiled(cls)
-    if form.may_read():
-        namespace = primitive[form.namespace_key]
-        name = primitive[form.name_key]
-        version = primitive[form.version_key]
+    codec = class_codec(cls)
+    if codec.may_read():
+        namespace = primitive[codec.namespace_key]
+        name = primitive[codec.name_key]
+        version = primitive[codec.version_key]
     else:
         field = cls._obj_primitive_field
         namespace = field(primitive, 'namespace')
@@ -150,8 +136,8 @@ def obj_from_primitive(
         raise ovo_exception.UnsupportedObjectError(
             objtype=f'{namespace}.{name}'
         )
-    found = cls.obj_class_from_name(name, version)
-    return found._obj_from_primitive(context, version, primitive)
+    object_class = cls.obj_class_from_name(name, version)
+    return object_class._obj_from_primitive(context, version, primitive)
 
 
 def obj_class_from_name(cls: Any, objname: str, objver: str) -> Any:
@@ -176,30 +162,30 @@ def _obj_from_primitive(
     cls: Any, context: Any, objver: str, primitive: dict[str, Any]
 ) -> Any:
     """``VersionedObject._obj_from_primitive``."""
-    form = compiled(cls)
-    if not form.may_load():
+    codec = class_codec(cls)
+    if not codec.may_decode():
         return _ORIGINALS['_obj_from_primitive'](
             cls, context, objver, primitive
         )
-    data = primitive.get(form.data_key)
+    data = primitive.get(codec.data_key)
     if data.__class__ is not dict:
         return _ORIGINALS['_obj_from_primitive'](
             cls, context, objver, primitive
         )
     return hydrate(
-        form,
+        codec,
         context,
         objver,
         data,
-        primitive.get(form.changes_key, ()),
+        primitive.get(codec.changes_key, ()),
     )
 
 
 Reader = Callable[[Any, Any], Any]
 
 
-def reader(
-    form: Compiled,
+def make_reader(
+    codec: ClassCodec,
     version: str,
     label: str,
     otherwise: Callable[[Any, str, Any], Any],
@@ -216,76 +202,76 @@ def reader(
         data
     :param complete: whether the version has all fields of the class
     """
-    cls: Any = form.cls
-    fill, names = form.fill, form.names
-    data_key, changes_key = form.data_key, form.changes_key
-    is_list = form.is_list
+    cls: Any = codec.cls
+    decode_into, names = codec.decode_into, codec.names
+    data_key, changes_key = codec.data_key, codec.changes_key
+    is_list = codec.is_list
     size = len(names) if complete else -1
 
     def read(context: Any, primitive: Any) -> Any:
         data = primitive.get(data_key)
         if data.__class__ is not dict:
             return otherwise(context, version, primitive)
-        made = _new(cls)
-        d = made.__dict__
+        obj = _new(cls)
+        d = obj.__dict__
         d['_changed_fields'] = set()
         d['_context'] = context
         d['VERSION'] = label
         try:
-            whole = fill(made, d, data)
+            is_complete = decode_into(obj, d, data)
         except Exception:
             # An unknown field takes precedence over other errors.
             if check is not None:
-                check(made, data)
+                check(obj, data)
             raise
-        if check is not None and not (whole and len(data) == size):
-            check(made, data)
+        if check is not None and not (is_complete and len(data) == size):
+            check(obj, data)
         if is_list and '_obj_objects' not in d:
-            made.objects = []
+            obj.objects = []
         # Also reset without changes: a field's setter may have recorded some.
         d['_changed_fields'] = {
             name for name in primitive.get(changes_key, ()) if name in names
         }
-        return made
+        return obj
 
     return read
 
 
-def _reader(form: Compiled, version: str) -> Reader:
-    return reader(form, version, version, form.cls._obj_from_primitive)
+def _make_reader(codec: ClassCodec, version: str) -> Reader:
+    return make_reader(codec, version, version, codec.cls._obj_from_primitive)
 
 
 #: ``_obj_from_primitive`` -> a function that returns an equivalent reader.
-READERS: dict[Any, Callable[[Compiled, str], Reader]] = {
-    _obj_from_primitive: _reader
+READERS: dict[Any, Callable[[ClassCodec, str], Reader]] = {
+    _obj_from_primitive: _make_reader
 }
 
 
-def load_objects(parent: Any, primitives: list[Any]) -> list[Any]:
+def decode_objects(parent: Any, primitives: list[Any]) -> list[Any]:
     """Return the objects of primitives; look up each run of a type once.
 
     :param parent: the object that will contain them
     """
     context = parent._context
-    build = parent.obj_from_primitive
-    form = compiled(parent.__class__)
-    direct = (
-        form.may_read()
-        and form.may_read_classes()
-        and getattr(build, '__self__', None) is parent.__class__
+    read_one = parent.obj_from_primitive
+    codec = class_codec(parent.__class__)
+    is_direct = (
+        codec.may_read()
+        and codec.may_read_classes()
+        and getattr(read_one, '__self__', None) is parent.__class__
     )
-    name_key, version_key = form.name_key, form.version_key
-    namespace_key = form.namespace_key
-    made: list[Any] = []
+    name_key, version_key = codec.name_key, codec.version_key
+    namespace_key = codec.namespace_key
+    objects: list[Any] = []
     name = version = namespace = None
     read: Reader | None = None
     for item in primitives:
-        if item.__class__ is not dict or not direct:
-            made.append(
+        if item.__class__ is not dict or not is_direct:
+            objects.append(
                 item
                 if item is None
                 or isinstance(item, override_detection.VersionedObject)
-                else build(item, context)
+                else read_one(item, context)
             )
             continue
         if (
@@ -295,55 +281,57 @@ def load_objects(parent: Any, primitives: list[Any]) -> list[Any]:
         ):
             name, version = item.get(name_key), item.get(version_key)
             namespace = item.get(namespace_key)
-            read = _reader_for(form, (namespace, name, version))
+            read = _reader_for(codec, (namespace, name, version))
         if read is None:
-            made.append(build(item, context))
+            objects.append(read_one(item, context))
         else:
-            made.append(read(context, item))
-    return made
+            objects.append(read(context, item))
+    return objects
 
 
-def _reader_for(form: Compiled, label: tuple[Any, ...]) -> Reader | None:
+def _reader_for(codec: ClassCodec, label: tuple[Any, ...]) -> Reader | None:
     namespace, name, version = label
-    if namespace != form.cls.OBJ_PROJECT_NAMESPACE or not (
+    if namespace != codec.cls.OBJ_PROJECT_NAMESPACE or not (
         isinstance(name, str) and isinstance(version, str)
     ):
         return None
-    found = compiled(override_detection.find_class(name, version))
+    item_codec = class_codec(override_detection.find_class(name, version))
     make = READERS.get(
-        override_detection.function_of(found.cls, '_obj_from_primitive')
+        override_detection.get_function(item_codec.cls, '_obj_from_primitive')
     )
-    if make is None or not (found.may_load() and found.may_make()):
+    if make is None or not (
+        item_codec.may_decode() and item_codec.may_skip_init()
+    ):
         return None
-    return make(found, version)
+    return make(item_codec, version)
 
 
 def hydrate(
-    form: Any, context: Any, version: str, data: Any, changes: Any
+    codec: Any, context: Any, version: str, data: Any, changes: Any
 ) -> Any:
     """Return an object from the data of a primitive."""
-    if form.may_make():
-        made = _new(form.cls)
-        d = made.__dict__
+    if codec.may_skip_init():
+        obj = _new(codec.cls)
+        d = obj.__dict__
         d['_changed_fields'] = set()
     else:
-        made = form.cls()
-        d = made.__dict__
-    made._context = context
-    made.VERSION = version
-    form.fill(made, d, data)
-    if form.is_list and '_obj_objects' not in d:
-        made.objects = []
-    names = form.names
-    made._changed_fields = {name for name in changes if name in names}
-    return made
+        obj = codec.cls()
+        d = obj.__dict__
+    obj._context = context
+    obj.VERSION = version
+    codec.decode_into(obj, d, data)
+    if codec.is_list and '_obj_objects' not in d:
+        obj.objects = []
+    names = codec.names
+    obj._changed_fields = {name for name in changes if name in names}
+    return obj
 
 
 def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     """``VersionedObject.__deepcopy__``."""
-    form = compiled(self.__class__)
-    if form.may_copy() and form.plain(self.__dict__):
-        return form.copy(self, memo)
+    codec = class_codec(self.__class__)
+    if codec.may_copy() and codec.is_unpatched(self.__dict__):
+        return codec.copy(self, memo)
     return _ORIGINALS['__deepcopy__'](self, memo)
 
 
@@ -362,7 +350,7 @@ _CLASS_METHODS: dict[str, Any] = {
 }
 
 for _name, _function in (*_METHODS.items(), *_CLASS_METHODS.items()):
-    override_detection.KNOWN[_name].add(_function)
+    override_detection.REPLACEABLE[_name].add(_function)
 
 
 def install(root: type, *, replace: bool = False) -> None:
@@ -379,26 +367,29 @@ def install(root: type, *, replace: bool = False) -> None:
             setattr(root, name, classmethod(function))
 
 
-def dump_objects(objects: Any) -> list[Any]:
+def encode_objects(objects: Any) -> list[Any]:
     """Return the primitives of objects; look up each run of a class once."""
-    if objects.__class__ is UnreadObjects:
-        return lazy_list.primitives(objects, dump_objects)
-    made: list[Any] = []
-    last: Any = None
-    plain = primitive = None
+    if objects.__class__ is LazyObjectList:
+        return lazy_list.primitives(objects, encode_objects)
+    primitives: list[Any] = []
+    last_cls: Any = None
+    is_unpatched = to_primitive = None
     for obj in objects:
-        kind = obj.__class__
-        if kind is not last:
-            last, plain, primitive = kind, None, None
-            if issubclass(kind, override_detection.VersionedObject):
-                form = compiled(kind)
-                if form.may_nest():
-                    override_detection.version_tuple(kind.VERSION)
-                    plain, primitive = form.plain, form.primitive
-        if plain is not None and primitive is not None:
+        cls = obj.__class__
+        if cls is not last_cls:
+            last_cls, is_unpatched, to_primitive = cls, None, None
+            if issubclass(cls, override_detection.VersionedObject):
+                codec = class_codec(cls)
+                if codec.may_nest():
+                    override_detection.version_tuple(cls.VERSION)
+                    is_unpatched, to_primitive = (
+                        codec.is_unpatched,
+                        codec.primitive,
+                    )
+        if is_unpatched is not None and to_primitive is not None:
             d = obj.__dict__
-            if plain(d) and 'VERSION' not in d:
-                made.append(primitive(obj, d))
+            if is_unpatched(d) and 'VERSION' not in d:
+                primitives.append(to_primitive(obj, d))
                 continue
-        made.append(None if obj is None else obj.obj_to_primitive())
-    return made
+        primitives.append(None if obj is None else obj.obj_to_primitive())
+    return primitives

@@ -3,7 +3,7 @@
 
 An *envelope* is a msgspec type made from the fields of a class. Text that
 matches it is text that all fields accept, with the same values, so an object
-can stay unread until it is accessed. Other text may still be valid (an
+can stay pending until it is accessed. Other text may still be valid (an
 integer in a string, a time with an offset, an older version, a field type not
 listed here). The fields read it at once, and raise the errors.
 """
@@ -22,10 +22,10 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import fields as our_fields
 from vobjects.objects.codec import decoders, generate
+from vobjects.objects.codec.class_codec import ClassCodec
 from vobjects.objects.codec.coercion import AnyField
-from vobjects.objects.codec.compiled import Compiled
-from vobjects.objects.codec.json_text import Written, is_finite
-from vobjects.objects.codec.nan_check import may_float
+from vobjects.objects.codec.json_text import RawJson, is_finite
+from vobjects.objects.codec.nan_check import may_hold_float
 
 _UNSET = msgspec.UNSET
 
@@ -41,7 +41,7 @@ def _as_long_as(shape: bytes) -> Any:
 _NOT_NULL = str | int | float | bool | list[Any] | dict[str, Any]
 
 #: ``coerce`` of a field type -> the JSON values that it keeps unchanged.
-_TAKES: dict[Any, Any] = {
+_MSGSPEC_TYPES: dict[Any, Any] = {
     ovo.String.coerce: str,
     ovo.Integer.coerce: int,
     ovo.Float.coerce: float,
@@ -55,12 +55,12 @@ _TAKES: dict[Any, Any] = {
 }
 
 
-def _taken(
-    field: AnyField, by: Callable[[Any], tuple[Any, Check | None]]
-) -> tuple[Any, Check | None]:
+def _msgspec_type(
+    field: AnyField, lookup: Callable[[Any], tuple[Any, TextCheck | None]]
+) -> tuple[Any, TextCheck | None]:
     """Return a msgspec type for a field, and an additional check.
 
-    :param by: returns both for a field type
+    :param lookup: returns both for a field type
     :returns: None for the type if the field cannot be validated
     """
     kind: Any = field._type
@@ -69,36 +69,38 @@ def _taken(
         or type(field)._null is not ovo.Field._null
         or 'coerce' in vars(field)
         or 'coerce' in vars(kind)
-        or not decoders.loads_plainly(field)
+        or not decoders.decodes_by_default(field)
     ):
         return None, None
-    taken, check = by(kind)
-    if taken is not None and field.nullable:
-        taken = taken | None
-    return taken, check
+    msgspec_type, check = lookup(kind)
+    if msgspec_type is not None and field.nullable:
+        msgspec_type = msgspec_type | None
+    return msgspec_type, check
 
 
-def _taken_by(kind: Any) -> tuple[Any, None]:
+def _plain_type(kind: Any) -> tuple[Any, None]:
     method, load = type(kind).coerce, type(kind).from_primitive
-    taken: Any = None
+    msgspec_type: Any = None
     if load is ovo.FieldType.from_primitive:
-        taken = _TAKES.get(method)
+        msgspec_type = _MSGSPEC_TYPES.get(method)
         if method is ovo.Enum.coerce:
             valid = tuple(kind._valid_values)
             if valid and all(type(value) is str for value in valid):
-                taken = typing.Literal[valid]
+                msgspec_type = typing.Literal[valid]
     elif method is ovo.List.coerce and load is ovo.List.from_primitive:
-        inner, _ = _taken(kind._element_type, _taken_by)
-        taken = inner if inner is None else list.__class_getitem__(inner)
+        inner, _ = _msgspec_type(kind._element_type, _plain_type)
+        msgspec_type = (
+            inner if inner is None else list.__class_getitem__(inner)
+        )
     elif method is ovo.Dict.coerce and load is ovo.Dict.from_primitive:
-        inner, _ = _taken(kind._element_type, _taken_by)
-        taken = (
+        inner, _ = _msgspec_type(kind._element_type, _plain_type)
+        msgspec_type = (
             inner if inner is None else dict.__class_getitem__((str, inner))
         )
-    return taken, None
+    return msgspec_type, None
 
 
-Check = Callable[[list[str]], bool]
+TextCheck = Callable[[list[str]], bool]
 
 _DIGITS = bytes.maketrans(b'123456789', b'0' * 9)
 _HEX = bytes.maketrans(b'123456789abcdefABCDEF', b'0' * 21)
@@ -128,7 +130,7 @@ def _have_shape(texts: list[str], table: bytes, shape: bytes) -> bool:
 
 
 #: Methods of types with a fixed text length -> the length, and the check.
-_CHECKED: dict[Any, tuple[Any, Check]] = {
+_TEXT_TYPES: dict[Any, tuple[Any, TextCheck]] = {
     (ovo.DateTime.coerce, ovo.DateTime.from_primitive): (
         _as_long_as(_TIME_SHAPE),
         are_times,
@@ -140,14 +142,14 @@ _CHECKED: dict[Any, tuple[Any, Check]] = {
 }
 
 
-def _checked(kind: Any) -> tuple[Any, Check | None]:
+def _text_type(kind: Any) -> tuple[Any, TextCheck | None]:
     method, load = type(kind).coerce, type(kind).from_primitive
     if not getattr(kind, 'tzinfo_aware', True):
         return None, None
-    return _CHECKED.get((method, load), (None, None))
+    return _TEXT_TYPES.get((method, load), (None, None))
 
 
-class Voucher:
+class StructSchema:
     """Validates objects of one class, at the class's version.
 
     :ivar envelope: the msgspec type of a primitive
@@ -155,30 +157,32 @@ class Voucher:
 
     def __init__(
         self,
-        form: Compiled,
-        taken: dict[str, Any],
-        checks: Mapping[str, Check],
+        codec: ClassCodec,
+        types: dict[str, Any],
+        checks: Mapping[str, TextCheck],
     ) -> None:
-        self.form = form
-        self.envelope = envelope(form, taken)
+        self.codec = codec
+        self.envelope = envelope(codec, types)
         self._columns = {
-            name: Column(
-                list.__class_getitem__(one),
+            name: ColumnSchema(
+                list.__class_getitem__(type_),
                 checks.get(name),
-                may_float=may_float(form.fields[name]),
+                may_hold_float=may_hold_float(codec.fields[name]),
             )
-            for name, one in taken.items()
+            for name, type_ in types.items()
         }
         self._writers: dict[tuple[str, ...], Callable[..., list[Any]]] = {}
-        self._checks: list[tuple[Check, Callable[[list[Any]], Any]]] = [
+        self._checks: list[tuple[TextCheck, Callable[[list[Any]], Any]]] = [
             (
                 check,
-                _getter([name for name in checks if checks[name] is check]),
+                _attributes_getter(
+                    [name for name in checks if checks[name] is check]
+                ),
             )
             for check in dict.fromkeys(checks.values())
         ]
 
-    def vouches_for(self, items: list[Any]) -> bool:
+    def accepts(self, items: list[Any]) -> bool:
         """Tell whether the fields accept these instances of ``envelope``."""
         data = [item.data for item in items]
         # None and UNSET are false; a text to check is never empty.
@@ -194,117 +198,127 @@ class Voucher:
         :param columns: field -> one value per instance
         :returns: None if a field might reject a value
         """
-        taken = []
+        validated: list[list[Any]] = []
         for name, values in columns.items():
             column = self._columns.get(name)
-            held = None if column is None else column.taken(values)
-            if held is None:
+            valid = None if column is None else column.validate(values)
+            if valid is None:
                 return None
-            taken.append(held)
+            validated.append(valid)
         names = tuple(columns)
         write = self._writers.get(names)
         if write is None:
-            write = self._writers[names] = _writer(self.envelope, names)
-        return write(*taken)
+            write = self._writers[names] = _struct_constructor(
+                self.envelope, names
+            )
+        return write(*validated)
 
 
-class Column:
+class ColumnSchema:
     """Validates the values of one field of several objects.
 
-    :param kind: the msgspec type of a list of the values
+    :param type_: the msgspec type of a list of the values
     :param check: an additional check of texts
-    :param may_float: whether the values may contain floats
+    :param may_hold_float: whether the values may contain floats
     """
 
-    __slots__ = ('_check', '_kind', '_may_float')
+    __slots__ = ('_check', '_may_hold_float', '_type')
 
     def __init__(
-        self, kind: Any, check: Check | None, *, may_float: bool
+        self, type_: Any, check: TextCheck | None, *, may_hold_float: bool
     ) -> None:
-        self._kind = kind
+        self._type = type_
         self._check = check
-        self._may_float = may_float
+        self._may_hold_float = may_hold_float
 
-    def taken(self, values: Sequence[Any]) -> list[Any] | None:
+    def validate(self, values: Sequence[Any]) -> list[Any] | None:
         """Return the values as after reading; None: they are not valid."""
-        if values and values[0].__class__ is Written:
-            return [*values] if {*map(type, values)} == {Written} else None
+        if values and values[0].__class__ is RawJson:
+            return [*values] if {*map(type, values)} == {RawJson} else None
         try:
-            found: list[Any] = msgspec.convert(values, self._kind)
-        except msgspec.ValidationError:
-            return None
+            converted: list[Any] = msgspec.convert(values, self._type)
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            return None  # the latter: a lone surrogate in place of a number
         if self._check is not None:
-            texts = list(filter(None, found))
+            texts = list(filter(None, converted))
             if texts and not self._check(texts):
                 return None
         # msgspec would write NaN and Infinity as null.
-        return None if self._may_float and not is_finite(found) else found
+        return (
+            None
+            if self._may_hold_float and not is_finite(converted)
+            else converted
+        )
 
 
-def _writer(kind: Any, names: tuple[str, ...]) -> Callable[..., list[Any]]:
+def _struct_constructor(
+    envelope: Any, names: tuple[str, ...]
+) -> Callable[..., list[Any]]:
     """Return a function that converts columns to envelopes."""
-    fields = {one.name: one.type for one in msgspec.structs.fields(kind)}
-    source = generate.Source(f'columns of {kind.__name__}')
-    made = source.name(kind, 'envelope')
-    inside = source.name(fields['data'], 'data')
-    label = [
-        typing.get_args(fields[name])[0]
+    types = {
+        field.name: field.type for field in msgspec.structs.fields(envelope)
+    }
+    module = generate.GeneratedModule(f'columns of {envelope.__name__}')
+    envelope_name = module.bind(envelope, 'envelope')
+    data_name = module.bind(types['data'], 'data')
+    identity = ', '.join(
+        repr(typing.get_args(types[name])[0])
         for name in ('name', 'namespace', 'version')
-    ]
-    shown = ', '.join(repr(one) for one in label)
-    locals_ = [f'v{number}' for number in range(len(names))]
-    given = ', '.join(
-        f'{name}={local}' for name, local in zip(names, locals_, strict=True)
     )
-    source.add(f'def write({", ".join(f"c{one}" for one in locals_)}):')
-    source.add(f' return [{made}({shown}, {inside}({given}))')
-    source.add(f'  for {", ".join(locals_)}, in')
-    source.add(f'  zip({", ".join(f"c{one}" for one in locals_)},')
-    source.add('  strict=True)]')
-    found: Callable[..., list[Any]] = source.run()['write']
-    return found
+    values = [f'v{index}' for index in range(len(names))]
+    columns = ', '.join(f'c{value}' for value in values)
+    keywords = ', '.join(
+        f'{name}={value}' for name, value in zip(names, values, strict=True)
+    )
+    module.add(f'def write({columns}):')
+    module.add(
+        f' return [{envelope_name}({identity}, {data_name}({keywords}))'
+    )
+    module.add(f'  for {", ".join(values)}, in zip({columns}, strict=True)]')
+    write: Callable[..., list[Any]] = module.run()['write']
+    return write
 
 
-def _getter(names: list[str]) -> Callable[[list[Any]], list[Any]]:
+def _attributes_getter(names: list[str]) -> Callable[[list[Any]], list[Any]]:
     """Return a function that gets attributes of several objects."""
-    each = ', '.join(f'*[one.{name} for one in data]' for name in names)
-    source = generate.Source(f'attributes {names}')
-    source.add(f'def get(data): return [{each}]')
-    made: Callable[[list[Any]], list[Any]] = source.run()['get']
-    return made
+    values = ', '.join(f'*[item.{name} for item in data]' for name in names)
+    module = generate.GeneratedModule(f'attributes {names}')
+    module.add(f'def get(data): return [{values}]')
+    get: Callable[[list[Any]], list[Any]] = module.run()['get']
+    return get
 
 
-def voucher(form: Compiled) -> Voucher | None:
+def struct_schema(codec: ClassCodec) -> StructSchema | None:
     """Return a validator for a class; None: a field has no msgspec type."""
-    taken: dict[str, Any] = {}
-    checks: dict[str, Check] = {}
-    for name, handling in form.fields.items():
+    types: dict[str, Any] = {}
+    checks: dict[str, TextCheck] = {}
+    for name, field_codec in codec.fields.items():
         if (
             not name.isidentifier()
             or keyword.iskeyword(name)
             or name.startswith('__')
         ):
             return None
-        found, check = _taken(handling.field, _checked)
-        if found is None:
-            found, _ = _taken(handling.field, _taken_by)
-        if found is None:
+        type_, check = _msgspec_type(field_codec.field, _text_type)
+        if type_ is None:
+            type_, _ = _msgspec_type(field_codec.field, _plain_type)
+        if type_ is None:
             return None
-        taken[name] = found
+        types[name] = type_
         if check is not None:
             checks[name] = check
-    return Voucher(form, taken, checks)
+    return StructSchema(codec, types, checks)
 
 
-def envelope(form: Compiled, data: dict[str, Any]) -> Any:
+def envelope(codec: ClassCodec, data: dict[str, Any]) -> Any:
     """Return the msgspec type of a primitive at the class's version.
 
     :param data: field name -> msgspec type; each field may be missing
     """
-    title = form.cls.__name__
+    title = codec.cls.__name__
     inside = msgspec.defstruct(
         f'{title}Data',
-        [(name, taken, _UNSET) for name, taken in data.items()],
+        [(name, type_, _UNSET) for name, type_ in data.items()],
         forbid_unknown_fields=True,
         gc=False,
     )
@@ -312,18 +326,18 @@ def envelope(form: Compiled, data: dict[str, Any]) -> Any:
     return msgspec.defstruct(
         title,
         [
-            ('name', typing.Literal[form.type_name]),
-            ('namespace', typing.Literal[form.cls.OBJ_PROJECT_NAMESPACE]),
-            ('version', typing.Literal[form.cls.VERSION]),
+            ('name', typing.Literal[codec.type_name]),
+            ('namespace', typing.Literal[codec.cls.OBJ_PROJECT_NAMESPACE]),
+            ('version', typing.Literal[codec.cls.VERSION]),
             ('data', inside),
             ('changes', changes, _UNSET),
         ],
         rename={
-            'name': form.name_key,
-            'namespace': form.namespace_key,
-            'version': form.version_key,
-            'data': form.data_key,
-            'changes': form.changes_key,
+            'name': codec.name_key,
+            'namespace': codec.namespace_key,
+            'version': codec.version_key,
+            'data': codec.data_key,
+            'changes': codec.changes_key,
         },
         forbid_unknown_fields=True,
         gc=False,

@@ -82,7 +82,7 @@ def test_columns_say_what_entities_do(
                 engine_harness.request_context(),
                 request(),
             )
-            assert type(read) is lazy_list.UnreadObjects
+            assert type(read) is lazy_list.LazyObjectList
             assert read
             for one in read:
                 row = session.get(shown.model, one.id)
@@ -127,7 +127,7 @@ def test_a_list_is_sent_without_an_object(
     fill(harness)
     found = harness.engine().call(clusters.ClusterListRequest())
     sent = serializer.to_bytes(found, manifest.local())
-    assert lazy_list.made_objects(found) == []
+    assert lazy_list.created_objects(found) == []
     read = serializer.from_bytes(sent)
     assert [one.as_dict() for one in read] == [one.as_dict() for one in found]
     assert read[0].data == ODD

@@ -142,10 +142,10 @@ def test_a_removed_field_from_an_older_sender_is_not_lost_unnoticed() -> None:
 
 
 def test_a_default_is_not_confused_with_an_equal_number() -> None:
-    assert history.same(False, False)
-    assert not history.same(False, 0)
-    assert not history.same(1, True)
-    assert not history.same(1, 1.0)
+    assert history.equal_primitives(False, False)
+    assert not history.equal_primitives(False, 0)
+    assert not history.equal_primitives(1, True)
+    assert not history.equal_primitives(1, 1.0)
 
 
 @pytest.mark.parametrize(

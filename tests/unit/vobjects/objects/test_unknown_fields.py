@@ -133,7 +133,7 @@ def test_unknown_fields_when_kept_then_are_logged_once(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unknown_fields, '_told', set())
+    monkeypatch.setattr(unknown_fields, '_warned', set())
     arrived = primitive('Answer', '1.2', name='a', surprise=1)
     with caplog.at_level(logging.WARNING, 'vobjects'):
         answer.obj_from_primitive(arrived)

@@ -17,7 +17,7 @@ from . import twins
 from .test_equivalence import DATA
 from .test_lazy_list import GOOD, ODD, Lenient, Shown
 
-WRITTEN = json_text.Written(b'{"a": [1, NaN]}')
+WRITTEN = json_text.RawJson(b'{"a": [1, NaN]}')
 
 
 def primitives_of(columns: dict[str, list[Any]]) -> list[Any]:
@@ -80,11 +80,11 @@ def test_their_text_is_that_of_the_primitives(columns: Any) -> None:
 
 def test_they_are_written_without_making_any() -> None:
     made = list_decoding.from_columns(
-        Shown, {'text': ['a', 'b'], 'json': [json_text.Written(b'{}')] * 2}
+        Shown, {'text': ['a', 'b'], 'json': [json_text.RawJson(b'{}')] * 2}
     )
     sent = serializer.to_bytes(made, {'Shown': '1.1'})
-    assert type(made) is lazy_list.UnreadObjects
-    assert lazy_list.made_objects(made) == []
+    assert type(made) is lazy_list.LazyObjectList
+    assert lazy_list.created_objects(made) == []
     (first, second) = serializer.from_bytes(sent)
     assert (first.text, second.json) == ('a', {})
     assert first.obj_what_changed() == set()

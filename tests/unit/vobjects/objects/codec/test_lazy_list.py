@@ -19,7 +19,7 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import fields, objects
 from vobjects.objects.codec import json_text, lazy_list
-from vobjects.objects.codec.lazy_list import UnreadObjects
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.history import added
 from vobjects.rpc import serializer
 
@@ -340,8 +340,8 @@ def test_answers_are_shown_without_making_any() -> None:
             [data] * 3,
             json.dumps([[data] * 3], sort_keys=True),
         )
-    assert type(answers) is UnreadObjects
-    assert lazy_list.made_objects(answers) == []
+    assert type(answers) is LazyObjectList
+    assert lazy_list.created_objects(answers) == []
 
 
 def test_answers_of_a_class_changed_meanwhile_are_asked() -> None:
@@ -362,16 +362,16 @@ def three() -> Any:
         primitive_of({'text': name, **given}) for name in ('a', 'b', 'c')
     ]
     things = when_touched(text_of(list_of(primitives)))
-    assert type(things.objects) is UnreadObjects
+    assert type(things.objects) is LazyObjectList
     return things
 
 
 def waiting(things: Any) -> int:
     """Return how many objects of a list are not made."""
     items = things.objects
-    if type(items) is not UnreadObjects:
+    if type(items) is not LazyObjectList:
         return 0
-    return len(items) - len(lazy_list.made_objects(items))
+    return len(items) - len(lazy_list.created_objects(items))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions, fields, objects
-from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.history import added, changed, removed, renamed
 
 from . import twins
@@ -235,12 +235,12 @@ def normal(primitive: Any) -> Any:
 
 @pytest.mark.parametrize('name', ['Tree', 'Answer', 'Leaf', 'LeafPlus'])
 def test_one_side_is_compiled_and_the_other_is_not(name: str) -> None:
-    assert compiled(FAST.types[name]).may_convert()
-    assert not compiled(SLOW.types[name]).may_convert()
+    assert class_codec(FAST.types[name]).may_convert()
+    assert not class_codec(SLOW.types[name]).may_convert()
 
 
 def test_a_conversion_by_hand_is_not_compiled() -> None:
-    assert not compiled(FAST.types['Hand']).may_convert()
+    assert not class_codec(FAST.types['Hand']).may_convert()
 
 
 @settings(

@@ -13,7 +13,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
 from vobjects.objects.codec import override_detection
-from vobjects.objects.codec.compiled import compiled
+from vobjects.objects.codec.class_codec import class_codec
 
 from . import twins
 from .test_equivalence import agree, sorted_changes
@@ -196,7 +196,7 @@ def test_first_uses_by_many_threads_compile_once() -> None:
         def use() -> None:
             start.wait()
             cls(name='a').obj_to_primitive()
-            forms.add(compiled(cls))
+            forms.add(class_codec(cls))
 
         threads = [threading.Thread(target=use) for _ in range(8)]
         for thread in threads:
@@ -207,6 +207,6 @@ def test_first_uses_by_many_threads_compile_once() -> None:
 
 
 def test_what_is_installed_stands_for_what_it_says() -> None:
-    for name, known in override_detection.KNOWN.items():
+    for name, known in override_detection.REPLACEABLE.items():
         if name in override_detection.ORIGINALS:
             assert override_detection.ORIGINALS[name] in known
