@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.providers import base, locations
+from engine.providers import base
 from engine.providers.simulated import provider
 from tests.unit.engine import engine_harness
 
@@ -16,7 +16,7 @@ def cloud(any_harness: engine_harness.Harness) -> provider.SimulatedProvider:
     return provider.SimulatedProvider(any_harness.conf, any_harness.database)
 
 
-def groups(cloud: provider.SimulatedProvider) -> locations.ServerGroups:
+def groups(cloud: provider.SimulatedProvider) -> base.ServerGroups:
     assert cloud.server_groups is not None
     return cloud.server_groups
 
