@@ -8,8 +8,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from stevedore import extension
 
-from engine.profiles import schema
-from engine.profiles.schema import Property
+from engine import spec_schema
+from engine.spec_schema import Property
 from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
 
@@ -21,7 +21,7 @@ class SpecType(Protocol):
     version: str
     #: version -> [{'status': ..., 'since': ...}]
     support_status: Mapping[str, list[dict[str, str]]]
-    properties: schema.Schema
+    properties: spec_schema.Schema
 
 
 Kind = TypeVar('Kind', bound=SpecType)
@@ -34,7 +34,7 @@ class Registry(Generic[Kind]):
     NAMESPACE: str
     WORD: str
     #: Schema of a spec's top level.
-    ITEMS: schema.Schema = {
+    ITEMS: spec_schema.Schema = {
         'type': Property('String', 'Name of the type.'),
         'version': Property('String', 'Version of the type.'),
         'properties': Property('Map', 'Properties; see the type.'),
@@ -87,7 +87,7 @@ class Registry(Generic[Kind]):
             exist
         """
         kind = self.get(type_name)
-        return schema.resolve(
+        return spec_schema.resolve(
             kind.properties, spec.get('properties') or {}, clamps=True
         )
 
@@ -116,9 +116,9 @@ class Registry(Generic[Kind]):
                 )
         for key in spec:
             if key not in self.ITEMS:
-                raise schema.unknown(key, self.ITEMS, 'spec')
+                raise spec_schema.unknown(key, self.ITEMS, 'spec')
         given = spec.get('properties', {})
-        items = schema.resolve(
+        items = spec_schema.resolve(
             self.ITEMS, {**spec, 'version': _version(spec['version'])}, 'spec'
         )
         wanted = f'{items["type"]}-{items["version"]}'
@@ -128,7 +128,7 @@ class Registry(Generic[Kind]):
                 f'spec: {self._no_type(wanted)} {self._instead(wanted)}',
                 self._no_type(wanted),
             )
-        return found, schema.resolve(found.properties, given)
+        return found, spec_schema.resolve(found.properties, given)
 
     def _no_type(self, type_name: str) -> str:
         shown = exceptions.cut(type_name)

@@ -20,7 +20,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from api import contract
-from engine.profiles import base, schema
+from engine import spec_schema
+from engine.profiles import base
 from vobjects.contract import history
 from vobjects.lock import rules
 
@@ -125,7 +126,7 @@ class ProfileType(SphinxDirective):
         return self.parse_text_to_nodes('\n'.join(lines))
 
     def _listed(
-        self, properties: schema.Schema, path: str, indent: str = ''
+        self, properties: spec_schema.Schema, path: str, indent: str = ''
     ) -> list[str]:
         lines = []
         for name, prop in properties.items():

@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine import distribution
+from engine import distribution, spec_schema
 from engine.db import clusters, find, models, nodes
 from engine.profiles import base as profiles
-from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -86,7 +85,7 @@ def find_host(
         return find.find(session, models.Cluster, cluster or '', project)
     except (errors.ResourceNotFound, errors.MultipleChoices):
         raise errors.InvalidSpec(
-            f'{schema.PROPERTIES}.host_{"node" if node else "cluster"}:'
+            f'{spec_schema.PROPERTIES}.host_{"node" if node else "cluster"}:'
             f' {exceptions.cut(node or cluster)} could not be found or is'
             ' not unique'
         ) from None

@@ -15,11 +15,10 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine import sizes
+from engine import sizes, spec_schema
 from engine.actions import action_run, hosts, node_policies, policy_checks
 from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
-from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
 
@@ -346,7 +345,9 @@ def begin(
         profile_type = run.runtime.profile_types.get(profile.type)
         if with_host and profile_type.on_hosts:
             properties = _properties(run, profile)
-            properties = schema.filled(profile_type.properties, properties)
+            properties = spec_schema.filled(
+                profile_type.properties, properties
+            )
             hosts.assign(session, node, properties)
         return hosts.node_view(session, node), profile
 

@@ -9,13 +9,12 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine import sizes
+from engine import sizes, spec_schema
 from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes, quotas
 from engine.handlers import common
 from engine.handlers.clusters import refuse_other_type
-from engine.profiles import schema
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
 from vobjects.rpc.server import handles
@@ -167,10 +166,10 @@ class NodeHandlers(common.Handlers):
         def check(session: orm.Session, node: models.Node) -> None:
             common.check_reboot_type(request)
             timeout = request.get('delete_timeout') or 0
-            if timeout > schema.LONGEST_WORK:
+            if timeout > spec_schema.LONGEST_WORK:
                 raise errors.BadRequest(
-                    f'delete_timeout: must be at most {schema.LONGEST_WORK},'
-                    f' not {timeout}'
+                    'delete_timeout: must be at most'
+                    f' {spec_schema.LONGEST_WORK}, not {timeout}'
                 )
             operation = request.get('operation')
             if operation in ('REBOOT', 'REBUILD') and not node.physical_id:

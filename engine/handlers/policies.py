@@ -7,10 +7,9 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import plugins
+from engine import plugins, spec_schema
 from engine.db import clock, clusters, find, models, quotas
 from engine.handlers import common, views
-from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import policies as requests
 from vobjects.rpc.server import handles
@@ -48,7 +47,7 @@ class PolicyHandlers(common.Handlers):
         kind = self.runtime.policy_types.get(request.identity)
         return resources.PolicyType(
             name=request.identity,
-            schema=schema.render(kind.properties),
+            schema=spec_schema.render(kind.properties),
             support_status=dict(kind.support_status),
         )
 

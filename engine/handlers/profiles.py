@@ -8,12 +8,11 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import plugins
+from engine import plugins, spec_schema
 from engine.actions import hosts
 from engine.db import clock, clusters, find, models, nodes, quotas, statements
 from engine.handlers import common, views
 from engine.profiles import base as profiles
-from engine.profiles import schema
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import profiles as requests
 from vobjects.rpc.server import handles
@@ -54,7 +53,7 @@ class ProfileHandlers(common.Handlers):
         kind = self.runtime.profile_types.get(request.identity)
         return resources.ProfileType(
             name=request.identity,
-            schema=schema.render(kind.properties),
+            schema=spec_schema.render(kind.properties),
             support_status=dict(kind.support_status),
         )
 
@@ -65,7 +64,7 @@ class ProfileHandlers(common.Handlers):
         """Return the operations that nodes of a profile type support."""
         kind = self.runtime.profile_types.get(request.identity)
         return resources.ProfileTypeOperations(
-            operations=schema.render_operations(kind.operations)
+            operations=spec_schema.render_operations(kind.operations)
         )
 
     @handles(requests.ProfileListRequest)
@@ -206,7 +205,7 @@ class ProfileHandlers(common.Handlers):
 def _properties(
     kind: profiles.ProfileType, spec: Mapping[str, Any]
 ) -> dict[str, Any]:
-    return schema.resolve(kind.properties, spec['properties'])
+    return spec_schema.resolve(kind.properties, spec['properties'])
 
 
 def _resource(row: models.Profile) -> resources.Profile:

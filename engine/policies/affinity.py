@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine import distribution
+from engine import distribution, spec_schema
 from engine.db import models
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
 from engine.providers import base as providers
+from engine.spec_schema import Property
 from vobjects.clustering import consts
 
 
@@ -47,7 +46,7 @@ class AffinityPolicy(base.PolicyType):
                 'name': Property(
                     'String',
                     'Name of the server group.',
-                    longest=schema.LONGEST_NAME,
+                    longest=spec_schema.LONGEST_NAME,
                 ),
                 'policies': Property(
                     'String',

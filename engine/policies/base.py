@@ -20,9 +20,8 @@ from typing import Any
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine import plugins, sizes
+from engine import plugins, sizes, spec_schema
 from engine.db import models, nodes
-from engine.profiles import schema
 from engine.providers import base as providers
 from vobjects.clustering import errors
 
@@ -134,7 +133,7 @@ class PolicyType:
     name: str
     version: str
     support_status: Mapping[str, list[dict[str, str]]]
-    properties: schema.Schema
+    properties: spec_schema.Schema
     #: Policies with lower numbers are called first.
     priority: int
     #: The actions to check, by :data:`BEFORE` and :data:`AFTER`.
@@ -279,7 +278,7 @@ class Registry(plugins.Registry[PolicyType]):
     WORD = 'policy'
     ITEMS = {
         **plugins.Registry.ITEMS,
-        'description': schema.Property('String', 'A text for people.'),
+        'description': spec_schema.Property('String', 'A text for people.'),
     }
 
     def __init__(self, types: Mapping[str, PolicyType]) -> None:
@@ -299,7 +298,9 @@ class Registry(plugins.Registry[PolicyType]):
         """
         kind, properties = self._read(spec)
         if semantics:
-            kind.check_properties(schema.filled(kind.properties, properties))
+            kind.check_properties(
+                spec_schema.filled(kind.properties, properties)
+            )
         return kind
 
     def properties_of(
@@ -307,4 +308,4 @@ class Registry(plugins.Registry[PolicyType]):
     ) -> dict[str, Any]:
         """Return the properties of a stored spec, with all defaults."""
         resolved = super().properties_of(type_name, spec)
-        return schema.filled(self.get(type_name).properties, resolved)
+        return spec_schema.filled(self.get(type_name).properties, resolved)

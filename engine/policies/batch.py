@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from engine import spec_schema
 from engine.db import nodes
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
+from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 
@@ -44,7 +44,7 @@ class BatchPolicy(base.PolicyType):
             'Integer',
             'Seconds between two batches.',
             default=60,
-            most=schema.LONGEST_TIME,
+            most=spec_schema.LONGEST_TIME,
         ),
     }
 
@@ -53,14 +53,14 @@ class BatchPolicy(base.PolicyType):
         for name in ('min_in_service', 'pause_time'):
             if properties[name] < 0:
                 raise errors.InvalidSpec(
-                    f'{schema.PROPERTIES}.{name}: must be at least 0',
+                    f'{spec_schema.PROPERTIES}.{name}: must be at least 0',
                     f"the '{name}' must be >= 0",
                 )
         most = properties['max_batch_size']
         if most != -1 and most < 1:
             raise errors.InvalidSpec(
-                f'{schema.PROPERTIES}.max_batch_size: must be at least 1, or'
-                ' -1 for any number',
+                f'{spec_schema.PROPERTIES}.max_batch_size: must be at least'
+                ' 1, or -1 for any number',
                 "the 'max_batch_size' must be > 0, or -1 for any",
             )
 

@@ -18,11 +18,11 @@ import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine import spec_schema
 from engine.db import models, nodes
 from engine.policies import base, placement
-from engine.profiles import schema
-from engine.profiles.schema import Property
 from engine.queues import base as queues
+from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 CRITERIA = (
@@ -71,7 +71,7 @@ class DeletionPolicy(base.PolicyType):
             'Integer',
             'Seconds to wait before a node is removed.',
             default=0,
-            most=schema.LONGEST_TIME,
+            most=spec_schema.LONGEST_TIME,
         ),
         'reduce_desired_capacity': Property(
             'Boolean',
@@ -105,7 +105,7 @@ class DeletionPolicy(base.PolicyType):
                     'Seconds after which the node is removed without a'
                     ' response.',
                     default=0,
-                    most=schema.LONGEST_TIME,
+                    most=spec_schema.LONGEST_TIME,
                 ),
             },
         ),
@@ -115,7 +115,7 @@ class DeletionPolicy(base.PolicyType):
         """Check that times are not negative, and that the hook is complete."""
         if properties['grace_period'] < 0:
             raise errors.InvalidSpec(
-                f'{schema.PROPERTIES}.grace_period: must be at least 0',
+                f'{spec_schema.PROPERTIES}.grace_period: must be at least 0',
                 "the 'grace_period' must be >= 0",
             )
         if properties['hooks']:
@@ -159,7 +159,7 @@ class DeletionPolicyWithHooks(DeletionPolicy):
 
 
 def _check_hook(hook: Mapping[str, Any]) -> None:
-    path = f'{schema.PROPERTIES}.hooks'
+    path = f'{spec_schema.PROPERTIES}.hooks'
     kind, params = hook['type'], hook['params'] or {}
     if hook['timeout'] < 0:
         raise errors.InvalidSpec(

@@ -16,11 +16,10 @@ from typing import Any
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine import patterns
+from engine import patterns, spec_schema
 from engine.db import health
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
+from engine.spec_schema import Property
 from vobjects import exceptions, phrases
 from vobjects.clustering import consts, errors
 
@@ -35,7 +34,7 @@ SERVER = 'os.nova.server'
 #: worker of the health manager waits.
 MAX_RETRY_SECONDS = 600
 
-_PATH = schema.PROPERTIES
+_PATH = spec_schema.PROPERTIES
 
 _POLLING = {
     'poll_url': Property(
@@ -69,13 +68,13 @@ _DETECTION = {
         'Integer',
         'Seconds between two checks.',
         default=60,
-        most=schema.LONGEST_TIME,
+        most=spec_schema.LONGEST_TIME,
     ),
     'node_update_timeout': Property(
         'Integer',
         'Seconds after its last change during which a node is not checked.',
         default=300,
-        most=schema.LONGEST_TIME,
+        most=spec_schema.LONGEST_TIME,
     ),
     'recovery_conditional': Property(
         'String',
@@ -137,7 +136,7 @@ _RECOVERY = {
         'Integer',
         'Seconds that the deletion may take when a node is recreated.',
         default=20,
-        most=schema.LONGEST_WORK,
+        most=spec_schema.LONGEST_WORK,
     ),
     'node_force_recreate': Property(
         'Boolean',
@@ -324,7 +323,7 @@ def recovery_of(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def options_of(mode: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options of a detection mode, with all defaults."""
-    return schema.filled(_POLLING, mode.get('options') or {})
+    return spec_schema.filled(_POLLING, mode.get('options') or {})
 
 
 def _check_modes(modes: Any) -> None:
@@ -383,7 +382,7 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
                 f'{path}.{name}: must be from 0 to {most}, not {value}'
             )
     limit, interval = (
-        schema.filled(_POLLING, options)[name]
+        spec_schema.filled(_POLLING, options)[name]
         for name in ('poll_url_retry_limit', 'poll_url_retry_interval')
     )
     if limit * interval > MAX_RETRY_SECONDS:

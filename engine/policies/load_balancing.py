@@ -16,15 +16,15 @@ from typing import Any
 from oslo_config import cfg
 from sqlalchemy import orm
 
+from engine import spec_schema
 from engine.db import clusters, models
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
 from engine.providers import base as providers
 from engine.providers import load_balancing
+from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
-_PATH = schema.PROPERTIES
+_PATH = spec_schema.PROPERTIES
 
 MEMBER = 'lb_member'
 BALANCERS = 'loadbalancers'
@@ -144,7 +144,7 @@ class LoadBalancingPolicy(base.PolicyType):
             'Integer',
             'Seconds within which the load balancer must apply a change.',
             default=300,
-            most=schema.LONGEST_WORK,
+            most=spec_schema.LONGEST_WORK,
         ),
         'loadbalancer': Property(
             'String', 'Name or ID of an existing load balancer.'
@@ -323,11 +323,11 @@ class LoadBalancingPolicy13(LoadBalancingPolicy):
 
 
 def _pool(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return properties['pool'] or schema.filled(_POOL, {})
+    return properties['pool'] or spec_schema.filled(_POOL, {})
 
 
 def _vip(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return properties['vip'] or schema.filled(_VIP, {})
+    return properties['vip'] or spec_schema.filled(_VIP, {})
 
 
 def _balancers(cloud: providers.Provider) -> load_balancing.LoadBalancers:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import orm
 
+from engine import spec_schema
 from engine.db import models, nodes
 from engine.distribution import (
     KEYS,
@@ -21,9 +22,8 @@ from engine.distribution import (
     thin,
 )
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
 from engine.providers import base as providers
+from engine.spec_schema import Property
 
 
 class PlacementPolicy(base.PolicyType):
@@ -89,7 +89,7 @@ class PlacementPolicy(base.PolicyType):
         return places(properties[self.key], self.key.removesuffix('s'))
 
 
-def listed(key: str, **more: Property) -> schema.Schema:
+def listed(key: str, **more: Property) -> spec_schema.Schema:
     """Return the property that lists locations with weights.
 
     :param key: :data:`ZONES` or :data:`REGIONS`

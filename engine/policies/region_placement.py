@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from engine import distribution
 from engine.policies import placement
-from engine.profiles.schema import Property
 from engine.providers import base as providers
+from engine.spec_schema import Property
 from vobjects.clustering import consts
 
 

@@ -7,11 +7,10 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from engine import sizes
+from engine import sizes, spec_schema
 from engine.db import clock, nodes
 from engine.policies import base
-from engine.profiles import schema
-from engine.profiles.schema import Property
+from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 OUT = 'CLUSTER_SCALE_OUT'
@@ -68,7 +67,7 @@ class ScalingPolicy(base.PolicyType):
                     'Seconds after a scaling action during which the cluster'
                     ' is not scaled again.',
                     default=0,
-                    most=schema.LONGEST_TIME,
+                    most=spec_schema.LONGEST_TIME,
                 ),
             },
         ),
@@ -79,13 +78,13 @@ class ScalingPolicy(base.PolicyType):
         adjustment = _adjustment(properties)
         if adjustment['number'] <= 0:
             raise errors.InvalidSpec(
-                f'{schema.PROPERTIES}.adjustment.number: must be above 0',
+                f'{spec_schema.PROPERTIES}.adjustment.number: must be above 0',
                 "the 'number' for 'adjustment' must be > 0",
             )
         for name in ('min_step', 'cooldown'):
             if adjustment[name] < 0:
                 raise errors.InvalidSpec(
-                    f'{schema.PROPERTIES}.adjustment.{name}: must be at'
+                    f'{spec_schema.PROPERTIES}.adjustment.{name}: must be at'
                     ' least 0',
                     f"the '{name}' for 'adjustment' must be >= 0",
                 )

@@ -7,8 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from engine import plugins
-from engine.profiles import schema
+from engine import plugins, spec_schema
 from engine.providers import base as providers
 from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
@@ -127,7 +126,7 @@ class Recreation:
             bool(parameters.get('fence_compute')),
             None
             if timeout is None
-            else min(float(timeout), schema.LONGEST_WORK),
+            else min(float(timeout), spec_schema.LONGEST_WORK),
             bool(parameters.get('force_recreate')),
         )
 
@@ -149,9 +148,9 @@ class ProfileType:
     noun: str
     #: version -> [{'status': ..., 'since': ...}]
     support_status: Mapping[str, list[dict[str, str]]]
-    properties: schema.Schema
+    properties: spec_schema.Schema
     #: Operations that users can run on a node.
-    operations: Mapping[str, schema.Operation] = {}
+    operations: Mapping[str, spec_schema.Operation] = {}
     #: Supported operations of :meth:`recover`.
     recoveries: Sequence[str] = ('RECREATE',)
     #: Whether nodes run on other nodes, named by the properties ``host_node``
@@ -186,7 +185,7 @@ class ProfileType:
         :raises engine.providers.base.ProviderError: names the changed
             properties that are not updatable
         """
-        fixed = schema.not_updatable(self.properties, old, new)
+        fixed = spec_schema.not_updatable(self.properties, old, new)
         if fixed:
             raise providers.ProviderError(
                 f'{", ".join(fixed)} of a {self.noun} cannot be changed'
@@ -314,11 +313,11 @@ class Registry(plugins.Registry[ProfileType]):
                 f'{question}Supported operations: {names}.',
             )
         try:
-            resolved = schema.resolve(
+            resolved = spec_schema.resolve(
                 definition.parameters,
                 parameters,
-                schema.PARAMETERS,
-                schema.PARAMETER_TYPES,
+                spec_schema.PARAMETERS,
+                spec_schema.PARAMETER_TYPES,
             )
         except errors.InvalidSpec as error:
             message = error.compat_message

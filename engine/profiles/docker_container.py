@@ -13,23 +13,24 @@ import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.profiles import base, schema
-from engine.profiles.schema import Property
+from engine import spec_schema
+from engine.profiles import base
 from engine.providers import base as providers
+from engine.spec_schema import Property
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
 
 #: Default port of a Docker daemon that listens on the network.
 PORT = 2375
 
-PROPERTIES: schema.Schema = {
+PROPERTIES: spec_schema.Schema = {
     'context': Property('Map', 'Security context for the operations.'),
     'image': Property('String', 'Image of the container.', required=True),
     'name': Property(
         'String',
         "Name of the container. Derived from the node's name by default.",
         updatable=True,
-        longest=schema.LONGEST_NAME,
+        longest=spec_schema.LONGEST_NAME,
     ),
     'command': Property('String', 'Command that the container runs.'),
     'port': Property(
@@ -44,20 +45,20 @@ PROPERTIES: schema.Schema = {
     ),
 }
 
-OPERATIONS: Mapping[str, schema.Operation] = {
-    'restart': schema.Operation(
+OPERATIONS: Mapping[str, spec_schema.Operation] = {
+    'restart': spec_schema.Operation(
         'Restart the container.',
         {
             'wait_time': Property(
                 'Integer',
                 'Seconds before the container is killed.',
                 least=0,
-                most=schema.LONGEST_WORK,
+                most=spec_schema.LONGEST_WORK,
             )
         },
     ),
-    'pause': schema.Operation('Pause the container.'),
-    'unpause': schema.Operation('Unpause the container.'),
+    'pause': spec_schema.Operation('Pause the container.'),
+    'unpause': spec_schema.Operation('Unpause the container.'),
 }
 
 
@@ -85,7 +86,7 @@ class DockerContainer(base.ProfileType):
         if len(given) != 1:
             both = ', but not both' if given else ''
             raise errors.InvalidSpec(
-                f"{schema.PROPERTIES}: needs either 'host_cluster' or"
+                f"{spec_schema.PROPERTIES}: needs either 'host_cluster' or"
                 " 'host_node'",
                 "Either 'host_cluster' or 'host_node' must be specified"
                 f'{both}.',
@@ -93,7 +94,7 @@ class DockerContainer(base.ProfileType):
         port = properties.get('port')
         if port is not None and not 0 < port < 1 << 16:
             raise errors.InvalidSpec(
-                f'{schema.PROPERTIES}.port: must be from 1 to 65535,'
+                f'{spec_schema.PROPERTIES}.port: must be from 1 to 65535,'
                 f' not {port}'
             )
 
@@ -202,7 +203,7 @@ def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
     A name in the properties takes precedence; it need not be unique.
     """
     end = f'-{node.id[:8]}'
-    start = node.name[: schema.LONGEST_NAME - len(end)]
+    start = node.name[: spec_schema.LONGEST_NAME - len(end)]
     return str(properties.get('name') or start + end)
 
 

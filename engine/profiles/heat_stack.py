@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.profiles import base, schema
-from engine.profiles.schema import Property
+from engine import spec_schema
+from engine.profiles import base
 from engine.providers import base as providers
+from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 #: Maximum of ``timeout``, in minutes; a worker waits for the operation.
 LONGEST_OPERATION = 24 * 60
 
-PROPERTIES: schema.Schema = {
+PROPERTIES: spec_schema.Schema = {
     'context': Property(
         'Map', 'Security context for the operations.', default={}
     ),
@@ -54,8 +55,8 @@ PROPERTIES: schema.Schema = {
     ),
 }
 
-OPERATIONS: Mapping[str, schema.Operation] = {
-    'abandon': schema.Operation(
+OPERATIONS: Mapping[str, spec_schema.Operation] = {
+    'abandon': spec_schema.Operation(
         'Abandon the stack: delete it from Heat, but keep its resources.'
     )
 }
@@ -83,7 +84,7 @@ class HeatStack(base.ProfileType):
         """Check that there is a template, and a valid timeout."""
         if not (properties.get('template') or properties.get('template_url')):
             raise errors.InvalidSpec(
-                f"{schema.PROPERTIES}: needs 'template' or 'template_url'"
+                f"{spec_schema.PROPERTIES}: needs 'template' or 'template_url'"
             )
 
     def create(
@@ -148,7 +149,7 @@ class HeatStack(base.ProfileType):
         """Return the properties that describe an existing stack."""
         if snapshot:
             raise providers.ProviderError('no snapshot is made of a stack')
-        properties = schema.given(
+        properties = spec_schema.given(
             PROPERTIES, provider.stacks.profile_properties(physical_id)
         )
         properties['parameters'] = {

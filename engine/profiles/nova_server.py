@@ -10,15 +10,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.profiles import base, schema
-from engine.profiles.schema import Property
+from engine import spec_schema
+from engine.profiles import base
 from engine.providers import base as providers
+from engine.spec_schema import Property
 from vobjects import phrases
 from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
-_BLOCK_DEVICE: schema.Schema = {
+_BLOCK_DEVICE: spec_schema.Schema = {
     'uuid': Property('String', 'ID of the image, snapshot or volume.'),
     'source_type': Property(
         'String',
@@ -48,7 +49,7 @@ _BLOCK_DEVICE: schema.Schema = {
     'volume_type': Property('String', 'Name or ID of a volume type.'),
 }
 
-_NETWORK: schema.Schema = {
+_NETWORK: spec_schema.Schema = {
     'network': Property('String', 'Name or ID of a network to join.'),
     'port': Property('String', 'ID of a port to use.'),
     'vnic_type': Property('String', 'Type of the virtual interface.'),
@@ -65,7 +66,7 @@ _NETWORK: schema.Schema = {
     'subnet': Property('String', 'Subnet of the address.'),
 }
 
-PROPERTIES: schema.Schema = {
+PROPERTIES: spec_schema.Schema = {
     'context': Property('Map', 'Security context for the operations.'),
     'admin_pass': Property('String', "The administrator's password."),
     'auto_disk_config': Property(
@@ -103,7 +104,7 @@ PROPERTIES: schema.Schema = {
         'String',
         "Name of the server. Defaults to the node's name.",
         updatable=True,
-        longest=schema.LONGEST_NAME,
+        longest=spec_schema.LONGEST_NAME,
     ),
     'networks': Property(
         'List',
@@ -138,8 +139,8 @@ PROPERTIES: schema.Schema = {
 }
 
 
-OPERATIONS: Mapping[str, schema.Operation] = {
-    'reboot': schema.Operation(
+OPERATIONS: Mapping[str, spec_schema.Operation] = {
+    'reboot': spec_schema.Operation(
         'Reboot the server.',
         {
             'type': Property(
@@ -150,10 +151,10 @@ OPERATIONS: Mapping[str, schema.Operation] = {
             )
         },
     ),
-    'rebuild': schema.Operation(
+    'rebuild': spec_schema.Operation(
         'Rebuild the server with its image and password.'
     ),
-    'change_password': schema.Operation(
+    'change_password': spec_schema.Operation(
         "Change the administrator's password.",
         {
             'admin_pass': Property(
@@ -161,20 +162,20 @@ OPERATIONS: Mapping[str, schema.Operation] = {
             )
         },
     ),
-    'pause': schema.Operation('Pause the server.'),
-    'unpause': schema.Operation('Unpause the server.'),
-    'suspend': schema.Operation('Suspend the server.'),
-    'resume': schema.Operation('Resume a suspended server.'),
-    'lock': schema.Operation('Lock the server.'),
-    'unlock': schema.Operation('Unlock the server.'),
-    'start': schema.Operation('Start the server.'),
-    'stop': schema.Operation('Stop the server.'),
-    'rescue': schema.Operation(
+    'pause': spec_schema.Operation('Pause the server.'),
+    'unpause': spec_schema.Operation('Unpause the server.'),
+    'suspend': spec_schema.Operation('Suspend the server.'),
+    'resume': spec_schema.Operation('Resume a suspended server.'),
+    'lock': spec_schema.Operation('Lock the server.'),
+    'unlock': spec_schema.Operation('Unlock the server.'),
+    'start': spec_schema.Operation('Start the server.'),
+    'stop': spec_schema.Operation('Stop the server.'),
+    'rescue': spec_schema.Operation(
         'Start the server from a rescue image.',
         {'image_ref': Property('String', 'Name or ID of the image.')},
     ),
-    'unrescue': schema.Operation('Start the server from its own image.'),
-    'evacuate': schema.Operation(
+    'unrescue': spec_schema.Operation('Start the server from its own image.'),
+    'evacuate': spec_schema.Operation(
         'Rebuild the server on another host.',
         {
             'host': Property('String', 'Name of the host.'),
@@ -184,12 +185,12 @@ OPERATIONS: Mapping[str, schema.Operation] = {
             ),
         },
     ),
-    'migrate': schema.Operation('Migrate the server to another host.'),
-    'snapshot': schema.Operation(
+    'migrate': spec_schema.Operation('Migrate the server to another host.'),
+    'snapshot': spec_schema.Operation(
         'Create an image of the server.',
         {'name': Property('String', 'Name of the image.')},
     ),
-    'restore': schema.Operation(
+    'restore': spec_schema.Operation(
         'Rebuild the server from an image of it.',
         {
             'image': Property(
@@ -223,7 +224,7 @@ class NovaServer(base.ProfileType):
         """Check that each network is complete and consistent."""
         for position, network in enumerate(properties.get('networks') or ()):
             _check_network(
-                network, f'{schema.PROPERTIES}.networks[{position}]'
+                network, f'{spec_schema.PROPERTIES}.networks[{position}]'
             )
 
     def create(
@@ -334,7 +335,7 @@ class NovaServer(base.ProfileType):
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
         """Return the properties that describe an existing server."""
-        properties = schema.given(
+        properties = spec_schema.given(
             PROPERTIES, provider.servers.profile_properties(physical_id)
         )
         _remove_membership(properties)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from engine import spec_schema
 from engine.db import models
-from engine.profiles import base, nova_server, schema
+from engine.profiles import base, nova_server
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 
@@ -167,7 +168,7 @@ def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
 
 
 def test_schema_is_shown_in_the_form_clients_know() -> None:
-    shown = schema.render(nova_server.PROPERTIES)
+    shown = spec_schema.render(nova_server.PROPERTIES)
     assert shown['flavor'] == {
         'type': 'String',
         'required': True,
@@ -195,7 +196,7 @@ def test_unknown_type_is_not_found() -> None:
 
 
 def test_change_of_what_is_not_updatable_is_noticed() -> None:
-    found = schema.not_updatable(
+    found = spec_schema.not_updatable(
         nova_server.PROPERTIES,
         {'flavor': 'a', 'key_name': 'x'},
         {'flavor': 'b', 'key_name': 'y', 'user_data': 'z'},

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.queues import base, cli
+from engine import queue_commands
+from engine.queues import base
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import url_of
 from tests.unit.engine.queues import fake
@@ -96,12 +97,12 @@ def test_command_posts_and_shows_messages(
         f'[database]\nconnection = {url_of(harness.database)}\n'
     )
     config = ['--config-file', str(settings)]
-    assert cli.main(['post', 'q', '{"cluster": "c"}', *config]) == 0
-    assert cli.main(['show', 'q', *config]) == 0
-    assert cli.main(['show', 'q', '--project', 'x', *config]) == 0
+    assert queue_commands.main(['post', 'q', '{"cluster": "c"}', *config]) == 0
+    assert queue_commands.main(['show', 'q', *config]) == 0
+    assert queue_commands.main(['show', 'q', '--project', 'x', *config]) == 0
     assert capsys.readouterr().out == '{"cluster": "c"}\n'
     with pytest.raises(SystemExit, match='2'):
-        cli.main(['post', 'q', '[1]', *config])
+        queue_commands.main(['post', 'q', '[1]', *config])
 
 
 def test_command_tells_what_fails(
@@ -114,7 +115,9 @@ def test_command_tells_what_fails(
         '[queues]\ndriver = zaqar\ncloud = here\n'
     )
     with pytest.raises(exceptions.VobjectsError, match='could not post'):
-        cli.main(['post', 'q', '{}', '--config-file', str(settings)])
+        queue_commands.main(
+            ['post', 'q', '{}', '--config-file', str(settings)]
+        )
 
 
 def test_service_that_nobody_brought_is_told(

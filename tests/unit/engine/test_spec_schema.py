@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.profiles import schema
+from engine import spec_schema
 from vobjects.clustering import errors
 
-TYPES = (*schema.TYPES,)
+TYPES = (*spec_schema.TYPES,)
 
 #: Type -> values and what Senlin 16 makes of them.
 CONVERTED: dict[str, list[tuple[Any, Any]]] = {
@@ -61,8 +61,8 @@ REJECTED: dict[str, tuple[str, list[Any]]] = {
 
 
 def resolve(type_: str, value: Any) -> Any:
-    prop = schema.Property(type_, 'Of a test.')
-    return schema.resolve({'key': prop}, {'key': value})['key']
+    prop = spec_schema.Property(type_, 'Of a test.')
+    return spec_schema.resolve({'key': prop}, {'key': value})['key']
 
 
 @pytest.mark.parametrize(
@@ -111,34 +111,38 @@ def test_rejected_value_keeps_the_sentence_of_senlin(
 
 
 def test_nested_values_are_converted_and_null_counts_as_not_given() -> None:
-    places = schema.Property(
+    places = spec_schema.Property(
         'List',
         'Places.',
-        items=schema.Property(
+        items=spec_schema.Property(
             'Map',
             'A place.',
             keys={
-                'name': schema.Property('String', 'Its name.'),
-                'weight': schema.Property('Integer', 'Its weight.'),
+                'name': spec_schema.Property('String', 'Its name.'),
+                'weight': spec_schema.Property('Integer', 'Its weight.'),
             },
         ),
     )
     values = {'places': [{'name': 1, 'weight': '2'}, {'name': None}]}
-    resolved = schema.resolve({'places': places}, values)
+    resolved = spec_schema.resolve({'places': places}, values)
     assert resolved == {'places': [{'name': '1', 'weight': 2}, {}]}
     with pytest.raises(
         errors.InvalidSpec, match=r'^spec\.properties\.places\[1\]\.weight: '
     ):
-        schema.resolve({'places': places}, {'places': [{}, {'weight': 'x'}]})
+        spec_schema.resolve(
+            {'places': places}, {'places': [{}, {'weight': 'x'}]}
+        )
 
 
 @pytest.mark.parametrize('value', ['http', 'HTP'])
 def test_value_that_is_not_allowed_is_rejected_with_a_suggestion(
     value: str,
 ) -> None:
-    prop = schema.Property('String', 'A protocol.', allowed=('HTTP', 'TCP'))
+    prop = spec_schema.Property(
+        'String', 'A protocol.', allowed=('HTTP', 'TCP')
+    )
     with pytest.raises(errors.InvalidSpec) as caught:
-        schema.resolve({'protocol': prop}, {'protocol': value})
+        spec_schema.resolve({'protocol': prop}, {'protocol': value})
     assert caught.value.message == (
         "spec.properties.protocol: must be one of 'HTTP', 'TCP', not"
         f" {value!r}; did you mean 'HTTP'?"
@@ -149,24 +153,29 @@ def test_value_that_is_not_allowed_is_rejected_with_a_suggestion(
 
 
 def test_string_parameter_of_an_operation_is_not_converted() -> None:
-    parameters = {'host': schema.Property('String', 'A host.')}
+    parameters = {'host': spec_schema.Property('String', 'A host.')}
     with pytest.raises(errors.InvalidSpec) as caught:
-        schema.resolve(
-            parameters, {'host': 1}, schema.PARAMETERS, schema.PARAMETER_TYPES
+        spec_schema.resolve(
+            parameters,
+            {'host': 1},
+            spec_schema.PARAMETERS,
+            spec_schema.PARAMETER_TYPES,
         )
     assert caught.value.message == 'params.host: must be a string, not 1'
     assert caught.value.compat_message == 'value is not a string'
 
 
 BOUNDED = {
-    'places': schema.Property(
+    'places': spec_schema.Property(
         'List',
         'Places.',
-        items=schema.Property(
+        items=spec_schema.Property(
             'Map',
             'A place.',
             keys={
-                'size': schema.Property('Number', 'A size.', least=1, most=9)
+                'size': spec_schema.Property(
+                    'Number', 'A size.', least=1, most=9
+                )
             },
         ),
     )
@@ -187,12 +196,12 @@ def test_number_out_of_bounds_is_rejected_or_clamped(
     size: Any, says: str, clamped: int
 ) -> None:
     values = {'places': [{'size': size}]}
-    stored = schema.resolve(BOUNDED, values, clamps=True)
+    stored = spec_schema.resolve(BOUNDED, values, clamps=True)
     assert stored == {'places': [{'size': clamped}]}
     if not says:
-        assert schema.resolve(BOUNDED, values) == stored
+        assert spec_schema.resolve(BOUNDED, values) == stored
         return
     with pytest.raises(errors.InvalidSpec) as caught:
-        schema.resolve(BOUNDED, values)
+        spec_schema.resolve(BOUNDED, values)
     path = 'spec.properties.places[0].size'
     assert caught.value.message == f'{path}: {says}'
