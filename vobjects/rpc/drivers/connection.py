@@ -32,7 +32,7 @@ CHUNK = 65536
 
 
 class Deadline:
-    """The deadline of a sender.
+    """The deadline of a message.
 
     :param timeout: total time in seconds; None: unlimited
     :param monitor: maximum time without a heartbeat, in seconds
@@ -45,29 +45,31 @@ class Deadline:
         self.monitor = monitor
         now = time.monotonic()
         self._end = None if timeout is None else now + timeout
-        self._silence = now + monitor if monitor else None
+        self._monitor_end = now + monitor if monitor else None
 
-    def left(self) -> float | None:
+    def remaining(self) -> float | None:
         """Return the remaining seconds; None: unlimited.
 
         :raises TimeoutError: no time remains
         """
-        ends = [end for end in (self._end, self._silence) if end is not None]
+        ends = [
+            end for end in (self._end, self._monitor_end) if end is not None
+        ]
         if not ends:
             return None
-        left = min(ends) - time.monotonic()
-        if left <= 0:
+        remaining = min(ends) - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        return left
+        return remaining
 
-    def renew(self) -> None:
+    def restart_monitor(self) -> None:
         """Restart the time without a heartbeat."""
         if self.monitor:
-            self._silence = time.monotonic() + self.monitor
+            self._monitor_end = time.monotonic() + self.monitor
 
     def __str__(self) -> str:
-        if self._silence is not None and (
-            self._end is None or self._silence < self._end
+        if self._monitor_end is not None and (
+            self._end is None or self._monitor_end < self._end
         ):
             return f'{self.monitor:g} s without a heartbeat'
         return f'{self.timeout:g} s'
@@ -85,7 +87,7 @@ class Connection:
         self._reader = framing.FrameReader(limit)
         self._frames: list[Frame] = []
 
-    def send(self, data: bytes, patience: Deadline) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         """Write a frame.
 
         :raises TimeoutError: the timeout expired
@@ -94,7 +96,7 @@ class Connection:
         :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
             the length of the frame
         """
-        self._socket.settimeout(patience.left())
+        self._socket.settimeout(deadline.remaining())
         try:
             self._socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -104,11 +106,11 @@ class Connection:
             ):
                 self._read()
             for frame in self._frames:
-                _check_refusal(frame)
+                _check_size(frame)
             raise errors.NotHandled from None
 
-    def receive(self, number: int, patience: Deadline) -> Frame:
-        """Return the next frame that answers a message.
+    def receive(self, number: int, deadline: Deadline) -> Frame:
+        """Return the next frame that responds to a message.
 
         :param number: number of the message
         :raises TimeoutError: the timeout expired
@@ -117,11 +119,11 @@ class Connection:
         :raises vobjects.rpc.drivers.errors.FrameTooLarge: the server rejected
             the length of the message
         :raises vobjects.rpc.drivers.errors.MalformedFrame: the received frame
-            is not a valid answer, or too long
+            is not a valid response, or too long
         :raises EOFError: the server has closed the connection
         """
         while not self._frames:
-            self._socket.settimeout(patience.left())
+            self._socket.settimeout(deadline.remaining())
             try:
                 self._read()
             except ConnectionResetError:
@@ -129,9 +131,9 @@ class Connection:
             except errors.FrameTooLarge as error:
                 raise errors.MalformedFrame(str(error)) from None
         frame = self._frames.pop(0)
-        _check_refusal(frame)
+        _check_size(frame)
         if frame.number != number:
-            raise errors.MalformedFrame(f'an answer to {frame.number}')
+            raise errors.MalformedFrame(f'a response to {frame.number}')
         if frame.kind is FrameKind.REJECTED:
             raise errors.NotHandled
         return frame
@@ -147,13 +149,13 @@ class Connection:
         self._frames += self._reader.feed(data)
 
 
-def _check_refusal(frame: Frame) -> None:
-    if frame.kind is FrameKind.REFUSED:
+def _check_size(frame: Frame) -> None:
+    if frame.kind is FrameKind.TOO_LARGE:
         size, limit = framing.decode(frame.payload)
         raise errors.FrameTooLarge(size, limit)
 
 
-def open_connection(path: str, limit: int, patience: Deadline) -> Connection:
+def open_connection(path: str, limit: int, deadline: Deadline) -> Connection:
     """Connect to a listener.
 
     :param path: path of its socket
@@ -165,7 +167,7 @@ def open_connection(path: str, limit: int, patience: Deadline) -> Connection:
         example no free file descriptors
     """
     try:
-        connected = directory.connect(path, patience.left())
+        connected = directory.connect(path, deadline.remaining())
     except BlockingIOError:
         raise errors.NotHandled from None
     except TimeoutError:

@@ -88,7 +88,7 @@ class Directory:
         except OSError as error:
             raise errors.UnsafeDirectory(
                 f'the directory {root} of the embedded transport cannot be'
-                f' made: {error.strerror}'
+                f' created: {error.strerror}'
             ) from None
         self.check()
 
@@ -97,19 +97,20 @@ class Directory:
 
         :raises vobjects.rpc.drivers.errors.UnsafeDirectory: others have access
         """
-        found = os.stat(self.root)
-        mode = stat.S_IMODE(found.st_mode)
-        if found.st_uid != os.geteuid():
+        status = os.stat(self.root)
+        mode = stat.S_IMODE(status.st_mode)
+        if status.st_uid != os.geteuid():
             raise errors.UnsafeDirectory(
                 f'the directory {self.root} of the embedded transport belongs'
-                f' to user {found.st_uid}, and this process runs as user'
-                f' {os.geteuid()}; give it a directory of its own'
+                f' to user {status.st_uid}, and this process runs as user'
+                f' {os.geteuid()}; use a directory that belongs to this user'
             )
         if mode & 0o077:
             raise errors.UnsafeDirectory(
                 f'the directory {self.root} of the embedded transport has'
-                f' mode {mode:04o}, which lets other users in; chmod 0700 it,'
-                ' or name one that does not exist yet'
+                f' mode {mode:04o}, which gives other users access; run'
+                f' "chmod 0700 {self.root}", or name a directory that does not'
+                ' exist yet'
             )
 
     def topic(self, address: Address) -> str:
@@ -132,20 +133,20 @@ class Directory:
         _remove_stale_sockets(topic)
         name = f'{server_prefix(address.server or "")}{secrets.token_hex(5)}'
         path = os.path.join(topic, name)
-        unnamed = os.path.join(topic, _TEMPORARY_PREFIX + name)
-        door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        temporary = os.path.join(topic, _TEMPORARY_PREFIX + name)
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with short_path(unnamed) as where:
-                door.bind(where)
-            os.chmod(unnamed, 0o600)
-            door.listen(BACKLOG)
-            door.setblocking(False)
-            os.rename(unnamed, path)
+            with short_path(temporary) as short:
+                listening.bind(short)
+            os.chmod(temporary, 0o600)
+            listening.listen(BACKLOG)
+            listening.setblocking(False)
+            os.rename(temporary, path)
         except BaseException:
-            door.close()
-            remove(unnamed)
+            listening.close()
+            remove(temporary)
             raise
-        return ListeningSocket(door, path)
+        return ListeningSocket(listening, path)
 
 
 class SocketNames:
@@ -156,14 +157,14 @@ class SocketNames:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._stamp: int | None = None
+        self._timestamp: int | None = None
         self._names: list[str] = []
 
     def names(self) -> list[str] | None:
         """Return the sorted names, or None if nothing changed."""
         try:
-            changed = os.stat(self.path).st_mtime_ns
-            if changed == self._stamp:
+            modified = os.stat(self.path).st_mtime_ns
+            if modified == self._timestamp:
                 return None
             names = sorted(
                 name
@@ -171,9 +172,9 @@ class SocketNames:
                 if not name.startswith(_TEMPORARY_PREFIX)
             )
         except FileNotFoundError:
-            changed, names = 0, []
-        old = time.time() - changed / 1e9 > TIMESTAMP_GRANULARITY
-        self._stamp = changed if old else None
+            modified, names = 0, []
+        is_old = time.time() - modified / 1e9 > TIMESTAMP_GRANULARITY
+        self._timestamp = modified if is_old else None
         if names == self._names:
             return None
         self._names = names
@@ -198,8 +199,8 @@ def connect(path: str, timeout: float | None) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout)
-        with short_path(path) as where:
-            connection.connect(where)
+        with short_path(path) as short:
+            connection.connect(short)
     except ConnectionRefusedError:
         connection.close()
         remove(path)
@@ -217,8 +218,8 @@ def connect(path: str, timeout: float | None) -> socket.socket | None:
 def short_path(path: str) -> Iterator[str]:
     """Yield a path to the same file that is short enough for a socket.
 
-    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: this system has no
-        ``/proc`` to shorten the path with
+    :raises vobjects.rpc.drivers.errors.UnsafeDirectory: the path is too
+        long, and this system has no ``/proc`` to shorten it with
     :raises FileNotFoundError: the directory does not exist
     """
     if len(os.fsencode(path)) <= MAX_PATH:
@@ -227,14 +228,14 @@ def short_path(path: str) -> Iterator[str]:
     directory, name = os.path.split(path)
     handle = os.open(directory, os.O_DIRECTORY | getattr(os, 'O_PATH', 0))
     try:
-        through = f'/proc/self/fd/{handle}'
-        if not os.path.isdir(through):
+        link = f'/proc/self/fd/{handle}'
+        if not os.path.isdir(link):
             raise errors.UnsafeDirectory(
                 f'the path of the socket {path} has more than {MAX_PATH}'
                 ' bytes, and there is no /proc to shorten it; name a shorter'
                 ' directory in the URL of the embedded transport'
             )
-        yield f'{through}/{name}'
+        yield f'{link}/{name}'
     finally:
         os.close(handle)
 

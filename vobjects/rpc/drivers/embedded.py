@@ -155,25 +155,27 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         payload = framing.encode(
             [dict(context), message, call_monitor_timeout]
         )
-        within = self._options.delivery_timeout
+        delivery_timeout = self._options.delivery_timeout
         if target.fanout:
-            self._router.fanout(address, payload, within)
+            self._router.fanout(address, payload, delivery_timeout)
             return None
         if not wait_for_reply:
-            patience = Deadline(min(timeout or within, within))
-            self._router.cast(address, payload, patience, retry)
+            deadline = Deadline(
+                min(timeout or delivery_timeout, delivery_timeout)
+            )
+            self._router.cast(address, payload, deadline, retry)
             return None
-        patience = Deadline(timeout, call_monitor_timeout)
-        answer = self._router.call(address, payload, patience, retry)
-        if answer.kind is FrameKind.FAILURE:
+        deadline = Deadline(timeout, call_monitor_timeout)
+        frame = self._router.call(address, payload, deadline, retry)
+        if frame.kind is FrameKind.FAILURE:
             raise common.deserialize_remote_exception(
-                answer.payload.decode(), self._allowed_remote_exmods
+                frame.payload.decode(), self._allowed_remote_exmods
             )
         try:
-            return framing.decode(answer.payload)
+            return framing.decode(frame.payload)
         except errors.MalformedFrame as error:
             raise errors.AnswerLost(
-                f'the answer from {address} cannot be read: {error}'
+                f'the response from {address} cannot be read: {error}'
             ) from None
 
     def send_notification(
@@ -198,14 +200,14 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         :param batch_size: not used; servers request batches of one message
         :param batch_timeout: not used
         """
-        made = listener.Listener(
+        new_listener = listener.Listener(
             self._directory,
             self._address(target),
             self._limit,
             self._options.queue_size,
         )
-        self._listeners.add(made)
-        return made
+        self._listeners.add(new_listener)
+        return new_listener
 
     def listen_for_notifications(
         self,
@@ -223,14 +225,14 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
     def cleanup(self) -> None:
         """Close all connections and listeners."""
         self._router.close()
-        for made in list(self._listeners):
-            made.cleanup()
+        for each in list(self._listeners):
+            each.cleanup()
 
-    def abandon(self) -> None:
+    def close_in_child(self) -> None:
         """Close everything inherited from the parent in a child process."""
-        self._router.abandon()
-        for made in self._listeners:
-            made.abandon()
+        self._router.close_in_child()
+        for each in self._listeners:
+            each.close_in_child()
 
     def _address(self, target: Any) -> Address:
         exchange = target.exchange or self._default_exchange or ''
@@ -254,8 +256,8 @@ def directory_from_url(url: Any) -> str:
 
 def _no_notifications() -> NoReturn:
     raise NotImplementedError(
-        'the embedded transport has no notifications: there is nothing that'
-        ' would keep them for who does not listen; set'
+        'the embedded transport has no notifications, because nothing could'
+        ' store them for receivers that are down; set'
         ' [oslo_messaging_notifications] driver to log or noop, or'
         ' transport_url to a broker'
     )
@@ -266,7 +268,7 @@ _drivers: weakref.WeakSet[EmbeddedDriver] = weakref.WeakSet()
 
 def _after_fork() -> None:
     for driver in _drivers:
-        driver.abandon()
+        driver.close_in_child()
 
 
 os.register_at_fork(after_in_child=_after_fork)

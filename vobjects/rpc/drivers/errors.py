@@ -9,7 +9,7 @@
     │   └── AnswerLost                  the call may have been performed
     └── oslo_messaging.MessageDeliveryFailure
         └── FrameTooLarge               longer than one side allows
-    Exception, never raised at a caller
+    Exception, used inside the driver only
     ├── MalformedFrame                  the other side violates the protocol
     └── NotHandled                      not handled: try another server
 """
@@ -41,7 +41,7 @@ class FrameTooLarge(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc
         self.size = size
         self.limit = limit
         super().__init__(
-            f'{size} bytes are more than the {limit} of'
+            f'{size} bytes exceed the limit of {limit} bytes; see'
             ' [embedded_messaging] max_frame_size'
         )
 

@@ -4,7 +4,7 @@
 ::
 
     length of payload   4 bytes, big-endian
-    kind                1 byte, see Kind
+    kind                1 byte, see FrameKind
     number              8 bytes: the same in a message and its response
     payload             JSON in UTF-8, or empty
 
@@ -45,7 +45,7 @@ class FrameKind(enum.IntEnum):
     HEARTBEAT = 18  # the call is still in progress
     ACCEPTED = 19  # the cast is in the queue
     REJECTED = 20  # the message was not handled and will not be
-    REFUSED = 21  # [size, limit] of a frame too large; then the end
+    TOO_LARGE = 21  # [size, limit]; the last frame of the connection
 
 
 _KINDS = {int(kind): kind for kind in FrameKind}
@@ -85,7 +85,7 @@ def decode(payload: bytes) -> Any:
     try:
         return json_text.loads(payload)
     except ValueError as error:
-        raise errors.MalformedFrame(f'no JSON: {error}') from None
+        raise errors.MalformedFrame(f'not JSON: {error}') from None
 
 
 def pack(kind: FrameKind, number: int, payload: bytes, limit: int) -> bytes:
@@ -124,7 +124,7 @@ class FrameReader:
             length, code, number = HEADER.unpack_from(buffer)
             kind = _KINDS.get(code)
             if kind is None:
-                raise errors.MalformedFrame(f'a frame of kind {code}')
+                raise errors.MalformedFrame(f'unknown kind {code} of a frame')
             if length > self._limit:
                 raise errors.FrameTooLarge(length, self._limit)
             end = HEADER.size + length

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The receiver's end: one thread reads, oslo.messaging's threads work.
+"""The receiver's end: one thread reads, oslo.messaging's threads handle.
 
 The reading thread hands messages to the server's executor while fewer than
 :data:`MAX_SUBMITTED` messages wait there for a thread, because the executor's
@@ -10,7 +10,7 @@ full, the thread stops reading, and senders wait.
 The listener stops in this order. It removes the name of the socket, so that no
 sender connects. It shuts its connections down for reading, so that senders
 know which messages did not arrive. It rejects calls that have arrived but not
-begun, and hands casts, which it has accepted, to the executor. Calls in
+begun, and submits casts, which it has accepted, to the executor. Calls in
 progress are answered, and each connection closes after its last response.
 """
 
@@ -64,14 +64,14 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._limit = limit
         self._queue_size = queue_size
         self._queue: collections.deque[IncomingMessage] = collections.deque()
-        self._ahead = 0
+        self._submitted = 0
         self._peers: set[Peer] = set()
         self._stopping = False
         # Re-entrant, for executors that run the task in the submitting thread.
         self._lock = threading.RLock()
-        self._room = threading.Condition(self._lock)
-        self._door = directory.open(address)
-        self._waker, self._wake = socket.socketpair()
+        self._queue_changed = threading.Condition(self._lock)
+        self._listening = directory.open(address)
+        self._wake_sender, self._wake_receiver = socket.socketpair()
         self._selector = selectors.DefaultSelector()
         self._thread: threading.Thread | None = None
 
@@ -94,26 +94,26 @@ class Listener(base.Listener):  # type: ignore[misc]
         with self._lock:
             if self._stopping:
                 return
-            self._door.unlink()
+            self._listening.unlink()
             # Before the flag is set: when it sees the flag, the thread closes
             # the other end.
-            self._waker.send(b'!')
+            self._wake_sender.send(b'!')
             self._stopping = True
-            self._room.notify_all()
+            self._queue_changed.notify_all()
         if self._thread is not None:
             self._thread.join()
         else:
-            self._close_door()
+            self._close_sockets()
         super().stop()
 
     def cleanup(self) -> None:
         """Close every connection; waiting callers get an error."""
         self.stop()
         for peer in self._peers:
-            peer.hang_up()
+            peer.close()
         self._peers.clear()
 
-    def abandon(self) -> None:
+    def close_in_child(self) -> None:
         """Close the inherited sockets in a child process.
 
         The parent continues to use them. If the child kept them open, they
@@ -122,15 +122,15 @@ class Listener(base.Listener):  # type: ignore[misc]
         self._stopping = True
         # A thread that exists only in the parent may have held the old lock.
         self._lock = threading.RLock()
-        self._close_door()
+        self._close_sockets()
         for peer in self._peers:
             peer.socket.close()
         self._peers.clear()
 
     def _run(self) -> None:
         register = self._selector.register
-        register(self._door.socket, selectors.EVENT_READ, self._accept)
-        register(self._wake, selectors.EVENT_READ, lambda: None)
+        register(self._listening.socket, selectors.EVENT_READ, self._accept)
+        register(self._wake_receiver, selectors.EVENT_READ, lambda: None)
         while not self._stopping:
             for key, _ in self._selector.select():
                 try:
@@ -139,9 +139,9 @@ class Listener(base.Listener):  # type: ignore[misc]
                     # One failure must not end the service for other
                     # connections.
                     LOG.exception('%s: a connection failed', self._address)
-            with self._room:
-                self._room.wait_for(self._has_room)
-        self._close_door()
+            with self._queue_changed:
+                self._queue_changed.wait_for(self._has_room)
+        self._close_sockets()
         self._drain()
 
     def _has_room(self) -> bool:
@@ -149,10 +149,10 @@ class Listener(base.Listener):  # type: ignore[misc]
 
     def _accept(self) -> None:
         try:
-            accepted, _ = self._door.socket.accept()
+            accepted, _ = self._listening.socket.accept()
         except OSError as error:
             # No free file descriptors, or the sender has already left.
-            LOG.warning('%s: accept: %s', self._address, error)
+            LOG.warning('%s: cannot accept: %s', self._address, error)
             time.sleep(ACCEPT_PAUSE)
             return
         peer = Peer(accepted, self._limit)
@@ -166,22 +166,22 @@ class Listener(base.Listener):  # type: ignore[misc]
         try:
             frames = peer.read()
             for frame in frames or ():
-                self._take(peer, frame)
+                self._receive(peer, frame)
             if frames is not None:
                 return
         except errors.FrameTooLarge as error:
-            LOG.error('%s: %s; refused', self._address, error)
+            LOG.error('%s: rejected a message: %s', self._address, error)
             peer.write(_too_large_frame(error))
         except errors.MalformedFrame as error:
-            LOG.error('%s: %s; hanging up', self._address, error)
+            LOG.error('%s: closing a connection: %s', self._address, error)
         except Exception:
-            LOG.exception('%s: hanging up', self._address)
+            LOG.exception('%s: closing a connection', self._address)
         self._selector.unregister(peer.socket)
         self._peers.discard(peer)
-        peer.hang_up()
+        peer.close()
 
-    def _take(self, peer: Peer, frame: Frame) -> None:
-        """Deliver or queue a message.
+    def _receive(self, peer: Peer, frame: Frame) -> None:
+        """Submit or queue a message.
 
         :raises vobjects.rpc.drivers.errors.MalformedFrame: not a message
         """
@@ -190,42 +190,44 @@ class Listener(base.Listener):  # type: ignore[misc]
             FrameKind.CAST,
             FrameKind.FANOUT,
         ):
-            raise errors.MalformedFrame(f'{frame.kind.name} from a sender')
-        incoming = IncomingMessage(peer, frame, self._started)
+            raise errors.MalformedFrame(
+                f'{frame.kind.name} is not valid from a sender'
+            )
+        incoming = IncomingMessage(peer, frame, self._on_start)
         if frame.kind is FrameKind.CAST:
             accepted = framing.pack(FrameKind.ACCEPTED, frame.number, b'', 0)
             if not peer.write(accepted):
                 return  # the sender has reported a failure to its caller
         with self._lock:
-            if self._ahead < MAX_SUBMITTED and not self._queue:
-                self._hand_over(incoming)
+            if self._submitted < MAX_SUBMITTED and not self._queue:
+                self._submit(incoming)
             else:
                 self._queue.append(incoming)
 
-    def _hand_over(self, incoming: IncomingMessage) -> None:
+    def _submit(self, incoming: IncomingMessage) -> None:
         # Called with the lock held: after stop() the executor accepts nothing.
-        self._ahead += 1
+        self._submitted += 1
         self.on_incoming_callback([incoming])
 
-    def _started(self) -> None:
-        """Hand over the next message, because a thread has begun with one."""
+    def _on_start(self) -> None:
+        """Submit the next message, because a thread has begun with one."""
         with self._lock:
-            self._ahead -= 1
+            self._submitted -= 1
             while self._queue and not self._stopping:
                 incoming = self._queue.popleft()
-                if not incoming.is_call or incoming.peer.is_there():
-                    self._hand_over(incoming)
+                if not incoming.is_call or incoming.peer.is_connected():
+                    self._submit(incoming)
                     break
                 LOG.debug(
-                    'The caller of %s gave up',
+                    'The caller of %s has disconnected',
                     incoming.message.get('method'),
                 )
-            self._room.notify()
+            self._queue_changed.notify()
 
     def _drain(self) -> None:
-        """Reject or hand over the remaining messages, as on every stop."""
+        """Reject the remaining calls, and submit the remaining casts."""
         for peer in self._peers:
-            for frame in peer.rest():
+            for frame in peer.stop_reading():
                 _reject(peer, frame)
         with self._lock:
             while self._queue:
@@ -233,19 +235,23 @@ class Listener(base.Listener):  # type: ignore[misc]
                 if incoming.is_call:
                     incoming.reject()
                 else:
-                    self._hand_over(incoming)
+                    self._submit(incoming)
         for peer in self._peers:
-            peer.leave()
+            peer.close_when_idle()
 
-    def _close_door(self) -> None:
+    def _close_sockets(self) -> None:
         self._selector.close()
-        for end in (self._door.socket, self._waker, self._wake):
-            end.close()
+        for each in (
+            self._listening.socket,
+            self._wake_sender,
+            self._wake_receiver,
+        ):
+            each.close()
 
 
 def _too_large_frame(error: errors.FrameTooLarge) -> bytes:
     payload = framing.encode([error.size, error.limit])
-    return framing.pack(FrameKind.REFUSED, 0, payload, len(payload))
+    return framing.pack(FrameKind.TOO_LARGE, 0, payload, len(payload))
 
 
 def _reject(peer: Peer, frame: Frame) -> None:

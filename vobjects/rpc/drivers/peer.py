@@ -46,16 +46,16 @@ class Peer:
         self._reader = framing.FrameReader(limit)
         self._lock = threading.Lock()
         self._calls = 0
-        self._gone = False
-        self._leaving = False
+        self._closed = False
+        self._closing = False
 
     def read(self) -> list[Frame] | None:
         """Return the frames received since the last call; None at the end.
 
         :raises vobjects.rpc.drivers.errors.FrameTooLarge: the caller should
-            refuse it and hang up
+            report it and close the connection
         :raises vobjects.rpc.drivers.errors.MalformedFrame: the caller should
-            hang up
+            close the connection
         """
         try:
             data = self.socket.recv(CHUNK)
@@ -65,9 +65,9 @@ class Peer:
             return None
         return self._reader.feed(data) if data else None
 
-    def is_there(self) -> bool:
+    def is_connected(self) -> bool:
         """Return whether the sender still waits."""
-        if self._gone:
+        if self._closed:
             return False
         try:
             return bool(self.socket.recv(1, socket.MSG_PEEK))
@@ -76,34 +76,34 @@ class Peer:
         except OSError:
             return False
 
-    def write(self, data: bytes, seconds: float = 0) -> bool:
+    def write(self, data: bytes, timeout: float = 0) -> bool:
         """Send a frame.
 
-        :param seconds: timeout while the sender does not read
+        :param timeout: seconds to wait while the sender does not read
         :returns: whether it was sent; otherwise the connection is unusable
         """
         with self._lock:
-            done = not self._gone and _write(self.socket, data, seconds)
-            if not done:
-                self._gone = True
+            sent = not self._closed and _write(self.socket, data, timeout)
+            if not sent:
+                self._closed = True
                 _shut_down(self.socket, socket.SHUT_RDWR)
-        return done
+        return sent
 
-    def called(self) -> None:
+    def add_call(self) -> None:
         """Count a call that needs a response."""
         with self._lock:
             self._calls += 1
 
-    def answer(self, data: bytes) -> bool:
+    def respond(self, data: bytes) -> bool:
         """Send the response to a call; see :meth:`write`."""
-        done = self.write(data, WRITE_TIMEOUT)
+        sent = self.write(data, WRITE_TIMEOUT)
         with self._lock:
             self._calls -= 1
-            if self._leaving and not self._calls:
+            if self._closing and not self._calls:
                 self.socket.close()
-        return done
+        return sent
 
-    def rest(self) -> list[Frame]:
+    def stop_reading(self) -> list[Frame]:
         """Stop reading: the sender's writes fail from now on.
 
         :returns: the frames written before
@@ -117,22 +117,22 @@ class Peer:
                 frames += self._reader.feed(data)
         return frames
 
-    def leave(self) -> None:
+    def close_when_idle(self) -> None:
         """Close the connection after the last pending response.
 
         Call it only when no selector watches the socket any more.
         """
         with self._lock:
-            self._leaving = True
+            self._closing = True
             if not self._calls:
                 self.socket.close()
 
-    def hang_up(self) -> None:
+    def close(self) -> None:
         """Close the connection now, and drop later responses.
 
         Call it only when no selector watches the socket any more.
         """
-        self._gone = True
+        self._closed = True
         # This ends the wait of a thread that writes to the sender.
         _shut_down(self.socket, socket.SHUT_RDWR)
         with self._lock:
@@ -153,7 +153,9 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
     ) -> None:
         content = framing.decode(frame.payload)
         if not _is_message(content):
-            raise errors.MalformedFrame('no context, message and timeout')
+            raise errors.MalformedFrame(
+                'the payload is not [context, message, timeout]'
+            )
         context, message, monitor = content
         super().__init__(context, message, f'{frame.number:x}')
         self.client_timeout = monitor
@@ -161,12 +163,12 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
         self.is_call = frame.kind is FrameKind.CALL
         self._number = frame.number
         self._on_start = on_start
-        self._answered = not self.is_call
+        self._finished = not self.is_call
         if self.is_call:
-            peer.called()
+            peer.add_call()
 
     def acknowledge(self) -> None:
-        """Make room for the next message: a thread has begun with this one."""
+        """Make room for the next message: a thread handles this one."""
         self._on_start()
 
     def requeue(self) -> None:
@@ -186,7 +188,7 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
         :param reply: JSON data
         :param failure: an error as returned by ``sys.exc_info()``
         """
-        if self._answered:
+        if self._finished:
             return
         kind = FrameKind.FAILURE if failure else FrameKind.REPLY
         try:
@@ -200,7 +202,7 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
             # Report the error now, so that the caller does not wait for its
             # timeout.
             LOG.exception(
-                'The answer to %s cannot be sent', self.message.get('method')
+                'The response to %s cannot be sent', self.message.get('method')
             )
             kind, payload = FrameKind.FAILURE, _failure_payload(error)
         self._finish(kind, payload)
@@ -212,17 +214,19 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
             this error ends the watchdog of oslo.messaging's dispatcher
         """
         data = framing.pack(FrameKind.HEARTBEAT, self._number, b'', 0)
-        if not self._answered and not self.peer.write(data):
-            raise oslo_messaging.MessageDeliveryFailure('the caller has gone')
+        if not self._finished and not self.peer.write(data):
+            raise oslo_messaging.MessageDeliveryFailure(
+                'the caller has disconnected'
+            )
 
     def _finish(self, kind: FrameKind, payload: bytes) -> None:
-        if self._answered:
+        if self._finished:
             return
-        self._answered = True
+        self._finished = True
         data = framing.pack(kind, self._number, payload, self.peer.limit)
-        if not self.peer.answer(data):
+        if not self.peer.respond(data):
             LOG.debug(
-                'The caller of %s did not wait', self.message.get('method')
+                'The caller of %s has disconnected', self.message.get('method')
             )
 
 
@@ -238,28 +242,26 @@ def _is_message(content: Any) -> bool:
 
 def _failure_payload(error: Exception) -> bytes:
     """Return a failure that explains why a response could not be sent."""
-    wrapped = errors.AnswerLost(f'the answer cannot be sent: {error}'[:1000])
-    described: str = common.serialize_remote_exception(
-        (type(wrapped), wrapped, None)
-    )
-    return described.encode()
+    lost = errors.AnswerLost(f'the response cannot be sent: {error}'[:1000])
+    text: str = common.serialize_remote_exception((type(lost), lost, None))
+    return text.encode()
 
 
-def _write(to: socket.socket, data: bytes, seconds: float) -> bool:
-    rest = memoryview(data)
-    while rest:
+def _write(target: socket.socket, data: bytes, timeout: float) -> bool:
+    unsent = memoryview(data)
+    while unsent:
         try:
-            rest = rest[to.send(rest) :]
+            unsent = unsent[target.send(unsent) :]
         except BlockingIOError:
-            waiter = select.poll()
-            waiter.register(to, select.POLLOUT)
-            if not waiter.poll(seconds * 1000):
+            poll = select.poll()
+            poll.register(target, select.POLLOUT)
+            if not poll.poll(timeout * 1000):
                 return False
         except OSError:
             return False
     return True
 
 
-def _shut_down(shut: socket.socket, how: int) -> None:
+def _shut_down(target: socket.socket, how: int) -> None:
     with contextlib.suppress(OSError):
-        shut.shutdown(how)
+        target.shutdown(how)

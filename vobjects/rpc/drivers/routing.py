@@ -36,7 +36,7 @@ class ServerSearch:
 
     :param topic: the servers
     :param address: destination of the message
-    :param patience: the timeout
+    :param deadline: deadline of the message
     :param retry: number of further searches; None or -1: unlimited
     :param interval: the longest pause, in seconds
     """
@@ -45,16 +45,16 @@ class ServerSearch:
         self,
         topic: TopicServers,
         address: Address,
-        patience: Deadline,
+        deadline: Deadline,
         retry: int | None,
         interval: float,
     ) -> None:
         self._topic = topic
         self._address = address
-        self._patience = patience
+        self._deadline = deadline
         self._retry = -1 if retry is None else retry
         self._interval = interval
-        self._found = 0
+        self._count = 0
 
     def __iter__(self) -> Iterator[ConnectionPool]:
         """Yield servers.
@@ -62,22 +62,22 @@ class ServerSearch:
         :raises TimeoutError: the timeout has expired
         """
         pause = FIRST_PAUSE
-        for look in itertools.count():
-            found = self._topic.servers(self._address.server)
-            self._found = len(found)
-            yield from found
-            if 0 <= self._retry <= look:
+        for search in itertools.count():
+            servers = self._topic.servers(self._address.server)
+            self._count = len(servers)
+            yield from servers
+            if 0 <= self._retry <= search:
                 return
-            left = self._patience.left()
-            time.sleep(pause if left is None else min(pause, left))
+            remaining = self._deadline.remaining()
+            time.sleep(pause if remaining is None else min(pause, remaining))
             pause = min(pause * 2, self._interval)
 
     def __str__(self) -> str:
-        if not self._found:
-            return f'nobody listens on {self._address}'
+        if not self._count:
+            return f'no server listens on {self._address}'
         return (
-            f'none of the {self._found} that listen on {self._address} took'
-            ' the message'
+            f'none of {self._count} server(s) on {self._address} accepted the'
+            ' message'
         )
 
 
@@ -86,16 +86,16 @@ class Router:
 
     :param directory: of the sockets
     :param limit: maximum length of the payload of a frame, in bytes
-    :param keep: number of idle connections to keep to each server
+    :param max_idle: number of idle connections to keep to each server
     :param interval: longest pause between searches for a server, in seconds
     """
 
     def __init__(
-        self, directory: Directory, limit: int, keep: int, interval: float
+        self, directory: Directory, limit: int, max_idle: int, interval: float
     ) -> None:
         self._directory = directory
         self._limit = limit
-        self._keep = keep
+        self._max_idle = max_idle
         self._interval = interval
         self._topics: dict[tuple[str, str], TopicServers] = {}
         self._lock = threading.Lock()
@@ -107,13 +107,13 @@ class Router:
         self,
         address: Address,
         payload: bytes,
-        patience: Deadline,
+        deadline: Deadline,
         retry: int | None,
     ) -> Frame:
         """Send a call to one server and return its REPLY or FAILURE.
 
-        :raises oslo_messaging.MessagingTimeout: no server received or answered
-            the call in time
+        :raises oslo_messaging.MessagingTimeout: no server received the call or
+            responded in time
         :raises vobjects.rpc.drivers.errors.AnswerLost: the connection was lost
             after the server may have begun
         :raises oslo_messaging.MessageDeliveryFailure: the call was not
@@ -121,18 +121,18 @@ class Router:
         """
         try:
             return self._deliver(
-                FrameKind.CALL, address, payload, patience, retry
+                FrameKind.CALL, address, payload, deadline, retry
             )
         except TimeoutError as error:
             raise oslo_messaging.MessagingTimeout(
-                f'{error}; waited {patience}'
+                f'{error}; waited {deadline}'
             ) from None
 
     def cast(
         self,
         address: Address,
         payload: bytes,
-        patience: Deadline,
+        deadline: Deadline,
         retry: int | None,
     ) -> None:
         """Put a message into the queue of one server.
@@ -140,10 +140,10 @@ class Router:
         :raises oslo_messaging.MessageDeliveryFailure: no server accepted it
         """
         try:
-            self._deliver(FrameKind.CAST, address, payload, patience, retry)
+            self._deliver(FrameKind.CAST, address, payload, deadline, retry)
         except TimeoutError as error:
             raise oslo_messaging.MessageDeliveryFailure(
-                f'{error}; waited {patience}'
+                f'{error}; waited {deadline}'
             ) from None
 
     def fanout(self, address: Address, payload: bytes, seconds: float) -> None:
@@ -158,11 +158,11 @@ class Router:
         data = framing.pack(FrameKind.FANOUT, number, payload, self._limit)
         for server in self._topic(address).servers(None):
             try:
-                self._hand_over(server, data, Deadline(seconds))
+                self._send_one_way(server, data, Deadline(seconds))
             except TimeoutError:
                 LOG.warning(
-                    'A server of %s did not let in a message to all within'
-                    ' %g s; it goes without',
+                    'A server of %s did not accept a fanout message within'
+                    ' %g s and misses it',
                     address,
                     seconds,
                 )
@@ -177,10 +177,10 @@ class Router:
         for topic in topics:
             topic.close()
 
-    def abandon(self) -> None:
+    def close_in_child(self) -> None:
         """Discard the inherited connections in a child process."""
         for topic in self._topics.values():
-            topic.abandon()
+            topic.close_in_child()
         self._topics = {}
         self._lock = threading.Lock()
         self._numbers = itertools.count(secrets.randbits(62))
@@ -190,26 +190,26 @@ class Router:
         kind: FrameKind,
         address: Address,
         payload: bytes,
-        patience: Deadline,
+        deadline: Deadline,
         retry: int | None,
     ) -> Frame:
         number = next(self._numbers)
         data = framing.pack(kind, number, payload, self._limit)
         search = ServerSearch(
-            self._topic(address), address, patience, retry, self._interval
+            self._topic(address), address, deadline, retry, self._interval
         )
         try:
             for server in search:
                 try:
                     return self._exchange(
-                        server, address, kind, number, data, patience
+                        server, address, kind, number, data, deadline
                     )
                 except errors.NotHandled:
                     continue
         except TimeoutError as error:
             raise TimeoutError(str(error) or str(search)) from None
         raise oslo_messaging.MessageDeliveryFailure(
-            f'{search}; tried {(retry or 0) + 1} times'
+            f'{search}; searched {(retry or 0) + 1} time(s)'
         )
 
     def _exchange(
@@ -219,52 +219,52 @@ class Router:
         kind: FrameKind,
         number: int,
         data: bytes,
-        patience: Deadline,
+        deadline: Deadline,
     ) -> Frame:
         """Send a message to one server and return its response."""
-        used = server.acquire(patience)
-        done = False
+        connection = server.acquire(deadline)
+        completed = False
         try:
-            used.send(data, patience)
-            frame = used.receive(number, patience)
+            connection.send(data, deadline)
+            frame = connection.receive(number, deadline)
             while frame.kind is FrameKind.HEARTBEAT:
-                patience.renew()
-                frame = _after_heartbeat(used, number, patience)
-            done = True
+                deadline.restart_monitor()
+                frame = _after_heartbeat(connection, number, deadline)
+            completed = True
         except TimeoutError:
             raise TimeoutError(
-                f'no answer from {address}'
+                f'no response from {address}'
                 if kind is FrameKind.CALL
-                else f'a server of {address} did not let the message in'
+                else f'a server of {address} did not accept the message'
             ) from None
         except EOFError:
             if kind is FrameKind.CAST:
                 raise errors.NotHandled from None
             raise errors.AnswerLost(
                 f'a server of {address} died, or closed the connection,'
-                ' before it answered; it may have begun'
+                ' before it responded; it may have handled the call'
             ) from None
         except errors.MalformedFrame as error:
             raise errors.AnswerLost(
-                f'the answer from {address} cannot be read: {error}'
+                f'the response from {address} cannot be read: {error}'
             ) from None
         finally:
-            if done:
-                server.release(used)
+            if completed:
+                server.release(connection)
             else:
-                used.close()
+                connection.close()
         return frame
 
-    def _hand_over(
-        self, server: ConnectionPool, data: bytes, patience: Deadline
+    def _send_one_way(
+        self, server: ConnectionPool, data: bytes, deadline: Deadline
     ) -> None:
-        used = server.acquire(patience)
+        connection = server.acquire(deadline)
         try:
-            used.send(data, patience)
+            connection.send(data, deadline)
         except BaseException:
-            used.close()
+            connection.close()
             raise
-        server.release(used)
+        server.release(connection)
 
     def _topic(self, address: Address) -> TopicServers:
         key = address.exchange, address.topic
@@ -275,16 +275,16 @@ class Router:
                 )
             if key not in self._topics:
                 self._topics[key] = TopicServers(
-                    self._directory.topic(address), self._limit, self._keep
+                    self._directory.topic(address), self._limit, self._max_idle
                 )
             return self._topics[key]
 
 
 def _after_heartbeat(
-    used: Connection, number: int, patience: Deadline
+    connection: Connection, number: int, deadline: Deadline
 ) -> Frame:
     """Return the next frame; any failure now means that the call had begun."""
     try:
-        return used.receive(number, patience)
+        return connection.receive(number, deadline)
     except errors.NotHandled:
         raise EOFError from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sender's view of the servers of a topic, and connections to them.
+"""The servers of a topic that a sender knows, and connections to them.
 
 One thread uses a connection at a time; then it is kept for the next. It is
 closed when its listener has left, when too many are idle, and in a forked
@@ -25,18 +25,18 @@ class ConnectionPool:
 
     :param path: path of its socket
     :param limit: maximum length of the payload of a frame, in bytes
-    :param keep: number of idle connections to keep
+    :param max_idle: number of idle connections to keep
     """
 
-    def __init__(self, path: str, limit: int, keep: int) -> None:
+    def __init__(self, path: str, limit: int, max_idle: int) -> None:
         self.path = path
         self._limit = limit
-        self._keep = keep
+        self._max_idle = max_idle
         self._idle: collections.deque[Connection] = collections.deque()
         self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._retired = False
 
-    def acquire(self, patience: Deadline) -> Connection:
+    def acquire(self, deadline: Deadline) -> Connection:
         """Return a connection for the exclusive use of the caller.
 
         :raises vobjects.rpc.drivers.errors.NotHandled: no process listens
@@ -45,28 +45,30 @@ class ConnectionPool:
         try:
             return self._idle.pop()
         except IndexError:
-            made = connection.open_connection(self.path, self._limit, patience)
-        self._open.add(made)
-        return made
+            opened = connection.open_connection(
+                self.path, self._limit, deadline
+            )
+        self._open.add(opened)
+        return opened
 
     def release(self, used: Connection) -> None:
         """Keep a connection for the next message, or close it."""
         self._idle.append(used)
-        if self._retired or len(self._idle) > self._keep:
-            self._close_idle(0 if self._retired else self._keep)
+        if self._retired or len(self._idle) > self._max_idle:
+            self._close_idle(0 if self._retired else self._max_idle)
 
     def retire(self) -> None:
         """Stop keeping idle connections: the listener has left."""
         self._retired = True
         self._close_idle(0)
 
-    def abandon(self) -> None:
+    def close_in_child(self) -> None:
         """Close all connections in a child process: the parent uses them."""
         for inherited in self._open:
             inherited.close()
 
-    def _close_idle(self, keep: int) -> None:
-        while len(self._idle) > keep:
+    def _close_idle(self, max_idle: int) -> None:
+        while len(self._idle) > max_idle:
             try:
                 self._idle.popleft().close()
             except IndexError:  # another thread was faster
@@ -78,13 +80,13 @@ class TopicServers:
 
     :param path: directory of their sockets
     :param limit: see :class:`ConnectionPool`
-    :param keep: see :class:`ConnectionPool`
+    :param max_idle: see :class:`ConnectionPool`
     """
 
-    def __init__(self, path: str, limit: int, keep: int) -> None:
-        self._listing = SocketNames(path)
+    def __init__(self, path: str, limit: int, max_idle: int) -> None:
+        self._socket_names = SocketNames(path)
         self._limit = limit
-        self._keep = keep
+        self._max_idle = max_idle
         self._lock = threading.Lock()
         self._servers: dict[str, ConnectionPool] = {}
         # A random start distributes the processes over the servers.
@@ -97,7 +99,7 @@ class TopicServers:
             next one at each call
         """
         with self._lock:
-            names = self._listing.names()
+            names = self._socket_names.names()
             if names is not None:
                 self._update(names)
             if name is not None:
@@ -107,27 +109,27 @@ class TopicServers:
                     for file_name, server in self._servers.items()
                     if file_name.startswith(prefix)
                 ]
-            found = list(self._servers.values())
-            first = next(self._turns) % len(found) if found else 0
-        return found[first:] + found[:first]
+            servers = list(self._servers.values())
+            first = next(self._turns) % len(servers) if servers else 0
+        return servers[first:] + servers[:first]
 
     def close(self) -> None:
         """Close all connections; busy ones after their use."""
         with self._lock:
             self._update([])
 
-    def abandon(self) -> None:
+    def close_in_child(self) -> None:
         """Close all connections in a child process."""
         for server in self._servers.values():
-            server.abandon()
+            server.close_in_child()
 
     def _update(self, names: list[str]) -> None:
         known, self._servers = self._servers, {}
         for name in names:
             server = known.pop(name, None)
             if server is None:
-                path = os.path.join(self._listing.path, name)
-                server = ConnectionPool(path, self._limit, self._keep)
+                path = os.path.join(self._socket_names.path, name)
+                server = ConnectionPool(path, self._limit, self._max_idle)
             self._servers[name] = server
-        for gone in known.values():
-            gone.retire()
+        for server in known.values():
+            server.retire()

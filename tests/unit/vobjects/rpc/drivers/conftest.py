@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bus: clients and servers of oslo.messaging in one directory."""
+"""A message bus: clients and servers of oslo.messaging in one directory."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.heard: list[Any] = []
-        self.begun = threading.Semaphore(0)
-        self.go_on = threading.Event()
+        self.values: list[Any] = []
+        self.started = threading.Semaphore(0)
+        self.proceed = threading.Event()
 
-    def who(self, context: dict[str, Any]) -> str:
+    def get_name(self, context: dict[str, Any]) -> str:
         return self.name
 
     def echo(self, context: dict[str, Any], value: Any) -> Any:
         return [context, value]
 
-    def hear(self, context: dict[str, Any], value: Any) -> None:
-        self.heard.append(value)
+    def store(self, context: dict[str, Any], value: Any) -> None:
+        self.values.append(value)
 
-    def linger(self, context: dict[str, Any], value: Any = None) -> str:
-        self.begun.release()
-        assert self.go_on.wait(240)
-        self.heard.append(value)
+    def wait(self, context: dict[str, Any], value: Any = None) -> str:
+        self.started.release()
+        assert self.proceed.wait(240)
+        self.values.append(value)
         return self.name
 
     def fail(self, context: dict[str, Any], kind: str) -> None:
@@ -57,11 +57,11 @@ class Worker:
 
 
 class BadThing(Exception):
-    """An exception of our own."""
+    """An exception that is defined here."""
 
 
 class Bus:
-    """Makes transports, servers and clients, and closes them all."""
+    """Creates transports, servers and clients, and closes them all."""
 
     def __init__(self, root: pathlib.Path) -> None:
         self.root = root
@@ -71,11 +71,11 @@ class Bus:
         query = '&'.join(f'{name}={value}' for name, value in options.items())
         conf = cfg.ConfigOpts()
         conf([])
-        made = transport.open_transport(
+        opened = transport.open_transport(
             conf, EXCHANGE, exmods, f'embedded://{self.root}?{query}'
         )
-        self._closing.append(made.cleanup)
-        return made
+        self._closing.append(opened.cleanup)
+        return opened
 
     def server(
         self,
@@ -89,7 +89,7 @@ class Bus:
         server = oslo_messaging.get_rpc_server(
             self.transport(**options), target, [worker]
         )
-        # futurist's, which oslo.messaging takes, needs a second to stop.
+        # The default executor, of futurist, takes a second to stop.
         server._executor_cls = futures.ThreadPoolExecutor
         server.start(override_pool_size=threads)
         self._closing.append(lambda: stop(server, worker))
@@ -118,25 +118,25 @@ class Bus:
 
 
 def stop(server: Any, worker: Worker) -> None:
-    """Stop a server whose threads may still linger."""
-    worker.go_on.set()
+    """Stop a server, and let its pending calls finish."""
+    worker.proceed.set()
     server.stop()
     server.wait()
 
 
-def eventually(true: Callable[[], Any], seconds: float = 120) -> None:
-    """Wait until something is true.
+def eventually(condition: Callable[[], Any], timeout: float = 120) -> None:
+    """Wait until a condition is true.
 
-    :raises AssertionError: it is not in time
+    :raises AssertionError: the timeout expired
     """
-    end = time.monotonic() + seconds
-    while not true():
+    end = time.monotonic() + timeout
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.002)
 
 
 @pytest.fixture
 def bus(tmp_path: pathlib.Path) -> Iterator[Bus]:
-    made = Bus(tmp_path / 'bus')
-    yield made
-    made.close()
+    bus = Bus(tmp_path / 'bus')
+    yield bus
+    bus.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where listeners are found, and who may look."""
+"""Directories of listening sockets."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path / 'state' / 'bus'
 
 
-def test_directory_when_absent_is_made_for_us_alone(
+def test_directory_when_absent_is_created_for_this_user_only(
     root: pathlib.Path,
 ) -> None:
     before = os.umask(0)
     try:
-        door = Directory(str(root)).open(ADDRESS)
+        listening = Directory(str(root)).open(ADDRESS)
     finally:
         os.umask(before)
-    door.socket.close()
-    path = pathlib.Path(door.path)
+    listening.socket.close()
+    path = pathlib.Path(listening.path)
     assert stat.S_IMODE(root.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize('mode', [0o750, 0o701, 0o777])
-def test_directory_when_others_have_access_is_refused(
+def test_directory_when_others_have_access_is_rejected(
     root: pathlib.Path, mode: int
 ) -> None:
     root.mkdir(parents=True)
@@ -47,17 +47,17 @@ def test_directory_when_others_have_access_is_refused(
         Directory(str(root))
 
 
-def test_open_when_directory_was_opened_to_others_is_refused(
+def test_open_when_others_have_gained_access_is_rejected(
     root: pathlib.Path,
 ) -> None:
-    made = Directory(str(root))
+    sockets = Directory(str(root))
     root.chmod(0o770)
     with pytest.raises(errors.UnsafeDirectory):
-        made.open(ADDRESS)
+        sockets.open(ADDRESS)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
-def test_directory_when_it_is_another_users_is_refused(
+def test_directory_when_it_belongs_to_another_user_is_rejected(
     root: pathlib.Path,
 ) -> None:
     root.mkdir(parents=True, mode=0o700)
@@ -66,10 +66,10 @@ def test_directory_when_it_is_another_users_is_refused(
         Directory(str(root))
 
 
-def test_directory_when_it_is_a_file_is_refused(root: pathlib.Path) -> None:
+def test_directory_when_it_is_a_file_is_rejected(root: pathlib.Path) -> None:
     root.parent.mkdir()
     root.write_text('')
-    with pytest.raises(errors.UnsafeDirectory, match='cannot be made'):
+    with pytest.raises(errors.UnsafeDirectory, match='cannot be created'):
         Directory(str(root))
 
 
@@ -77,31 +77,31 @@ def test_directory_when_it_is_a_file_is_refused(root: pathlib.Path) -> None:
 def test_connect_when_path_is_of_any_length_reaches_the_listener(
     tmp_path: pathlib.Path, length: int
 ) -> None:
-    door = Directory(str(tmp_path / ('d' * length))).open(ADDRESS)
-    connected = directory.connect(door.path, 1)
+    listening = Directory(str(tmp_path / ('d' * length))).open(ADDRESS)
+    connected = directory.connect(listening.path, 1)
     assert connected is not None
     connected.close()
-    door.socket.close()
+    listening.socket.close()
 
 
 def test_connect_when_listener_is_dead_removes_its_socket(
     root: pathlib.Path,
 ) -> None:
-    door = Directory(str(root)).open(ADDRESS)
-    door.socket.close()
-    assert directory.connect(door.path, 1) is None
-    assert not os.path.exists(door.path)
-    assert directory.connect(door.path, 1) is None
+    listening = Directory(str(root)).open(ADDRESS)
+    listening.socket.close()
+    assert directory.connect(listening.path, 1) is None
+    assert not os.path.exists(listening.path)
+    assert directory.connect(listening.path, 1) is None
 
 
-def test_open_when_repeated_never_takes_a_name_again(
+def test_open_when_repeated_uses_a_new_name(
     root: pathlib.Path,
 ) -> None:
-    made = Directory(str(root))
-    doors = [made.open(ADDRESS) for _ in range(5)]
-    for door in doors:
-        door.socket.close()
-    assert len({door.path for door in doors}) == 5
+    sockets = Directory(str(root))
+    listeners = [sockets.open(ADDRESS) for _ in range(5)]
+    for listening in listeners:
+        listening.socket.close()
+    assert len({listening.path for listening in listeners}) == 5
 
 
 @pytest.mark.parametrize(
@@ -114,62 +114,62 @@ def test_open_when_repeated_never_takes_a_name_again(
         Address('exchange', 'ü' * 100, 'server'),
     ],
 )
-def test_topic_when_anything_differs_has_a_directory_of_its_own(
+def test_topic_when_addresses_differ_returns_different_directories(
     root: pathlib.Path, other: Address
 ) -> None:
-    made = Directory(str(root))
-    paths = {made.topic(address) for address in (ADDRESS, other)}
+    sockets = Directory(str(root))
+    paths = {sockets.topic(address) for address in (ADDRESS, other)}
     assert len(paths) == 2
     assert {os.path.dirname(path) for path in paths} == {str(root)}
 
 
-def test_names_when_nothing_changed_for_long_are_not_read_again(
+def test_names_when_the_directory_is_unchanged_returns_none(
     root: pathlib.Path,
 ) -> None:
-    made = Directory(str(root))
-    door = made.open(ADDRESS)
-    door.socket.close()
-    topic = os.path.dirname(door.path)
+    sockets = Directory(str(root))
+    listening = sockets.open(ADDRESS)
+    listening.socket.close()
+    topic = os.path.dirname(listening.path)
     long_ago = time.time() - 100
     os.utime(topic, (long_ago, long_ago))
-    listing = SocketNames(topic)
-    assert listing.names() == [os.path.basename(door.path)]
-    assert listing.names() is None
-    door.unlink()
-    assert listing.names() == []
+    socket_names = SocketNames(topic)
+    assert socket_names.names() == [os.path.basename(listening.path)]
+    assert socket_names.names() is None
+    listening.unlink()
+    assert socket_names.names() == []
 
 
-def test_names_when_two_changes_have_one_time_sees_both(
+def test_names_when_two_changes_have_one_timestamp_returns_both(
     root: pathlib.Path,
 ) -> None:
-    made = Directory(str(root))
-    first = made.open(ADDRESS)
+    sockets = Directory(str(root))
+    first = sockets.open(ADDRESS)
     topic = os.path.dirname(first.path)
     just_now = time.time() - 0.5
-    listing = SocketNames(topic)
+    socket_names = SocketNames(topic)
     os.utime(topic, (just_now, just_now))
-    listing.names()
-    second = made.open(ADDRESS)
+    socket_names.names()
+    second = sockets.open(ADDRESS)
     os.utime(topic, (just_now, just_now))
-    names = listing.names()
+    names = socket_names.names()
     assert names is not None
     assert len(names) == 2
     first.socket.close()
     second.socket.close()
 
 
-def test_names_when_directory_is_absent_are_none_at_all(
+def test_names_when_directory_is_absent_is_empty(
     root: pathlib.Path,
 ) -> None:
-    listing = SocketNames(str(root / 'nothing'))
-    assert not listing.names()
+    socket_names = SocketNames(str(root / 'nothing'))
+    assert not socket_names.names()
 
 
-def test_open_when_another_died_before_it_had_a_name_cleans_up(
+def test_open_when_temporary_sockets_are_stale_removes_them(
     root: pathlib.Path,
 ) -> None:
-    made = Directory(str(root))
-    topic = pathlib.Path(made.topic(ADDRESS))
+    sockets = Directory(str(root))
+    topic = pathlib.Path(sockets.topic(ADDRESS))
     topic.mkdir()
     old, young = topic / '.old', topic / '.young'
     for left in (old, young):
@@ -177,7 +177,7 @@ def test_open_when_another_died_before_it_had_a_name_cleans_up(
             dead.bind(str(left))
     an_hour_ago = time.time() - 3600
     os.utime(old, (an_hour_ago, an_hour_ago))
-    door = made.open(ADDRESS)
-    door.socket.close()
+    listening = sockets.open(ADDRESS)
+    listening.socket.close()
     assert not old.exists()
     assert young.exists()

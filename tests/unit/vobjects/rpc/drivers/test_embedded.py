@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every driver does, as oslo.messaging's users see it."""
+"""The embedded driver through the interface of oslo.messaging."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.unit.vobjects.rpc.drivers.conftest import (
 from vobjects.rpc.drivers import embedded, errors
 
 
-def test_driver_when_named_in_a_url_is_found() -> None:
+def test_driver_is_found_by_its_entry_point() -> None:
     manager = stevedore_driver.DriverManager(
         'oslo.messaging.drivers', 'embedded'
     )
     assert manager.driver is embedded.EmbeddedDriver
 
 
-def test_call_when_server_answers_carries_everything(bus: Bus) -> None:
+def test_call_carries_context_arguments_and_response(bus: Bus) -> None:
     bus.server()
     value = {'list': [1, 2.5, None, True], 'text': 'ü€'}
     context = {'user_id': 'me', 'roles': ['admin']}
@@ -38,7 +38,7 @@ def test_call_when_server_answers_carries_everything(bus: Bus) -> None:
 
 
 @pytest.mark.parametrize('answer', [None, 0, False, '', [], {}])
-def test_call_when_answer_is_empty_returns_it(
+def test_call_when_response_is_empty_returns_it(
     bus: Bus, answer: object
 ) -> None:
     bus.server()
@@ -51,33 +51,33 @@ def test_call_when_messages_are_large_carries_them(bus: Bus) -> None:
     assert bus.client().call({}, 'echo', value=value)[1] == value
 
 
-def test_call_when_there_are_several_servers_asks_them_in_turn(
+def test_call_when_there_are_several_servers_calls_them_in_turn(
     bus: Bus,
 ) -> None:
     for name in ('one', 'two', 'three'):
         bus.server(name)
     client = bus.client()
-    asked = collections.Counter(client.call({}, 'who') for _ in range(30))
-    assert asked == {'one': 10, 'two': 10, 'three': 10}
+    calls = collections.Counter(client.call({}, 'get_name') for _ in range(30))
+    assert calls == {'one': 10, 'two': 10, 'three': 10}
 
 
-def test_call_when_a_server_is_named_asks_that_one(bus: Bus) -> None:
+def test_call_when_a_server_is_named_calls_that_one(bus: Bus) -> None:
     for name in ('one', 'two', 'on'):
         bus.server(name)
     client = bus.client(server='on')
-    assert {client.call({}, 'who') for _ in range(6)} == {'on'}
+    assert {client.call({}, 'get_name') for _ in range(6)} == {'on'}
 
 
-def test_call_when_topics_or_exchanges_differ_keeps_them_apart(
+def test_call_when_topic_or_exchange_differs_reaches_no_other(
     bus: Bus,
 ) -> None:
     bus.server('one', topic='red')
     bus.server('two', topic='blue')
-    assert bus.client('red').call({}, 'who') == 'one'
-    assert bus.client('blue').call({}, 'who') == 'two'
+    assert bus.client('red').call({}, 'get_name') == 'one'
+    assert bus.client('blue').call({}, 'get_name') == 'two'
     elsewhere = bus.client('red', timeout=0.1, exchange='elsewhere')
     with pytest.raises(oslo_messaging.MessagingTimeout):
-        elsewhere.call({}, 'who')
+        elsewhere.call({}, 'get_name')
 
 
 def test_call_when_server_raises_an_allowed_class_raises_it(
@@ -89,7 +89,9 @@ def test_call_when_server_raises_an_allowed_class_raises_it(
         client.call({}, 'fail', kind='target')
 
 
-def test_call_when_server_raises_another_class_names_it(bus: Bus) -> None:
+def test_call_when_server_raises_another_class_raises_remote_error(
+    bus: Bus,
+) -> None:
     bus.server()
     client = bus.client()
     with pytest.raises(oslo_messaging.RemoteError, match='BadThing too bad'):
@@ -98,7 +100,7 @@ def test_call_when_server_raises_another_class_names_it(bus: Bus) -> None:
         client.call({}, 'fail', kind='value')
 
 
-def test_call_when_method_is_unknown_says_so(bus: Bus) -> None:
+def test_call_when_method_is_unknown_raises(bus: Bus) -> None:
     bus.server()
     with pytest.raises(oslo_messaging.NoSuchMethod, match='nonsense'):
         bus.client().call({}, 'nonsense')
@@ -111,25 +113,25 @@ def test_call_when_method_is_unknown_says_so(bus: Bus) -> None:
         ('many', {'size': 3000}, 'max_frame_size'),
     ],
 )
-def test_call_when_answer_cannot_be_sent_says_why_at_once(
+def test_call_when_response_cannot_be_sent_raises_the_reason(
     bus: Bus, method: str, arguments: dict[str, int], reason: str
 ) -> None:
     bus.server(max_frame_size=2000)
     client = bus.client()
     with pytest.raises(errors.AnswerLost, match=reason):
         client.call({}, method, **arguments)
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_answer_is_too_large_for_us_says_so(bus: Bus) -> None:
+def test_call_when_response_exceeds_our_limit_raises(bus: Bus) -> None:
     bus.server()
     client = bus.client(over=bus.transport(max_frame_size=2000))
     with pytest.raises(errors.AnswerLost, match='max_frame_size'):
         client.call({}, 'many', size=3000)
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_message_is_too_large_for_us_is_not_sent(
+def test_call_when_message_exceeds_our_limit_is_not_sent(
     bus: Bus,
 ) -> None:
     bus.server()
@@ -139,58 +141,58 @@ def test_call_when_message_is_too_large_for_us_is_not_sent(
 
 
 @pytest.mark.parametrize('size', [3000, 3_000_000])
-def test_call_when_message_is_too_large_for_the_server_says_so(
+def test_call_when_message_exceeds_the_servers_limit_raises(
     bus: Bus, size: int
 ) -> None:
     bus.server(max_frame_size=2000)
     client = bus.client()
-    with pytest.raises(errors.FrameTooLarge, match='more than the 2000'):
+    with pytest.raises(errors.FrameTooLarge, match='limit of 2000'):
         client.call({}, 'echo', value='x' * size)
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_answer_takes_too_long_times_out(bus: Bus) -> None:
+def test_call_when_response_is_late_times_out(bus: Bus) -> None:
     _, worker = bus.server()
     with pytest.raises(
         oslo_messaging.MessagingTimeout,
-        match=r"no answer from topic 'work' .*; waited 0.1 s",
+        match=r"no response from topic 'work' .*; waited 0.1 s",
     ):
-        bus.client(timeout=0.1).call({}, 'linger')
-    worker.go_on.set()
-    assert bus.client().call({}, 'who') == 'one'
+        bus.client(timeout=0.1).call({}, 'wait')
+    worker.proceed.set()
+    assert bus.client().call({}, 'get_name') == 'one'
 
 
 def test_call_when_monitored_outlives_the_monitor_timeout(bus: Bus) -> None:
     _, worker = bus.server()
     client = bus.client(call_monitor_timeout=2, timeout=20)
-    timer = threading.Timer(2.4, worker.go_on.set)
+    timer = threading.Timer(2.4, worker.proceed.set)
     timer.start()
-    assert client.call({}, 'linger') == 'one'
+    assert client.call({}, 'wait') == 'one'
     timer.join()
 
 
-def test_call_when_no_heartbeat_comes_gives_up_early(bus: Bus) -> None:
+def test_call_without_heartbeats_times_out_early(bus: Bus) -> None:
     _, worker = bus.server(threads=1)
     client = bus.client()
-    busy = threading.Thread(target=client.call, args=({}, 'linger'))
+    busy = threading.Thread(target=client.call, args=({}, 'wait'))
     busy.start()
-    assert worker.begun.acquire(timeout=120)
+    assert worker.started.acquire(timeout=120)
     with pytest.raises(
         oslo_messaging.MessagingTimeout, match=r'0.2 s without a heartbeat'
     ):
-        bus.client(call_monitor_timeout=0.2).call({}, 'who')
-    worker.go_on.set()
+        bus.client(call_monitor_timeout=0.2).call({}, 'get_name')
+    worker.proceed.set()
     busy.join()
 
 
-def test_call_when_nobody_listens_waits_and_says_so(bus: Bus) -> None:
+def test_call_without_servers_times_out_with_the_reason(bus: Bus) -> None:
     client = bus.client(timeout=0.2)
     begun = time.monotonic()
     with pytest.raises(
         oslo_messaging.MessagingTimeout,
-        match=r"nobody listens on topic 'work'.*; waited 0.2 s",
+        match=r"no server listens on topic 'work'.*; waited 0.2 s",
     ):
-        client.call({}, 'who')
+        client.call({}, 'get_name')
     assert 0.2 <= time.monotonic() - begun < 1
 
 
@@ -198,25 +200,25 @@ def test_call_when_the_named_server_is_absent_names_it(bus: Bus) -> None:
     bus.server('one')
     client = bus.client(timeout=0.1, server='two')
     with pytest.raises(oslo_messaging.MessagingTimeout, match="server 'two'"):
-        client.call({}, 'who')
+        client.call({}, 'get_name')
 
 
 def test_call_when_server_starts_late_is_answered(bus: Bus) -> None:
     timer = threading.Timer(0.2, bus.server)
     client = bus.client()
     timer.start()
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
     timer.join()
 
 
-def test_call_when_told_not_to_retry_fails_at_once(bus: Bus) -> None:
+def test_call_without_retry_fails_at_once(bus: Bus) -> None:
     client = bus.client(retry=0)
     with pytest.raises(
-        oslo_messaging.MessageDeliveryFailure, match='tried 1 time'
+        oslo_messaging.MessageDeliveryFailure, match='searched 1 time'
     ):
-        client.call({}, 'who')
+        client.call({}, 'get_name')
     bus.server()
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
 
 
 def test_call_when_many_threads_call_answers_each_its_own(bus: Bus) -> None:
@@ -243,17 +245,17 @@ def test_cast_when_several_listen_reaches_one(bus: Bus) -> None:
     workers = [bus.server(name)[1] for name in ('one', 'two')]
     client = bus.client()
     for value in range(10):
-        client.cast({}, 'hear', value=value)
-    eventually(lambda: sum(len(worker.heard) for worker in workers) == 10)
-    assert [len(worker.heard) for worker in workers] == [5, 5]
+        client.cast({}, 'store', value=value)
+    eventually(lambda: sum(len(worker.values) for worker in workers) == 10)
+    assert [len(worker.values) for worker in workers] == [5, 5]
 
 
-def test_cast_when_nobody_listens_is_not_lost_in_silence(bus: Bus) -> None:
+def test_cast_without_servers_raises(bus: Bus) -> None:
     client = bus.client(over=bus.transport(delivery_timeout=0.1))
     with pytest.raises(
-        oslo_messaging.MessageDeliveryFailure, match='nobody listens'
+        oslo_messaging.MessageDeliveryFailure, match='no server listens'
     ):
-        client.cast({}, 'hear', value=1)
+        client.cast({}, 'store', value=1)
 
 
 def test_cast_when_server_starts_late_reaches_it(bus: Bus) -> None:
@@ -261,34 +263,34 @@ def test_cast_when_server_starts_late_reaches_it(bus: Bus) -> None:
     started = []
     timer = threading.Timer(0.1, lambda: started.append(bus.server()))
     timer.start()
-    client.cast({}, 'hear', value=1)
+    client.cast({}, 'store', value=1)
     timer.join()
-    eventually(lambda: started[0][1].heard == [1])
+    eventually(lambda: started[0][1].values == [1])
 
 
 def test_fanout_when_several_listen_reaches_all(bus: Bus) -> None:
     workers = [bus.server(name)[1] for name in ('one', 'two', 'three')]
     other = bus.server('one', topic='other')[1]
-    bus.client(fanout=True).cast({}, 'hear', value=7)
-    eventually(lambda: all(worker.heard == [7] for worker in workers))
-    assert other.heard == []
+    bus.client(fanout=True).cast({}, 'store', value=7)
+    eventually(lambda: all(worker.values == [7] for worker in workers))
+    assert other.values == []
 
 
-def test_fanout_when_nobody_listens_is_fine(bus: Bus) -> None:
-    bus.client(fanout=True).cast({}, 'hear', value=7)
+def test_fanout_without_servers_succeeds(bus: Bus) -> None:
+    bus.client(fanout=True).cast({}, 'store', value=7)
 
 
 @pytest.mark.parametrize(
     'url', ['embedded://', 'embedded:///', 'embedded://run/x']
 )
-def test_transport_when_url_names_no_directory_says_how(url: str) -> None:
+def test_transport_when_url_names_no_directory_raises(url: str) -> None:
     with pytest.raises(
         oslo_messaging.InvalidTransportURL, match='three slashes'
     ):
         oslo_messaging.get_rpc_transport(cfg.ConfigOpts(), url)
 
 
-def test_transport_when_directory_is_open_to_others_says_so(
+def test_transport_when_others_have_access_raises(
     bus: Bus, tmp_path: pathlib.Path
 ) -> None:
     bus.root.mkdir(mode=0o755)
@@ -296,7 +298,7 @@ def test_transport_when_directory_is_open_to_others_says_so(
         bus.transport()
 
 
-def test_notifications_when_asked_for_are_refused(bus: Bus) -> None:
+def test_notifications_are_rejected(bus: Bus) -> None:
     transport = bus.transport()
     target = oslo_messaging.Target(topic=TOPIC)
     with pytest.raises(NotImplementedError, match='log or noop'):
@@ -305,30 +307,30 @@ def test_notifications_when_asked_for_are_refused(bus: Bus) -> None:
         transport._listen_for_notifications([(target, 'info')], None, 1, None)
 
 
-def test_call_when_transport_was_cleaned_up_says_so(bus: Bus) -> None:
+def test_call_when_transport_was_cleaned_up_raises(bus: Bus) -> None:
     bus.server()
     transport = bus.transport()
     client = bus.client(over=transport)
-    client.call({}, 'who')
+    client.call({}, 'get_name')
     transport.cleanup()
     with pytest.raises(
         oslo_messaging.MessageDeliveryFailure, match='cleaned up'
     ):
-        client.call({}, 'who')
+        client.call({}, 'get_name')
 
 
 def test_server_when_stopped_and_started_again_serves(bus: Bus) -> None:
     server, _ = bus.server()
     client = bus.client()
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
     server.stop()
     server.wait()
     assert bus.sockets() == []
     server.start()
-    assert client.call({}, 'who') == 'one'
+    assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_servers_come_and_go_keeps_few_descriptors(
+def test_call_when_servers_restart_leaks_no_descriptors(
     bus: Bus,
 ) -> None:
     client = bus.client()
@@ -338,7 +340,7 @@ def test_call_when_servers_come_and_go_keeps_few_descriptors(
 
     for turn in range(8):
         server, _ = bus.server()
-        client.call({}, 'who')
+        client.call({}, 'get_name')
         server.stop()
         server.wait()
         if turn == 1:
@@ -346,7 +348,7 @@ def test_call_when_servers_come_and_go_keeps_few_descriptors(
     assert open_files() <= before + 1
 
 
-def test_options_when_listed_are_all_there() -> None:
+def test_list_opts_returns_all_options() -> None:
     [(group, options)] = embedded.list_opts()
     assert group == 'embedded_messaging'
     assert options == embedded.OPTS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames survive being cut anywhere; nonsense is told from sense."""
+"""Encoding, decoding and splitting of frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Colour(enum.StrEnum):
 
 
 @given(frames, st.lists(st.integers(1, 40), min_size=1))
-def test_frames_when_cut_anywhere_come_out_whole(
+def test_feed_when_frames_are_split_anywhere_returns_them(
     sent: list[Frame], sizes: list[int]
 ) -> None:
     stream = b''.join(framing.pack(*frame, LIMIT) for frame in sent)
@@ -59,34 +59,38 @@ def test_frames_when_cut_anywhere_come_out_whole(
         {'kind': framing.FrameKind.CALL, 'text': Colour.RED, None: 1},
     ],
 )
-def test_value_when_sent_arrives_as_through_any_driver(value: object) -> None:
+def test_decode_when_value_was_encoded_is_like_jsonutils(
+    value: object,
+) -> None:
     assert framing.decode(framing.encode(value)) == jsonutils.loads(
         jsonutils.dumps(value)
     )
 
 
-def test_nan_when_sent_stays_nan() -> None:
+def test_decode_when_value_is_nan_returns_nan() -> None:
     assert json.dumps(framing.decode(framing.encode(float('nan')))) == 'NaN'
 
 
-def test_pack_when_payload_is_too_large_refuses() -> None:
-    with pytest.raises(errors.FrameTooLarge, match=r'1001 bytes .* 1000 of'):
+def test_pack_when_payload_is_too_large_raises() -> None:
+    with pytest.raises(
+        errors.FrameTooLarge, match=r'1001 bytes .* 1000 bytes'
+    ):
         framing.pack(FrameKind.CALL, 1, b'x' * 1001, LIMIT)
 
 
-def test_feed_when_announced_length_is_too_large_refuses_at_once() -> None:
+def test_feed_when_announced_length_is_too_large_raises_at_once() -> None:
     head = framing.HEADER.pack(1001, FrameKind.CALL, 1)
     with pytest.raises(errors.FrameTooLarge):
         framing.FrameReader(LIMIT).feed(head)
 
 
 @pytest.mark.parametrize('head', [b'GET / HTTP/1.1\r\n', b'\0' * 13])
-def test_feed_when_kind_is_unknown_says_so(head: bytes) -> None:
+def test_feed_when_kind_is_unknown_raises(head: bytes) -> None:
     with pytest.raises(errors.MalformedFrame, match='kind'):
         framing.FrameReader(LIMIT).feed(head)
 
 
 @pytest.mark.parametrize('payload', [b'', b'{', b'\xff', b'[' * 100_000])
-def test_decode_when_payload_is_no_json_says_so(payload: bytes) -> None:
-    with pytest.raises(errors.MalformedFrame, match='no JSON'):
+def test_decode_when_payload_is_not_json_raises(payload: bytes) -> None:
+    with pytest.raises(errors.MalformedFrame, match='not JSON'):
         framing.decode(payload)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A listener under pressure, under attack, and on its way out."""
+"""A listener under load, with malformed input, and while it stops."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LIMIT = 10_000
 
 
 def connect(path: pathlib.Path) -> socket.socket:
-    made = directory.connect(str(path), 5)
-    assert made is not None
-    return made
+    connected = directory.connect(str(path), 5)
+    assert connected is not None
+    return connected
 
 
 def packed(kind: FrameKind, payload: bytes) -> bytes:
@@ -32,7 +32,7 @@ def packed(kind: FrameKind, payload: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    'nonsense',
+    'data',
     [
         b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
         framing.HEADER.pack(2**32 - 1, FrameKind.CALL, 1),
@@ -48,15 +48,15 @@ def packed(kind: FrameKind, payload: bytes) -> bytes:
         packed(FrameKind.CALL, b'[{}, {}, null]') + b'\0' * 20,
     ],
 )
-def test_listener_when_it_reads_nonsense_hangs_up_and_lives(
-    bus: Bus, nonsense: bytes
+def test_listener_when_data_is_malformed_closes_the_connection(
+    bus: Bus, data: bytes
 ) -> None:
     bus.server()
     with connect(bus.sockets()[0]) as attacker:
-        attacker.sendall(nonsense)
+        attacker.sendall(data)
         with pytest.raises((EOFError, ConnectionResetError)):
             read_to_the_end(attacker)
-    assert bus.client().call({}, 'who') == 'one'
+    assert bus.client().call({}, 'get_name') == 'one'
 
 
 def read_to_the_end(connected: socket.socket) -> None:
@@ -65,7 +65,7 @@ def read_to_the_end(connected: socket.socket) -> None:
     raise EOFError
 
 
-def test_listener_when_message_has_no_method_answers_an_error(
+def test_listener_when_message_has_no_method_returns_a_failure(
     bus: Bus,
 ) -> None:
     bus.server()
@@ -78,25 +78,27 @@ def test_listener_when_message_has_no_method_answers_an_error(
 @pytest.mark.parametrize(
     'data', [b'', b'\0\0', packed(FrameKind.CALL, b'x' * 99)]
 )
-def test_listener_when_peer_leaves_in_mid_frame_lives(
+def test_listener_when_peer_disconnects_in_a_frame_continues(
     bus: Bus, data: bytes
 ) -> None:
     bus.server()
     with connect(bus.sockets()[0]) as leaver:
         leaver.sendall(data[:50])
-    assert bus.client().call({}, 'who') == 'one'
+    assert bus.client().call({}, 'get_name') == 'one'
 
 
-def test_listener_when_frame_comes_byte_by_byte_serves_others_too(
+def test_listener_when_frame_arrives_slowly_serves_others(
     bus: Bus,
 ) -> None:
     bus.server()
-    message = b'[{}, {"method": "who", "version": "1.0", "args": {}}, null]'
+    message = (
+        b'[{}, {"method": "get_name", "version": "1.0", "args": {}}, null]'
+    )
     with connect(bus.sockets()[0]) as slow:
         for byte in packed(FrameKind.CALL, message):
             slow.sendall(bytes([byte]))
             if byte % 16 == 0:
-                assert bus.client().call({}, 'who') == 'one'
+                assert bus.client().call({}, 'get_name') == 'one'
         [frame] = framing.FrameReader(LIMIT).feed(slow.recv(1000))
     assert frame == (FrameKind.REPLY, 7, b'"one"')
 
@@ -108,92 +110,94 @@ def in_threads(
     return pool, [pool.submit(call, number) for number in range(count)]
 
 
-def test_listener_when_queue_is_full_stops_reading_then_goes_on(
+def test_listener_when_queue_is_full_stops_reading_until_it_is_not(
     bus: Bus,
 ) -> None:
     _, worker = bus.server(threads=1, queue_size=2)
     room = 1 + listener.MAX_SUBMITTED + 2
     client = bus.client(timeout=20, over=bus.transport(delivery_timeout=0.3))
     for value in range(room):
-        client.cast({}, 'linger', value=value)
+        client.cast({}, 'wait', value=value)
     with pytest.raises(
-        oslo_messaging.MessageDeliveryFailure, match=r'did not let .* in'
+        oslo_messaging.MessageDeliveryFailure, match='did not accept'
     ):
-        client.cast({}, 'linger', value='refused')
-    pool, calls = in_threads(4, lambda number: client.call({}, 'who'))
+        client.cast({}, 'wait', value='rejected')
+    pool, calls = in_threads(4, lambda number: client.call({}, 'get_name'))
     time.sleep(0.05)
     assert not any(call.done() for call in calls)
-    worker.go_on.set()
+    worker.proceed.set()
     assert [call.result() for call in calls] == ['one'] * 4
     pool.shutdown()
-    # The refused one was not done: its sender had been told so.
-    assert worker.heard == list(range(room))
+    # The rejected message was not handled: its sender got an error.
+    assert worker.values == list(range(room))
 
 
-def test_listener_when_caller_gave_up_does_not_begin(bus: Bus) -> None:
+def test_listener_when_caller_timed_out_drops_the_call(bus: Bus) -> None:
     _, worker = bus.server(threads=1)
     for value in range(1 + listener.MAX_SUBMITTED):
-        bus.client().cast({}, 'linger', value=value)
+        bus.client().cast({}, 'wait', value=value)
     with pytest.raises(oslo_messaging.MessagingTimeout):
-        bus.client(timeout=0.1).call({}, 'hear', value='too late')
-    worker.go_on.set()
-    assert bus.client().call({}, 'who') == 'one'
-    assert 'too late' not in worker.heard
+        bus.client(timeout=0.1).call({}, 'store', value='too late')
+    worker.proceed.set()
+    assert bus.client().call({}, 'get_name') == 'one'
+    assert 'too late' not in worker.values
 
 
-def test_stop_when_calls_wait_hands_them_to_another_server(bus: Bus) -> None:
+def test_stop_when_calls_wait_lets_another_server_handle_them(
+    bus: Bus,
+) -> None:
     old, worker = bus.server('old', threads=1)
     client = bus.client(timeout=20)
     count = 1 + listener.MAX_SUBMITTED + 6
     pool, calls = in_threads(
-        count, lambda number: client.call({}, 'linger', value=number)
+        count, lambda number: client.call({}, 'wait', value=number)
     )
     listening = old.listener
     eventually(lambda: len(listening._queue) == 6)
     _, newer = bus.server('new', threads=20)
-    newer.go_on.set()
+    newer.proceed.set()
     stopping = threading.Thread(target=old.stop)
     stopping.start()
     eventually(lambda: sum(call.done() for call in calls) == 6)
     assert {call.result() for call in calls if call.done()} == {'new'}
-    worker.go_on.set()
+    worker.proceed.set()
     stopping.join()
     old.wait()
     answers = [call.result() for call in calls]
     pool.shutdown()
     assert answers.count('new') == 6
-    # Each was done once.
-    assert sorted(worker.heard + newer.heard) == list(range(count))
+    # Each call was handled once.
+    assert sorted(worker.values + newer.values) == list(range(count))
 
 
-def test_stop_when_casts_wait_does_them_before_it_ends(bus: Bus) -> None:
+def test_stop_when_casts_wait_handles_them_first(bus: Bus) -> None:
     server, worker = bus.server(threads=1)
     client = bus.client()
     for value in range(30):
-        client.cast({}, 'linger', value=value)
+        client.cast({}, 'wait', value=value)
     server.stop()
-    worker.go_on.set()
+    worker.proceed.set()
     server.wait()
-    assert worker.heard == list(range(30))
+    assert worker.values == list(range(30))
 
 
-def test_stop_when_a_call_is_in_progress_answers_it(bus: Bus) -> None:
+def test_stop_when_a_call_is_in_progress_completes_it(bus: Bus) -> None:
     server, worker = bus.server()
     client = bus.client()
-    pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
-    assert worker.begun.acquire(timeout=120)
+    pool, [call] = in_threads(1, lambda number: client.call({}, 'wait'))
+    assert worker.started.acquire(timeout=120)
     server.stop()
     assert bus.sockets() == []
-    worker.go_on.set()
+    worker.proceed.set()
     server.wait()
     assert call.result() == 'one'
     pool.shutdown()
 
 
-def test_stop_when_callers_never_pause_loses_and_repeats_nothing(
+def test_stop_under_load_loses_and_repeats_nothing(
     bus: Bus,
 ) -> None:
-    """Servers come and go under load, and nobody notices."""
+    """Servers start and stop while clients call."""
     client = bus.client(timeout=20)
     workers = [bus.server('first')[1]]
     ends = threading.Event()
@@ -203,7 +207,7 @@ def test_stop_when_callers_never_pause_loses_and_repeats_nothing(
         turn = 0
         while not ends.is_set():
             value = f'{number}.{turn}'
-            client.call({}, 'hear', value=value)
+            client.call({}, 'store', value=value)
             done.append(value)
             turn += 1
         return done
@@ -218,18 +222,18 @@ def test_stop_when_callers_never_pause_loses_and_repeats_nothing(
     ends.set()
     answered = [value for call in calls for value in call.result()]
     pool.shutdown()
-    heard = [value for worker in workers for value in worker.heard]
+    heard = [value for worker in workers for value in worker.values]
     assert sorted(heard) == sorted(answered)
-    assert all(worker.heard for worker in workers)
+    assert all(worker.values for worker in workers)
 
 
-def test_stop_when_a_large_message_is_half_sent_sends_it_elsewhere(
+def test_stop_when_a_message_is_half_sent_sends_it_to_another(
     bus: Bus,
 ) -> None:
     old, worker = bus.server('old', threads=1, queue_size=1)
     client = bus.client(timeout=20)
     for value in range(1 + listener.MAX_SUBMITTED + 1):
-        client.cast({}, 'linger', value=value)
+        client.cast({}, 'wait', value=value)
     value = 'x' * 3_000_000
     pool, [call] = in_threads(
         1, lambda _: client.call({}, 'echo', value=value)
@@ -239,21 +243,21 @@ def test_stop_when_a_large_message_is_half_sent_sends_it_elsewhere(
     old.stop()
     bus.server('new')
     assert call.result() == [{}, value]
-    worker.go_on.set()
+    worker.proceed.set()
     old.wait()
     pool.shutdown()
 
 
-def test_cleanup_when_a_call_is_in_progress_tells_its_caller(
+def test_cleanup_when_a_call_is_in_progress_fails_it(
     bus: Bus,
 ) -> None:
     server, worker = bus.server()
     client = bus.client()
-    pool, [call] = in_threads(1, lambda number: client.call({}, 'linger'))
-    assert worker.begun.acquire(timeout=120)
+    pool, [call] = in_threads(1, lambda number: client.call({}, 'wait'))
+    assert worker.started.acquire(timeout=120)
     server.stop()
     server.listener.cleanup()
-    with pytest.raises(errors.AnswerLost, match='before it answered'):
+    with pytest.raises(errors.AnswerLost, match='before it responded'):
         call.result()
     pool.shutdown()
 
@@ -261,9 +265,9 @@ def test_cleanup_when_a_call_is_in_progress_tells_its_caller(
 def test_listener_when_never_started_can_be_cleaned_up(bus: Bus) -> None:
     transport = bus.transport()
     target = oslo_messaging.Target(topic='work', server='one')
-    made = transport._listen(target, 1, None)
+    unused = transport._listen(target, 1, None)
     assert len(bus.sockets()) == 1
-    made.cleanup()
+    unused.cleanup()
     assert bus.sockets() == []
 
 
@@ -276,8 +280,8 @@ def test_call_when_dead_listeners_left_sockets_removes_them(
     for number in range(5):
         with socket.socket(socket.AF_UNIX) as dead:
             path = str(alive.with_name(f'{name}.{number}'))
-            with directory.short_path(path) as where:
-                dead.bind(where)
+            with directory.short_path(path) as short:
+                dead.bind(short)
     client = bus.client()
-    assert [client.call({}, 'who') for _ in range(7)] == ['one'] * 7
+    assert [client.call({}, 'get_name') for _ in range(7)] == ['one'] * 7
     assert bus.sockets() == [alive]
