@@ -23,6 +23,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from vobjects import _codegen
 from vobjects.microversions.policy import MICROVERSION
 from vobjects.versions import Version
 
@@ -75,8 +76,7 @@ def method(
     }
     # The names of the parameters are the only variable part, and they are
     # identifiers.
-    exec(compile(text, f'<{__name__}>', 'exec'), space)  # noqa: S102
-    made: Function = space['call']
+    made: Function = _codegen.run(text, space)['call']
     return made
 
 

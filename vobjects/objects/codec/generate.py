@@ -19,10 +19,10 @@ of oslo.versionedobjects that the functions replace.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from vobjects import _codegen
 from vobjects.objects.codec import (
     coercion,
     copying,
@@ -65,16 +65,9 @@ class GeneratedModule:
     def run(self) -> dict[str, Any]:
         """Compile and run the source, and return its namespace."""
         text = '\n'.join(self.lines) + '\n'
-        filename = f'<vobjects codec: {self.title}>'
-        # Makes tracebacks show the lines.
-        linecache.cache[filename] = (
-            len(text),
-            None,
-            text.splitlines(keepends=True),
-            filename,
+        return _codegen.run(
+            text, self.namespace, f'<vobjects codec: {self.title}>'
         )
-        exec(compile(text, filename, 'exec'), self.namespace)  # noqa: S102 - generated text; names in it are quoted
-        return self.namespace
 
 
 def attribute_of(name: str) -> str:

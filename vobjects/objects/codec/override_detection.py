@@ -18,6 +18,8 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
+from vobjects import _codegen
+
 VersionedObject = ovo_base.VersionedObject
 Function = Callable[..., Any]
 
@@ -105,12 +107,12 @@ def are_replaceable(cls: type, *names: str) -> bool:
 
 
 def compile_checks(checks: list[MethodCheck]) -> Callable[[], bool]:
-    """Return a function that tells whether all guards hold."""
-    space: dict[str, Any] = {}
+    """Return a function that tells whether all checks hold."""
+    namespace: dict[str, Any] = {}
     terms = []
     for index, check in enumerate(dict.fromkeys(checks)):
-        space[f'o{index}'] = check.owner
-        space[f'e{index}'] = check.expected
+        namespace[f'o{index}'] = check.owner
+        namespace[f'e{index}'] = check.expected
         method = getattr(check.owner, check.name)
         bound = '.__func__' if hasattr(method, '__func__') else ''
         terms.append(f'o{index}.{check.name}{bound} is e{index}')
@@ -123,8 +125,7 @@ def compile_checks(checks: list[MethodCheck]) -> Callable[[], bool]:
         ' except AttributeError:\n'
         '  return False\n'
     )
-    exec(source, space)  # noqa: S102 - names of methods, and numbers
-    holds: Callable[[], bool] = space['holds']
+    holds: Callable[[], bool] = _codegen.run(source, namespace)['holds']
     return holds
 
 
