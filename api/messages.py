@@ -103,8 +103,8 @@ def _field_message(fault: errors.FieldFault, *, in_query: bool) -> str:
         plain = in_query or name in _PLAIN_TRUTH
         return _truth(name, fault.value, plain=plain)
     say = _OF_TYPE.get(type(kind))
-    said = say(kind, name, fault.value, fault.at_fault) if say else ''
-    return said or fault.of_schema
+    said = say(kind, name, fault.value, fault.invalid_part) if say else ''
+    return said or fault.type_message
 
 
 def _required(name: str, kind: Any) -> str:

@@ -201,7 +201,7 @@ def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:
     :raises vobjects.microversions.errors.ExperimentalMethod: the request does
         not opt in
     """
-    if opt_in is None or not opt_in.wanted:
+    if opt_in is None or not opt_in.opted_in:
         raise errors.ExperimentalMethod(name, opt_in.header if opt_in else '')
 
 

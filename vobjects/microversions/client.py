@@ -38,15 +38,15 @@ class NoCommonVersion(exceptions.VobjectsError):
         self.server = server
         self.client = client
         if all(last < server[0] for _, last in client):
-            verdict = 'the client is too old for it'
+            verdict = 'the client is too old'
         elif all(first > server[1] for first, _ in client):
-            verdict = 'the server is too old for it'
+            verdict = 'the server is too old'
         else:
             verdict = 'each has versions that the other lacks'
-        known = ', '.join(map(_in_words, client)) or 'none'
+        client_ranges = ', '.join(map(_describe, client)) or 'none'
         super().__init__(
-            f'The server has the API versions {_in_words(server)}, the'
-            f' client {known}; {verdict}.'
+            f'The server has the API versions {_describe(server)}, the'
+            f' client {client_ranges}; {verdict}.'
         )
 
 
@@ -87,15 +87,17 @@ def range_of(document: Any, major: int | None = None) -> Range:
     :param major: major version to use if there are several; None: the highest
     :raises NoRange: the document has no range, or none for that major version
     """
-    found = [
-        each
-        for each in map(_promised, _entries(document))
-        if each and major in (None, each[1].major)
+    ranges = [
+        version_range
+        for version_range in map(_range_of_entry, _entries(document))
+        if version_range and major in (None, version_range[1].major)
     ]
-    if not found:
-        which = '' if major is None else f' for major version {major}'
-        raise NoRange(f'The discovery document names no API versions{which}.')
-    return max(found, key=lambda each: each[1])
+    if not ranges:
+        for_major = '' if major is None else f' for major version {major}'
+        raise NoRange(
+            f'The discovery document has no API versions{for_major}.'
+        )
+    return max(ranges, key=lambda version_range: version_range[1])
 
 
 def for_requests(
@@ -122,7 +124,8 @@ def for_requests(
         document = response.json()
     except ValueError:
         raise NoRange(
-            f'{url} answers {response.status_code}, and no JSON.'
+            f'The response of {url} is not JSON (status'
+            f' {response.status_code}).'
         ) from None
     version = negotiate(range_of(document, major), client)
     set_version(session.headers, service_type, version)
@@ -144,7 +147,7 @@ def for_keystoneauth(
     """
     data = adapter.get_endpoint_data()
     if data is None or not data.max_microversion:
-        raise NoRange(f'{adapter.service_type} names no API versions.')
+        raise NoRange(f'{adapter.service_type} announces no API versions.')
     lowest, highest = data.min_microversion, data.max_microversion
     version = negotiate((Version(*lowest), Version(*highest)), client)
     adapter.default_microversion = str(version)
@@ -160,12 +163,12 @@ def set_version(
     :param service_type: service type in the header
     :param version: a version, or ``latest``
     """
-    others = [
+    other_services = [
         item.strip()
         for item in headers.get(HEADER, '').split(',')
         if item.strip() and item.split()[0].lower() != service_type
     ]
-    headers[HEADER] = ', '.join([*others, f'{service_type} {version}'])
+    headers[HEADER] = ', '.join([*other_services, f'{service_type} {version}'])
 
 
 def served_version(
@@ -201,22 +204,22 @@ def required_version(document: Any) -> Version | None:
     return None
 
 
-def _range(given: VersionOrRange) -> Range:
+def _range(value: VersionOrRange) -> Range:
     # A Version is a tuple, so check for it first.
-    if isinstance(given, (str, Version)):
-        given = (given, given)
-    first, last = map(_version, given)
+    if isinstance(value, (str, Version)):
+        value = (value, value)
+    first, last = map(_version, value)
     if last < first:
-        raise ValueError(f'{first} to {last} is no range')
+        raise ValueError(f'{first} to {last} is not a range')
     return first, last
 
 
-def _version(given: str | Version) -> Version:
-    return Version.parse(given) if isinstance(given, str) else given
+def _version(version: str | Version) -> Version:
+    return Version.parse(version) if isinstance(version, str) else version
 
 
-def _in_words(given: Range) -> str:
-    first, last = given
+def _describe(version_range: Range) -> str:
+    first, last = version_range
     return str(first) if first == last else f'{first} to {last}'
 
 
@@ -226,20 +229,20 @@ def _entries(document: Any) -> Iterator[Mapping[str, Any]]:
         return
     if isinstance(document.get('version'), dict):
         yield document['version']
-    listed = document.get('versions')
-    if isinstance(listed, dict):  # the form of keystone and barbican
-        document = {'versions': listed.get('values')}
+    versions = document.get('versions')
+    if isinstance(versions, dict):  # the form of keystone and barbican
+        document = {'versions': versions.get('values')}
     yield from _dicts(document, 'versions')
 
 
 def _dicts(document: Any, key: str) -> Iterator[Mapping[str, Any]]:
-    listed = document.get(key) if isinstance(document, dict) else None
-    for item in listed if isinstance(listed, list) else ():
+    items = document.get(key) if isinstance(document, dict) else None
+    for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
             yield item
 
 
-def _promised(entry: Mapping[str, Any]) -> Range | None:
+def _range_of_entry(entry: Mapping[str, Any]) -> Range | None:
     highest = entry.get('max_version') or entry.get('version')
     try:
         return (

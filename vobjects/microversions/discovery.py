@@ -72,13 +72,13 @@ class Discovery:
         method = environ['REQUEST_METHOD']
         if path not in self._paths or method not in ('GET', 'HEAD'):
             return self.app(environ, start_response)
-        wanted = (environ, self.policy, environ[MAXIMUM], self.public_url)
+        arguments = (environ, self.policy, environ[MAXIMUM], self.public_url)
         if path in ('', '/'):
             status = HTTPStatus(self.policy.versions_status)
-            document = versions_document(*wanted)
+            document = versions_document(*arguments)
         else:
             status = HTTPStatus.OK
-            document = version_document(*wanted)
+            document = version_document(*arguments)
         body = json.dumps(document).encode()
         start_response(
             f'{status.value} {status.phrase}',

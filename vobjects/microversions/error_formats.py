@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 
 class ErrorInfo(NamedTuple):
-    """An error before it is formatted.
+    """The content of an error body, before it is formatted.
 
     :ivar item: error item of the guideline: code, status, title, detail,
         links...
@@ -35,18 +35,18 @@ class ErrorInfo(NamedTuple):
 ErrorFormat = Callable[[ErrorInfo], dict[str, Any]]
 
 
-def api_sig(problem: ErrorInfo) -> dict[str, Any]:
+def api_sig(error: ErrorInfo) -> dict[str, Any]:
     """Return the guideline's body without further properties."""
-    return {'errors': [problem.item]}
+    return {'errors': [error.item]}
 
 
-def senlin(problem: ErrorInfo) -> dict[str, Any]:
+def senlin(error: ErrorInfo) -> dict[str, Any]:
     """Return ``error`` with code, message and type, as Senlin's fault.py does.
 
     The title is the phrase of the status, as in WebOb. python-senlinclient and
     openstacksdk print ``error.message``.
     """
-    item = problem.item
+    item = error.item
     return {
         'errors': [item],
         'code': item['status'],
@@ -54,8 +54,8 @@ def senlin(problem: ErrorInfo) -> dict[str, Any]:
         'explanation': item['detail'],
         'error': {
             'code': item['status'],
-            'message': problem.message,
-            'type': problem.type_name,
+            'message': error.message,
+            'type': error.type_name,
         },
     }
 
@@ -76,9 +76,9 @@ _NOVA_FAULTS = {
 }
 
 
-def nova(problem: ErrorInfo) -> dict[str, Any]:
+def nova(error: ErrorInfo) -> dict[str, Any]:
     """Return a fault named after the status, with code and message."""
-    item = problem.item
+    item = error.item
     fault = _NOVA_FAULTS.get(item['status'], 'computeFault')
     return {
         fault: {'code': item['status'], 'message': item['detail']},
@@ -86,15 +86,15 @@ def nova(problem: ErrorInfo) -> dict[str, Any]:
     }
 
 
-def magnum(problem: ErrorInfo) -> dict[str, Any]:
+def magnum(error: ErrorInfo) -> dict[str, Any]:
     """Return the item with ``description``, Magnum's name for the detail."""
-    item = problem.item
+    item = error.item
     return {'errors': [{**item, 'description': item['detail']}]}
 
 
-def barbican(problem: ErrorInfo) -> dict[str, Any]:
+def barbican(error: ErrorInfo) -> dict[str, Any]:
     """Return message, code and title in the form that WebOb writes."""
-    item = problem.item
+    item = error.item
     status = HTTPStatus(item['status'])
     return {
         'message': item['detail'],
@@ -104,12 +104,12 @@ def barbican(problem: ErrorInfo) -> dict[str, Any]:
     }
 
 
-def ironic(problem: ErrorInfo) -> dict[str, Any]:
+def ironic(error: ErrorInfo) -> dict[str, Any]:
     """Return ``error_message``, which contains JSON as a string.
 
     openstacksdk and python-ironicclient read its ``faultstring``.
     """
-    item = problem.item
+    item = error.item
     return {
         'error_message': json.dumps(
             {

@@ -56,8 +56,8 @@ class ApiError(exceptions.VobjectsError):
     :ivar detail: this occurrence: the problem, its place and the fix
     :ivar extra: further properties of the error item
     :ivar headers: further headers of the response
-    :ivar needs: API version that has the missing feature; or None
-    :ivar removed: API version that removed the feature; or None
+    :ivar available_from: API version that has the missing feature; or None
+    :ivar removed_in: API version that removed the feature; or None
     """
 
     status: ClassVar[int] = 400
@@ -65,8 +65,8 @@ class ApiError(exceptions.VobjectsError):
     title: ClassVar[str] = 'Bad request'
     type_name: ClassVar[str] = 'BadRequest'
     headers: tuple[tuple[str, str], ...] = ()
-    needs: Version | None = None
-    removed: Version | None = None
+    available_from: Version | None = None
+    removed_in: Version | None = None
 
     def __init__(
         self, detail: str, extra: Mapping[str, str] | None = None
@@ -75,32 +75,38 @@ class ApiError(exceptions.VobjectsError):
         self.extra = dict(extra or {})
         super().__init__(detail)
 
-    def set_availability(self, spans: VersionRanges, asked: Version) -> None:
+    def set_availability(
+        self, ranges: VersionRanges, requested: Version
+    ) -> None:
         """Record which versions have the feature that this one lacks."""
-        self.needs = version_ranges.next_available(spans, asked)
-        if self.needs:
-            self.extra['available_from'] = str(self.needs)
+        self.available_from = version_ranges.next_available(ranges, requested)
+        if self.available_from:
+            self.extra['available_from'] = str(self.available_from)
         else:
-            self.removed = version_ranges.last_removal(spans, asked)
-            if self.removed:
-                self.extra['removed_in'] = str(self.removed)
+            self.removed_in = version_ranges.last_removal(ranges, requested)
+            if self.removed_in:
+                self.extra['removed_in'] = str(self.removed_in)
 
     @property
     def is_about_versions(self) -> bool:
         """Whether another version would accept the request."""
-        return self.needs is not None or self.removed is not None
+        return self.available_from is not None or self.removed_in is not None
 
     def detail_for(self, maximum: Maximum | None) -> str:
         """Return the detail, and whether the version it names is served.
 
         :param maximum: highest version served now; None: not known
         """
-        if not self.needs or not maximum or self.needs <= maximum.version:
+        if (
+            not self.available_from
+            or not maximum
+            or self.available_from <= maximum.version
+        ):
             return self.detail
-        because = f', because {maximum.reason}' if maximum.reason else ''
+        reason = f', because {maximum.reason}' if maximum.reason else ''
         return (
-            f'{self.detail} Version {self.needs} is not served now: the'
-            f' maximum is {maximum.version}{because}.'
+            f'{self.detail} Version {self.available_from} is not served now:'
+            f' the maximum is {maximum.version}{reason}.'
         )
 
     def status_for(self, policy: VersionPolicy) -> int:
@@ -183,11 +189,11 @@ class UnsupportedVersion(NegotiationError):
         self.text = text
         self.minimum = minimum
         self.maximum = maximum
-        because = f', because {maximum.reason}' if maximum.reason else ''
+        reason = f', because {maximum.reason}' if maximum.reason else ''
         super().__init__(
             f'Version {exceptions.cut(text)} is not supported by the API.'
             f" Minimum is '{minimum}' and maximum is"
-            f" '{maximum.version}'{because}.",
+            f" '{maximum.version}'{reason}.",
             {
                 'min_version': str(minimum),
                 'max_version': str(maximum.version),
@@ -221,14 +227,14 @@ class NotServedEarly(NegotiationError):
         limits: tuple[Version, Version],
         reason: str,
     ) -> None:
-        spans = (version_ranges.VersionRange(needs),) if needs else ()
-        said = version_ranges.explain(name, spans, version)
+        ranges = (version_ranges.VersionRange(needs),) if needs else ()
+        problem = version_ranges.explain(name, ranges, version)
         super().__init__(
-            f'{said}, which accepts it only while every server has it:'
+            f'{problem}, which accepts it only while every server has it:'
             f' {reason}.',
             {'min_version': str(limits[0]), 'max_version': str(limits[1])},
         )
-        self.set_availability(spans, version)
+        self.set_availability(ranges, version)
 
     def status_for(self, policy: VersionPolicy) -> int:
         return policy.unsupported_status
@@ -252,9 +258,11 @@ class MethodNotAtVersion(NegotiationError):
     ) -> None:
         self.version = version
         self.ranges = ranges
-        spans = version_ranges.from_inclusive(ranges)
-        super().__init__(version_ranges.explain(name, spans, version) + '.')
-        self.set_availability(spans, version)
+        available = version_ranges.from_inclusive(ranges)
+        super().__init__(
+            version_ranges.explain(name, available, version) + '.'
+        )
+        self.set_availability(available, version)
 
     def status_for(self, policy: VersionPolicy) -> int:
         return policy.method_missing_status
@@ -364,16 +372,16 @@ class FieldFault:
     :ivar names: name of the field; all names if several are unknown
     :ivar field: the field; None if it is unknown
     :ivar value: value of the field
-    :ivar at_fault: the invalid part of the value
-    :ivar of_schema: message of jsonschema if the type is wrong
+    :ivar invalid_part: the invalid part of the value
+    :ivar type_message: message of jsonschema if the type is wrong
     """
 
     kind: Literal['unknown', 'missing', 'value']
     names: tuple[str, ...]
     field: Any = None
     value: Any = None
-    at_fault: Any = None
-    of_schema: str = ''
+    invalid_part: Any = None
+    type_message: str = ''
 
 
 class ValidationError(InputError):
@@ -452,6 +460,6 @@ def document(
     }
     if request_id:
         item['request_id'] = request_id
-    return policy.body(
+    return policy.error_format(
         error_formats.ErrorInfo(item, type_name, message or detail)
     )

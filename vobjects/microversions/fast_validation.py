@@ -36,10 +36,10 @@ FORMATS = jsonschema.FormatChecker(
 )
 
 #: Annotations: keywords that do not restrict the value.
-_NOTES = frozenset(
+_ANNOTATIONS = frozenset(
     ('$schema', 'default', 'description', 'id', 'readonly', 'title')
 )
-_SAME = frozenset(
+_COPIED = frozenset(
     (
         'enum',
         'exclusiveMaximum',
@@ -55,11 +55,11 @@ _SAME = frozenset(
         'uniqueItems',
     )
 )
-_ONE_INSIDE = frozenset(('additionalProperties', 'items'))
-_LISTS_INSIDE = frozenset(('allOf', 'anyOf'))
+_SCHEMA_KEYWORDS = frozenset(('additionalProperties', 'items'))
+_SCHEMA_LIST_KEYWORDS = frozenset(('allOf', 'anyOf'))
 
 
-class _Unlike(Exception):
+class _UnsupportedKeyword(Exception):
     """The schema has a keyword that only ``jsonschema`` may evaluate."""
 
 
@@ -70,14 +70,14 @@ def compile_schema(schema: Mapping[str, Any]) -> Accepts:
     :returns: function of a value: True if it is valid, False if ``jsonschema``
         must decide; it raises no errors
     """
-    called: dict[str, Callable[[str], bool]] = {}
+    callbacks: dict[str, Callable[[str], bool]] = {}
     try:
         valid = jsonschema_rs.Draft4Validator(
-            _translated(schema, called),
-            formats=called,
+            _translate(schema, callbacks),
+            formats=callbacks,
             validate_formats=True,
         ).is_valid
-    except (_Unlike, ValueError):
+    except (_UnsupportedKeyword, ValueError):
         return _never
 
     def accepts(value: Any) -> bool:
@@ -98,48 +98,51 @@ def _never(value: Any) -> bool:
     return False
 
 
-def _translated(
-    schema: Any, called: dict[str, Callable[[str], bool]]
+def _translate(
+    schema: Any, callbacks: dict[str, Callable[[str], bool]]
 ) -> dict[str, Any]:
     """Return a schema for jsonschema-rs.
 
-    :param called: filled with the callbacks, by name of the format
-    :raises _Unlike: a keyword may mean something else in jsonschema-rs
+    :param callbacks: filled with the callbacks, by name of the format
+    :raises _UnsupportedKeyword: a keyword may have another meaning in
+        jsonschema-rs
     """
     if not isinstance(schema, dict):
-        raise _Unlike
+        raise _UnsupportedKeyword
     result: dict[str, Any] = {}
-    asked: list[str] = []
+    formats: list[str] = []
     for keyword, value in schema.items():
-        if keyword in _SAME:
+        if keyword in _COPIED:
             result[keyword] = value
         elif keyword == 'pattern':
-            asked.append(f'pattern {value}')
-            called[asked[-1]] = functools.partial(
-                _is_found, re.compile(value).search
+            formats.append(f'pattern {value}')
+            callbacks[formats[-1]] = functools.partial(
+                _matches, re.compile(value).search
             )
         elif keyword == 'format':
-            asked.append(f'format {value}')
-            called[asked[-1]] = functools.partial(_conforms, value)
+            formats.append(f'format {value}')
+            callbacks[formats[-1]] = functools.partial(_conforms, value)
         elif keyword == 'properties':
             result[keyword] = {
-                name: _translated(inner, called)
+                name: _translate(inner, callbacks)
                 for name, inner in value.items()
             }
-        elif keyword in _LISTS_INSIDE:
-            result[keyword] = [_translated(inner, called) for inner in value]
-        elif keyword in _ONE_INSIDE:
+        elif keyword in _SCHEMA_LIST_KEYWORDS:
+            result[keyword] = [_translate(inner, callbacks) for inner in value]
+        elif keyword in _SCHEMA_KEYWORDS:
             is_open = isinstance(value, bool)
-            result[keyword] = value if is_open else _translated(value, called)
-        elif keyword not in _NOTES:
-            raise _Unlike
-    if asked:
-        every = [{'format': name} for name in asked]
-        result['allOf'] = [*result.get('allOf', ()), *every]
+            result[keyword] = (
+                value if is_open else _translate(value, callbacks)
+            )
+        elif keyword not in _ANNOTATIONS:
+            raise _UnsupportedKeyword
+    if formats:
+        checks = [{'format': name} for name in formats]
+        result['allOf'] = [*result.get('allOf', ()), *checks]
     return result
 
 
-def _is_found(search: Callable[[str], object], text: str) -> bool:
+def _matches(search: Callable[[str], object], text: str) -> bool:
     return search(text) is not None
 
 

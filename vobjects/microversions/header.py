@@ -47,10 +47,10 @@ MAX_CACHED = 1024
 LATEST = 'latest'
 
 _NUMBERS = re.compile(r'([1-9][0-9]*)\.([1-9][0-9]*|0)', re.ASCII)
-_WHITE = ' \t'
+_WHITESPACE = ' \t'
 
 #: Replaces numbers that are too long for a version.
-_BEYOND = Version(10**MAX_DIGITS, 0)
+_TOO_HIGH = Version(10**MAX_DIGITS, 0)
 
 
 class Requested(NamedTuple):
@@ -79,13 +79,13 @@ class Negotiator:
 
     def __init__(self, policy: VersionPolicy) -> None:
         self.policy = policy
-        self._lowest, self._highest = policy.minimum, policy.maximum
+        self._minimum, self._maximum = policy.minimum, policy.maximum
         self._names = frozenset(policy.service_types)
-        self._serves_others = not policy.other_service_status
+        self._ignores_others = not policy.other_service_status
         self._versions: dict[str, Requested] = {}
         # A tuple, replaced as a whole: no thread may combine the results of
         # one maximum with another maximum.
-        self._kept: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
+        self._cache: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
 
     def negotiate(
         self,
@@ -108,27 +108,27 @@ class Negotiator:
         """
         text = header if isinstance(header, str) else ','.join(header)
         key = (text, *legacy) if legacy else text
-        known, answers = self._kept
-        if maximum is not known:
-            answers = answers if maximum == known else {}
-            self._kept = (maximum, answers)
-        version = answers.get(key)
+        cached_for, cache = self._cache
+        if maximum is not cached_for:
+            cache = cache if maximum == cached_for else {}
+            self._cache = (maximum, cache)
+        version = cache.get(key)
         if version is not None:
             return version
         is_short = len(text) <= MAX_CACHED_LENGTH
-        if is_short and not legacy and self._serves_others:
-            asked, _ = self._read(text)
+        if is_short and not legacy and self._ignores_others:
+            requested, _ = self._parse(text)
         else:
-            asked = self.requested(text, legacy)
-        version = asked.version
-        if not self._lowest <= version <= maximum.version <= self._highest:
-            version = choose_version(asked, self.policy, maximum)
+            requested = self.requested(text, legacy)
+        version = requested.version
+        if not self._minimum <= version <= maximum.version <= self._maximum:
+            version = choose_version(requested, self.policy, maximum)
         if is_short and (
             not legacy or sum(map(len, legacy)) <= MAX_CACHED_LENGTH
         ):
-            if len(answers) >= MAX_CACHED:
-                answers.clear()
-            answers[key] = version
+            if len(cache) >= MAX_CACHED:
+                cache.clear()
+            cache[key] = version
         return version
 
     def requested(
@@ -141,21 +141,21 @@ class Negotiator:
         text = header if isinstance(header, str) else ','.join(header)
         if len(text) > MAX_LENGTH:
             raise _too_long(text)
-        asked, others = self._read(text)
-        if asked is NO_VERSION and legacy:
-            asked = self._read_legacy(legacy)
-        if asked is NO_VERSION and others and not self._serves_others:
+        requested, others = self._parse(text)
+        if requested is NO_VERSION and legacy:
+            requested = self._parse_legacy(legacy)
+        if requested is NO_VERSION and others and not self._ignores_others:
             raise errors.OtherService(
                 f'{HEADER} names other services only; this one is'
                 f' {self.policy.service_type!r}.'
             )
-        return asked
+        return requested
 
-    def _read(self, text: str) -> tuple[Requested, bool]:
+    def _parse(self, text: str) -> tuple[Requested, bool]:
         """Return the requested version, and whether others are named."""
         if '\t' in text:
             text = text.replace('\t', ' ')
-        asked, others, names = NO_VERSION, False, self._names
+        requested, others, names = NO_VERSION, False, self._names
         for item in text.split(','):
             name, _, rest = item.strip(' ').partition(' ')
             if name not in names and name.lower() not in names:
@@ -164,75 +164,79 @@ class Negotiator:
                     if not rest and self._version(name) is not None:
                         raise self._malformed(item, 'names no service')
                 continue
-            found = self._versions.get(rest)
-            if found is None:
+            version = self._versions.get(rest)
+            if version is None:
                 rest = rest.lstrip(' ')
                 if not rest:
                     raise self._malformed(item, 'has no version')
-                found = self._version(rest)
-                if found is None:
+                version = self._version(rest)
+                if version is None:
                     raise self._malformed(rest, 'is not a version')
-            asked = _agreeing(asked, found) if asked.text else found
-        return asked, others
+            requested = (
+                _check_equal(requested, version) if requested.text else version
+            )
+        return requested, others
 
-    def _read_legacy(self, values: Sequence[str]) -> Requested:
+    def _parse_legacy(self, values: Sequence[str]) -> Requested:
         """Parse the first legacy header that is not empty."""
-        value = next((value for value in values if value.strip(_WHITE)), '')
+        value = next(
+            (value for value in values if value.strip(_WHITESPACE)), ''
+        )
         if len(value) > MAX_LENGTH:
             raise _too_long(value)
-        asked = NO_VERSION
+        requested = NO_VERSION
         for item in value.split(','):
-            if text := item.strip(_WHITE):
-                found = self._version(text)
-                if found is None:
+            if text := item.strip(_WHITESPACE):
+                version = self._version(text)
+                if version is None:
                     raise errors.MalformedVersion(
                         f'{exceptions.cut(text)} is not a version; write'
                         " MAJOR.MINOR, for example '1.10', or 'latest'."
                     )
-                asked = _agreeing(asked, found)
-        return asked
+                requested = _check_equal(requested, version)
+        return requested
 
     def _version(self, text: str) -> Requested | None:
-        found = self._versions.get(text)
-        if found is None:
-            found = self._read_version(text)
-            if found is not None and len(text) < 2 * MAX_DIGITS:
+        version = self._versions.get(text)
+        if version is None:
+            version = self._parse_version(text)
+            if version is not None and len(text) < 2 * MAX_DIGITS:
                 if len(self._versions) >= MAX_CACHED:
                     self._versions.clear()
-                self._versions[text] = found
-        return found
+                self._versions[text] = version
+        return version
 
-    def _read_version(self, text: str) -> Requested | None:
+    def _parse_version(self, text: str) -> Requested | None:
         match = _NUMBERS.fullmatch(text)
         if match is None:
             if self.policy.latest_any_case:
                 text = text.lower()
             return Requested(LATEST) if text == LATEST else None
         if max(len(match[1]), len(match[2])) > MAX_DIGITS:
-            return Requested(text, _BEYOND)
+            return Requested(text, _TOO_HIGH)
         return Requested(text, Version(int(match[1]), int(match[2])))
 
     def _malformed(self, value: str, problem: str) -> errors.MalformedVersion:
         name = self.policy.service_type
         return errors.MalformedVersion(
-            f'{HEADER}: {exceptions.cut(value.strip(_WHITE))} {problem};'
+            f'{HEADER}: {exceptions.cut(value.strip(_WHITESPACE))} {problem};'
             f" write '{name} MAJOR.MINOR', for example '{name} 1.10', or"
             f" '{name} {LATEST}'."
         )
 
 
 def choose_version(
-    asked: Requested, policy: VersionPolicy, maximum: Maximum
+    requested: Requested, policy: VersionPolicy, maximum: Maximum
 ) -> Version:
     """Return the version to serve for a requested one.
 
-    :param asked: the requested version
+    :param requested: the requested version
     :param policy: version policy of the service
     :param maximum: highest version served now
     :raises vobjects.microversions.errors.UnsupportedVersion: the version is
         out of range
     """
-    text, version = asked
+    text, version = requested
     limit = policy.limit(maximum)
     if not text:
         return policy.default_for(limit)
@@ -245,18 +249,18 @@ def choose_version(
 
 def _too_long(text: str) -> errors.MalformedVersion:
     return errors.MalformedVersion(
-        f'The version header has {len(text)} characters; {MAX_LENGTH} are'
-        ' read.'
+        f'The version header has {len(text)} characters; the maximum is'
+        f' {MAX_LENGTH}.'
     )
 
 
-def _agreeing(before: Requested, now: Requested) -> Requested:
+def _check_equal(first: Requested, second: Requested) -> Requested:
     # Some servers use the first version and others the last, so the client
     # cannot know which one applies.
-    if before.text and before != now:
+    if first.text and first != second:
         raise errors.MalformedVersion(
-            f'Both {exceptions.cut(before.text)} and'
-            f' {exceptions.cut(now.text)} are requested of this service;'
+            f'Both {exceptions.cut(first.text)} and'
+            f' {exceptions.cut(second.text)} are requested of this service;'
             ' send one version.'
         )
-    return now
+    return second

@@ -49,11 +49,12 @@ def load_json(
     """
     if len(raw) > max_bytes:
         raise errors.BodyTooLarge(
-            f'The request body has {len(raw)} bytes; {max_bytes} are read.'
+            f'The request body has {len(raw)} bytes; the maximum is'
+            f' {max_bytes}.'
         )
     if raw.startswith(codecs.BOM_UTF8):
         raise errors.MalformedBody(
-            'The request body begins with a byte order mark; JSON has none.'
+            'The request body begins with a byte order mark; remove it.'
         )
     if not raw.strip():
         raise errors.MalformedBody(
@@ -97,14 +98,14 @@ def _check_depth(raw: bytes, max_depth: int) -> None:
 
 
 def _check_strings(value: Any) -> None:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
+    unchecked = [value]
+    while unchecked:
+        item = unchecked.pop()
         if isinstance(item, dict):
-            waiting += item
-            waiting += item.values()
+            unchecked += item
+            unchecked += item.values()
         elif isinstance(item, list):
-            waiting += item
+            unchecked += item
         elif isinstance(item, str) and (bad := unstorable(item)):
             raise errors.MalformedBody(
                 f'The string {exceptions.cut(item)} of the request body has'
@@ -118,8 +119,8 @@ def unstorable(text: str) -> str:
     :returns: NUL or half of a surrogate pair, such as ``'U+0000'``; else
         ``''``
     """
-    found = _UNSTORABLE.search(text)
-    return f'U+{ord(found[0]):04X}' if found else ''
+    match = _UNSTORABLE.search(text)
+    return f'U+{ord(match[0]):04X}' if match else ''
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -129,8 +130,8 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for name, _value in pairs:
             if name in seen:
                 raise errors.MalformedBody(
-                    f'The name {exceptions.cut(name)} is given twice in one'
-                    ' JSON object of the request body.'
+                    f'The name {exceptions.cut(name)} occurs twice in a JSON'
+                    ' object of the request body.'
                 )
             seen.add(name)
     return result
@@ -140,7 +141,7 @@ def _integer(text: str) -> int:
     # Check the length first: int() is slow or fails for thousands of digits.
     if len(text) > _MAX_INTEGER_LENGTH or int(text) not in _INTEGERS:
         raise errors.MalformedBody(
-            f'The integer {_shown(text)} does not fit 64 bits.'
+            f'The integer {_cut_digits(text)} does not fit 64 bits.'
         )
     return int(text)
 
@@ -148,11 +149,13 @@ def _integer(text: str) -> int:
 def _number(text: str) -> float:
     value = float(text)
     if value in (float('inf'), float('-inf')):
-        raise errors.MalformedBody(f'The number {_shown(text)} is too large.')
+        raise errors.MalformedBody(
+            f'The number {_cut_digits(text)} is too large.'
+        )
     return value
 
 
-def _shown(digits: str) -> str:
+def _cut_digits(digits: str) -> str:
     shown = exceptions.MAX_VALUE_LENGTH
     return digits if len(digits) <= shown else f'{digits[:shown]}…'
 

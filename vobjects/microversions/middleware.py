@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 REQUEST_ID = 'openstack.request_id'
 
 #: Maximum length of a requested version that the response header repeats.
-MAX_SHOWN = 32
+MAX_ECHOED = 32
 
 Headers = list[tuple[str, str]]
 
@@ -92,24 +92,26 @@ class Microversions:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(_environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
-        self._experiments: (
-            tuple[ExperimentalOptIn, ExperimentalOptIn] | None
-        ) = None
+        self._opt_ins: tuple[ExperimentalOptIn, ExperimentalOptIn] | None = (
+            None
+        )
         self._experimental_key = ''
         if name := policy.experimental_header:
-            self._experiments = (
+            self._opt_ins = (
                 ExperimentalOptIn(name, False),
                 ExperimentalOptIn(name, True),
             )
             self._experimental_key = _environ_key(name)
             self._varies += (name,)
         self._vary = ('Vary', ', '.join(self._varies))
-        shown = (
+        own_headers = (
             HEADER,
             policy.experimental_header,
             *(name for name, _ in policy.response_headers),
         )
-        self._replaced = frozenset(name.lower() for name in (*shown, 'Vary'))
+        self._replaced = frozenset(
+            name.lower() for name in (*own_headers, 'Vary')
+        )
         self._retired = retirement.headers(
             policy.retired,
             policy.service_type,
@@ -120,10 +122,10 @@ class Microversions:
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        given = self.maximum()
+        live_maximum = self.maximum()
         state = self._state
-        if given is not state.given:
-            state = self._renewed(given)
+        if live_maximum is not state.live_maximum:
+            state = self._new_state(live_maximum)
         maximum = environ[MAXIMUM] = state.maximum
         if self.policy.accepts_early:
             environ[EARLY] = True
@@ -137,31 +139,31 @@ class Microversions:
             version = self.policy.default_for(maximum)
             environ[MICROVERSION] = version
             if environ.get('PATH_INFO', '') not in self._discovery:
-                ours = self._shown_for(error, version, maximum)
-                return self._answer(error, environ, start_response, ours)
+                headers = self._rejection_headers(error, version, maximum)
+                return self._respond(error, environ, start_response, headers)
         else:
             environ[MICROVERSION] = version
-        ours = state.shown.get(version) or self._shown_at(version, maximum)
-        if self._experiments:
-            wanted = environ.get(self._experimental_key, '').strip().lower()
-            environ[EXPERIMENTAL] = self._experiments[wanted == 'true']
-        if self._retired or self._experiments:
-            ours = self._with_more(environ, version, ours)
-        begun = False
+        own = state.headers.get(version) or self._headers_at(version, maximum)
+        if self._opt_ins:
+            value = environ.get(self._experimental_key, '').strip().lower()
+            environ[EXPERIMENTAL] = self._opt_ins[value == 'true']
+        if self._retired or self._opt_ins:
+            own = self._add_request_headers(environ, version, own)
+        is_started = False
 
-        def started(
+        def start_versioned(
             status: str, headers: Headers, exc_info: Any = None, /
         ) -> Callable[[bytes], object]:
-            nonlocal begun
-            begun = True
-            return start_response(
-                status, self._marked(headers, ours), exc_info
-            )
+            nonlocal is_started
+            is_started = True
+            return start_response(status, self._add(headers, own), exc_info)
 
         try:
-            return self.app(environ, started)
+            return self.app(environ, start_versioned)
         except errors.ApiError as error:
-            return self._answer(error, environ, start_response, ours, begun)
+            return self._respond(
+                error, environ, start_response, own, is_started
+            )
 
     def with_version_headers(
         self, headers: Headers, environ: WSGIEnvironment
@@ -178,28 +180,30 @@ class Microversions:
         version = environ.get(MICROVERSION)
         if version is None:
             version = self.policy.default_for(maximum)
-        ours = self._shown_at(version, maximum)
-        return self._marked(headers, self._with_more(environ, version, ours))
+        own = self._headers_at(version, maximum)
+        own = self._add_request_headers(environ, version, own)
+        return self._add(headers, own)
 
-    def _renewed(self, given: Maximum) -> _State:
+    def _new_state(self, live_maximum: Maximum) -> _State:
         """Return the state for a new maximum."""
-        maximum = self.policy.limit(given)
-        before = self._state
-        shown = before.shown if maximum == before.maximum else {}
-        self._state = _State(given, maximum, shown)
+        maximum = self.policy.limit(live_maximum)
+        old = self._state
+        headers = old.headers if maximum == old.maximum else {}
+        self._state = _State(live_maximum, maximum, headers)
         return self._state
 
-    def _answer(
+    def _respond(
         self,
         error: errors.ApiError,
         environ: WSGIEnvironment,
         start_response: StartResponse,
-        ours: Headers,
-        begun: bool = False,
+        own: Headers,
+        is_started: bool = False,
     ) -> Iterable[bytes]:
         """Respond with the document of an error that is being handled.
 
-        :param begun: whether the application has already started a response
+        :param own: headers of this middleware
+        :param is_started: whether the application has started a response
         """
         environ[ERROR_CODE] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
@@ -213,14 +217,14 @@ class Microversions:
         ]
         start_response(
             f'{status.value} {status.phrase}',
-            self._marked(headers, ours),
+            self._add(headers, own),
             # PEP 3333 requires exc_info if the application has already started
             # a response.
-            sys.exc_info() if begun else None,
+            sys.exc_info() if is_started else None,
         )
         return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
-    def _shown_for(
+    def _rejection_headers(
         self,
         error: errors.NegotiationError,
         version: Version,
@@ -229,31 +233,31 @@ class Microversions:
         """Return the headers for the response to a rejected version."""
         if (
             isinstance(error, errors.UnsupportedVersion)
-            and len(error.text) <= MAX_SHOWN
+            and len(error.text) <= MAX_ECHOED
         ):
             return self._render(error.text, maximum)
-        return self._shown_at(version, maximum)
+        return self._headers_at(version, maximum)
 
-    def _with_more(
-        self, environ: WSGIEnvironment, version: Version, ours: Headers
+    def _add_request_headers(
+        self, environ: WSGIEnvironment, version: Version, own: Headers
     ) -> Headers:
         """Return the headers with those that depend on the request."""
-        asked: ExperimentalOptIn | None = environ.get(EXPERIMENTAL)
-        if asked is not None and asked.wanted:
-            ours = [*ours, (asked.header, 'true')]
+        opt_in: ExperimentalOptIn | None = environ.get(EXPERIMENTAL)
+        if opt_in is not None and opt_in.opted_in:
+            own = [*own, (opt_in.header, 'true')]
         retired = self._retired.get(version)
         if retired and environ.get('PATH_INFO', '') not in self._discovery:
-            return [*ours, *retired]
-        return ours
+            return [*own, *retired]
+        return own
 
-    def _shown_at(self, version: Version, maximum: Maximum) -> Headers:
+    def _headers_at(self, version: Version, maximum: Maximum) -> Headers:
         """Return the headers for responses at a version."""
         state = self._state
-        shown = state.shown if state.maximum is maximum else {}
-        found = shown.get(version)
-        if found is None:
-            found = shown[version] = self._render(str(version), maximum)
-        return found
+        cache = state.headers if state.maximum is maximum else {}
+        headers = cache.get(version)
+        if headers is None:
+            headers = cache[version] = self._render(str(version), maximum)
+        return headers
 
     def _render(self, text: str, maximum: Maximum) -> Headers:
         values = {
@@ -274,45 +278,45 @@ class Microversions:
             self._vary,
         ]
 
-    def _marked(self, headers: Headers, ours: Headers) -> Headers:
-        """Return the headers with ours in place of the application's."""
+    def _add(self, headers: Headers, own: Headers) -> Headers:
+        """Return the headers with those of this middleware."""
         for pair in headers:
             if pair[0].lower() in self._replaced:
-                return self._merged(headers, ours)
-        return [*headers, *ours]
+                return self._replace(headers, own)
+        return [*headers, *own]
 
-    def _merged(self, headers: Headers, ours: Headers) -> Headers:
-        """Return the headers with ours, and a single combined Vary."""
-        kept: Headers = []
+    def _replace(self, headers: Headers, own: Headers) -> Headers:
+        """Return merged headers, with a single combined Vary."""
+        merged: Headers = []
         varies: list[str] = []
         for name, value in headers:
             lower = name.lower()
             if lower == 'vary':
                 varies += map(str.strip, value.split(','))
             elif lower not in self._replaced:
-                kept.append((name, value))
-        kept += (pair for pair in ours if pair is not self._vary)
+                merged.append((name, value))
+        merged += (pair for pair in own if pair is not self._vary)
         if '*' in varies:
             varies = ['*']
         else:
-            own = {name.lower() for name in self._varies}
-            varies = [v for v in varies if v and v.lower() not in own]
+            own_varies = {name.lower() for name in self._varies}
+            varies = [v for v in varies if v and v.lower() not in own_varies]
             varies += self._varies
-        kept.append(('Vary', ', '.join(varies)))
-        return kept
+        merged.append(('Vary', ', '.join(varies)))
+        return merged
 
 
 class _State(NamedTuple):
     """Values that hold while the maximum is the same; replaced as a whole.
 
-    :ivar given: the maximum as received
+    :ivar live_maximum: the maximum as received
     :ivar maximum: the same, limited by the policy
-    :ivar shown: version -> headers of responses at that version
+    :ivar headers: version -> headers of responses at that version
     """
 
-    given: Maximum | None
+    live_maximum: Maximum | None
     maximum: Maximum
-    shown: dict[Version, Headers]
+    headers: dict[Version, Headers]
 
 
 def _environ_key(name: str) -> str:

@@ -42,7 +42,7 @@ _PATH = re.compile(r'v[1-9][0-9.]*', re.ASCII)
 _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
 
 #: Names that a template in :attr:`VersionPolicy.response_headers` may contain.
-_SHOWN = dict.fromkeys(
+_TEMPLATE_NAMES = dict.fromkeys(
     ('service', 'version', 'minimum', 'maximum', 'experimental'), ''
 )
 
@@ -52,11 +52,11 @@ class ExperimentalOptIn:
     """Whether a request opts in to experimental methods.
 
     :ivar header: name of the header for opting in
-    :ivar wanted: whether the request opts in
+    :ivar opted_in: whether the request opts in
     """
 
     header: str
-    wanted: bool
+    opted_in: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class VersionPolicy:
     :ivar method_missing_status: status for a method that the version lacks:
         404 in the documentation of most services, 400 in Senlin's server and
         its tempest plug-in, 406 in Magnum
-    :ivar body: function that formats error bodies, see
+    :ivar error_format: function that formats error bodies, see
         :mod:`vobjects.microversions.error_formats`
 
     Discovery:
@@ -135,7 +135,7 @@ class VersionPolicy:
     other_service_status: int = 0
     unsupported_status: int = 406
     method_missing_status: int = 404
-    body: error_formats.ErrorFormat = error_formats.api_sig
+    error_format: error_formats.ErrorFormat = error_formats.api_sig
     path: str = ''
     path_aliases: tuple[str, ...] = ()
     version_id: str = ''
@@ -149,15 +149,18 @@ class VersionPolicy:
         _check_names(self)
         if self.minimum.major != self.maximum.major:
             raise ValueError(
-                f'{self.minimum} and {self.maximum}: one endpoint has one'
-                ' major version'
+                f'minimum {self.minimum} and maximum {self.maximum} must have'
+                ' the same major version'
             )
         if not self.minimum or self.maximum < self.minimum:
-            raise ValueError(f'{self.minimum} to {self.maximum} is no range')
+            raise ValueError(
+                f'minimum {self.minimum} must not be null or above maximum'
+                f' {self.maximum}'
+            )
         if self.default and not self.minimum <= self.default <= self.maximum:
             raise ValueError(
-                f'the default {self.default} is not between {self.minimum}'
-                f' and {self.maximum}'
+                f'default {self.default} must be between {self.minimum} and'
+                f' {self.maximum}'
             )
         retirement.check(self.retired, self.minimum, self.maximum)
 
@@ -174,9 +177,9 @@ class VersionPolicy:
     def canonical_path(self, path: str) -> str:
         """Return a path in which an alias is replaced by the first segment."""
         for alias in self.path_aliases:
-            head = f'/{alias}'
-            if path == head or path.startswith(f'{head}/'):
-                return f'/{self.major}{path[len(head) :]}'
+            prefix = f'/{alias}'
+            if path == prefix or path.startswith(f'{prefix}/'):
+                return f'/{self.major}{path[len(prefix) :]}'
         return path
 
     def limit(self, maximum: Maximum | None = None) -> Maximum:
@@ -207,7 +210,7 @@ def _check_names(policy: VersionPolicy) -> None:
             raise ValueError(f'{name!r} is not a service type')
     for path in (*filter(None, (policy.path,)), *policy.path_aliases):
         if not _PATH.fullmatch(path):
-            raise ValueError(f'{path!r} is no path segment such as v2.1')
+            raise ValueError(f'{path!r} is not a path segment such as v2.1')
     for name in (
         *policy.legacy_headers,
         *filter(None, (policy.experimental_header,)),
@@ -217,9 +220,9 @@ def _check_names(policy: VersionPolicy) -> None:
             raise ValueError(f'{name!r} is not the name of a header')
     for name, template in policy.response_headers:
         try:
-            template.format_map(_SHOWN)
+            template.format_map(_TEMPLATE_NAMES)
         except (KeyError, ValueError, IndexError) as error:
             raise ValueError(
-                f'{name}: the template {template!r} names what nothing'
-                f' shows: {error}; known: {", ".join(_SHOWN)}'
+                f'{name}: invalid template {template!r}: {error}; accepted'
+                f' names: {", ".join(_TEMPLATE_NAMES)}'
             ) from None

@@ -31,7 +31,7 @@ NOVA = VersionPolicy(
     response_headers=(
         ('X-OpenStack-Nova-API-Version', '{version}{experimental}'),
     ),
-    body=error_formats.nova,
+    error_format=error_formats.nova,
     path='v2.1',
     maximum_keys=('version', 'max_version'),
     media_type='application/vnd.openstack.compute+json;version=2.1',
@@ -49,7 +49,7 @@ SENLIN = VersionPolicy(
     'api_microversion.html',
     latest_any_case=True,
     accepts_early=True,
-    body=error_formats.senlin,
+    error_format=error_formats.senlin,
     path_aliases=('v1.0',),
     version_id='1.0',
     versions_status=300,
@@ -79,7 +79,7 @@ MAGNUM = VersionPolicy(
     malformed_status=406,
     other_service_status=406,
     method_missing_status=406,
-    body=error_formats.magnum,
+    error_format=error_formats.magnum,
 )
 
 #: Key manager: follows the specification through microversion-parse.
@@ -91,7 +91,7 @@ BARBICAN = VersionPolicy(
     'microversions.html',
     history_url='https://docs.openstack.org/barbican/latest/api/'
     'microversion_history.html',
-    body=error_formats.barbican,
+    error_format=error_formats.barbican,
     versions_status=300,
     media_type='application/vnd.openstack.key-manager-v1+json',
     updated='2025-09-18T00:00:00Z',
@@ -114,7 +114,7 @@ IRONIC = VersionPolicy(
         ('X-OpenStack-Ironic-API-Maximum-Version', '{maximum}'),
     ),
     malformed_status=406,
-    body=error_formats.ironic,
+    error_format=error_formats.ironic,
     maximum_keys=('version', 'max_version'),
 )
 

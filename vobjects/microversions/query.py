@@ -38,8 +38,8 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
     """
     if len(query_string) > MAX_LENGTH:
         raise errors.MalformedQuery(
-            f'The query string has {len(query_string)} characters;'
-            f' {MAX_LENGTH} are read.'
+            f'The query string has {len(query_string)} characters; the'
+            f' maximum is {MAX_LENGTH}.'
         )
     if query_string.count('&') >= MAX_PARAMETERS:
         raise errors.MalformedQuery(
@@ -47,7 +47,7 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
         )
     try:
         query_string.encode('ascii')
-        found = urllib.parse.parse_qsl(
+        pairs = urllib.parse.parse_qsl(
             query_string, keep_blank_values=True, errors='strict'
         )
     except UnicodeError:
@@ -55,20 +55,20 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
             f'The query string {exceptions.cut(query_string)} is not'
             ' percent-encoded UTF-8.'
         ) from None
-    for text in (text for pair in found for text in pair):
+    for text in (text for pair in pairs for text in pair):
         if bad := json_body.unstorable(text):
             raise errors.MalformedQuery(
                 f'The query string has the character {bad}, which cannot be'
                 ' stored.'
             )
-    return found
+    return pairs
 
 
 def coerce_query(
     cls: schema.RequestType,
     microversion: Version,
     names: Sequence[str],
-    given: Iterable[tuple[str, str]],
+    pairs: Iterable[tuple[str, str]],
     where: str = 'query',
     *,
     early: bool = False,
@@ -78,7 +78,7 @@ def coerce_query(
     :param cls: the request type
     :param microversion: version of the request
     :param names: every field that the query had at any version
-    :param given: pairs as returned by :func:`parse_pairs`, or ``items()`` of a
+    :param pairs: pairs as returned by :func:`parse_pairs`, or ``items()`` of a
         multidict
     :param where: name of the part, for error messages
     :param early: see :meth:`vobjects.objects.Object.version_at`
@@ -88,13 +88,13 @@ def coerce_query(
     """
     compiled = schema.request_schema_at(cls, microversion, names, early=early)
     values: dict[str, Any] = {}
-    for name, text in given:
-        shape = compiled.properties.get(name)
-        if shape is None:
+    for name, text in pairs:
+        field_schema = compiled.properties.get(name)
+        if field_schema is None:
             raise schema.unknown_field_error(
                 *(cls, microversion, names, [name], where), compiled
             )
-        add_parameter(values, name, text, shape, where)
+        add_parameter(values, name, text, field_schema, where)
     schema.validate(
         *(cls, microversion, names, values, where), nulls=False, early=early
     )
@@ -113,22 +113,22 @@ def drop_repeated(
     :param single: names of these parameters; the last value counts
     :param skip_empty: whether to drop them if they are empty
     """
-    kept: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     last: dict[str, str] = {}
     for name, text in pairs:
         if name in single:
             last[name] = text
         else:
-            kept.append((name, text))
-    kept += (pair for pair in last.items() if pair[1] or not skip_empty)
-    return kept
+            result.append((name, text))
+    result += (pair for pair in last.items() if pair[1] or not skip_empty)
+    return result
 
 
 def add_parameter(
     values: dict[str, Any],
     name: str,
     text: str,
-    shape: Mapping[str, Any],
+    parameter_schema: Mapping[str, Any],
     where: str,
 ) -> None:
     """Convert a query parameter and add it to the values.
@@ -136,30 +136,30 @@ def add_parameter(
     :param values: values so far, changed in place
     :param name: name of the parameter
     :param text: its text
-    :param shape: schema of the parameter; a list may be repeated
+    :param parameter_schema: schema of the parameter; a list may be repeated
     :param where: name of the part, for error messages
     :raises vobjects.microversions.errors.ValidationError: a parameter that is
         not a list occurs twice
     """
-    if 'array' in _types(shape):
+    if 'array' in _types_of(parameter_schema):
         items = values.setdefault(name, [])
-        items.append(_read(text, shape.get('items', {})))
+        items.append(_convert(text, parameter_schema.get('items', {})))
     elif name in values:
         raise errors.ValidationError(
             f'{where}.{name}', 'is given more than once'
         )
     else:
-        values[name] = _read(text, shape)
+        values[name] = _convert(text, parameter_schema)
 
 
-def _types(shape: Mapping[str, Any]) -> Sequence[str]:
-    types: str | list[str] = shape.get('type', ())
+def _types_of(value_schema: Mapping[str, Any]) -> Sequence[str]:
+    types: str | list[str] = value_schema.get('type', ())
     return (types,) if isinstance(types, str) else types
 
 
-def _read(text: str, shape: Mapping[str, Any]) -> Any:
+def _convert(text: str, value_schema: Mapping[str, Any]) -> Any:
     """Convert a text by its schema; keep the text if no type matches."""
-    types = _types(shape)
+    types = _types_of(value_schema)
     if 'integer' in types and _INTEGER.fullmatch(text):
         return int(text)
     if 'string' in types:

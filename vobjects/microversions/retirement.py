@@ -69,13 +69,13 @@ class Retirement:
         :param help_url: page to link unless the retirement has its own
         """
         target = self.help_url or help_url
-        found: Headers = []
+        headers: Headers = []
         if self.deprecated is not None:
             seconds = int(self.deprecated.timestamp())
-            found.append(('Deprecation', f'@{seconds}'))
+            headers.append(('Deprecation', f'@{seconds}'))
         if self.sunset is not None:
             text = email.utils.format_datetime(self.sunset, usegmt=True)
-            found.append(('Sunset', text))
+            headers.append(('Sunset', text))
         links = []
         if self.deprecated is not None:
             links.append(_link(target, 'deprecation', 'type="text/html"'))
@@ -88,8 +88,8 @@ class Retirement:
             links.append(_link('', 'successor-version', title))
         # A single header with all links: a client that keeps headers in a
         # mapping would lose repeated ones.
-        found.append(('Link', ', '.join(links)))
-        return found
+        headers.append(('Link', ', '.join(links)))
+        return headers
 
     def __str__(self) -> str:
         """Return the dates and the successor in words."""
@@ -97,7 +97,7 @@ class Retirement:
         if self.deprecated is not None:
             parts.append(f'deprecated from {_day(self.deprecated)} on')
         if self.sunset is not None:
-            parts.append(f'may be gone from {_day(self.sunset)} on')
+            parts.append(f'may be removed from {_day(self.sunset)} on')
         if self.successor:
             parts.append(f'followed by {self.successor}')
         return ', '.join(parts)
@@ -126,38 +126,40 @@ def retire(
         successor or URL
     :raises vobjects.exceptions.InvalidVersion: a text is not a version
     """
-    begins = _version(first)
-    ends = begins if last is None else _version(last)
-    name = f'{begins}' if begins == ends else f'{begins} to {ends}'
-    if ends < begins or begins.major != ends.major:
+    first = _version(first)
+    last = first if last is None else _version(last)
+    name = f'{first}' if first == last else f'{first} to {last}'
+    if last < first or first.major != last.major:
         raise exceptions.DeclarationError(
-            f'retire {name}: this is no range of one major version'
+            f'retire {name}: the last version must not be lower than the first'
+            ' and must have the same major version'
         )
-    made = Retirement(
-        begins,
-        ends,
+    retirement = Retirement(
+        first,
+        last,
         _date(name, 'deprecated', deprecated),
         _date(name, 'sunset', sunset),
-        _successor(name, ends, successor),
+        _successor(name, last, successor),
         help_url,
     )
-    if made.deprecated is None and made.sunset is None:
+    if retirement.deprecated is None and retirement.sunset is None:
         raise exceptions.DeclarationError(
-            f'retire {name}: say since when it is deprecated, or its sunset'
+            f'retire {name}: needs a date: deprecated, sunset, or both'
         )
-    if made.deprecated and made.sunset and made.sunset < made.deprecated:
+    deprecation, end = retirement.deprecated, retirement.sunset
+    if deprecation and end and end < deprecation:
         raise exceptions.DeclarationError(
-            f'retire {name}: the sunset, {made.sunset.isoformat()}, is before'
-            f' the deprecation, {made.deprecated.isoformat()}'
+            f'retire {name}: the sunset, {end.isoformat()}, is before the'
+            f' deprecation, {deprecation.isoformat()}'
         )
     if help_url and not _URL.fullmatch(help_url):
         raise exceptions.DeclarationError(
-            f'retire {name}: {exceptions.cut(help_url)} is no http(s) URL'
+            f'retire {name}: {exceptions.cut(help_url)} is not an http(s) URL'
         )
-    return made
+    return retirement
 
 
-_WORDS = ('deprecated', 'sunset', 'successor', 'help_url')
+_SETTINGS = ('deprecated', 'sunset', 'successor', 'help_url')
 
 
 def parse(text: str) -> Retirement:
@@ -171,17 +173,18 @@ def parse(text: str) -> Retirement:
     :raises vobjects.exceptions.InvalidVersion: a text is not a version
     """
     versions, *settings = text.split() or ['']
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.partition('=')
-        if name not in _WORDS or not equals or not value or name in given:
+        if name not in _SETTINGS or not equals or not value or name in values:
             raise exceptions.DeclarationError(
                 f'retire {versions}: {exceptions.cut(setting)} is not'
-                f' NAME=VALUE, once, with a name of {", ".join(_WORDS)}'
+                f' NAME=VALUE with one of {", ".join(_SETTINGS)}, each at most'
+                ' once'
             )
-        given[name] = value
+        values[name] = value
     first, hyphen, last = versions.partition('-')
-    return retire(first, last if hyphen else None, **given)
+    return retire(first, last if hyphen else None, **values)
 
 
 def check(
@@ -193,14 +196,14 @@ def check(
         successor is above the maximum
     """
     ordered = sorted(retired, key=lambda each: each.first)
-    for before, now in pairwise(ordered):
-        if now.first <= before.last:
-            raise ValueError(f'version {now.first} is retired twice')
+    for before, after in pairwise(ordered):
+        if after.first <= before.last:
+            raise ValueError(f'version {after.first} is retired twice')
     for each in ordered:
         if each.first < minimum or each.last > maximum:
             raise ValueError(
-                f'{each.first} to {each.last} is retired, but {minimum} to'
-                f' {maximum} is what the service has'
+                f'retired versions {each.first} to {each.last} must lie within'
+                f' the versions of the service, {minimum} to {maximum}'
             )
         if _URL.fullmatch(each.successor):
             continue
@@ -242,7 +245,7 @@ def _successor(name: str, last: Version, successor: str) -> str:
         return successor
     if Version.parse(successor) <= last:
         raise exceptions.DeclarationError(
-            f'retire {name}: its successor, {successor}, is no later version'
+            f'retire {name}: the successor {successor} must be a later version'
         )
     return successor
 
@@ -252,26 +255,26 @@ def _date(
 ) -> datetime.datetime | None:
     if value is None:
         return None
-    found = value
-    if isinstance(found, str):
+    moment = value
+    if isinstance(moment, str):
         try:
-            found = datetime.datetime.fromisoformat(found)
+            moment = datetime.datetime.fromisoformat(moment)
         except ValueError:
             raise exceptions.DeclarationError(
-                f'retire {name}: {what}: {exceptions.cut(value)} is no date;'
-                ' write it as 2027-06-30 or 2027-06-30T12:00:00Z'
+                f'retire {name}: {what}: {exceptions.cut(value)} is not a'
+                ' date; write it as 2027-06-30 or 2027-06-30T12:00:00Z'
             ) from None
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=datetime.UTC)
-    if found.tzinfo is None:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=datetime.UTC)
+    if moment.tzinfo is None:
         raise exceptions.DeclarationError(
-            f'retire {name}: {what}: {found} has no time zone'
+            f'retire {name}: {what}: {moment} has no time zone'
         )
     try:
-        return found.astimezone(datetime.UTC)
+        return moment.astimezone(datetime.UTC)
     except OverflowError:
         raise exceptions.DeclarationError(
-            f'retire {name}: {what}: {found} is beyond the calendar'
+            f'retire {name}: {what}: {moment} is outside the calendar'
         ) from None
 
 

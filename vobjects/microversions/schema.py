@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DIALECT = 'http://json-schema.org/draft-04/schema#'
 
 #: Maximum length of a message taken from another library.
-_LONGEST = 200
+_MAX_MESSAGE_LENGTH = 200
 
 RequestType: TypeAlias = 'type[objects.Object]'
 
@@ -100,9 +100,9 @@ def validate(
     compiled = request_schema_at(cls, microversion, names, early=early)
     if not compiled.accepts(values):
         _check(compiled, cls, microversion, names, values, where, nulls)
-    asked = compiled.asked
+    checked = compiled.checked_by_field
     for name, value in values.items():
-        if isinstance(value, asked[name]) and value is not None:
+        if isinstance(value, checked[name]) and value is not None:
             compiled.check_value(name, value, where)
 
 
@@ -120,27 +120,31 @@ def _check(
         raise errors.ValidationError(
             where, f'must be a JSON object, not {phrases.shown(values)}'
         )
-    extra = [name for name in values if name not in compiled.properties]
-    if extra:
+    unknown = [name for name in values if name not in compiled.properties]
+    if unknown:
         raise unknown_field_error(
-            cls, microversion, names, extra, where, compiled
+            cls, microversion, names, unknown, where, compiled
         )
     for name in compiled.required:
         if name not in values:
             raise _missing(compiled, cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
-        refused = schema_error(fault, where, nulls)
+        error = schema_error(fault, where, nulls)
         if fault.absolute_path:
-            told = _fault_of(compiled, fault, values)
+            field_fault = _field_fault(compiled, fault, values)
             if fault.validator == 'pattern':
-                problem = _of_pattern(told.field._type, fault.instance)
-                refused = errors.ValidationError(refused.path, problem)
-            refused.fault = told
+                problem = _pattern_problem(
+                    field_fault.field._type, fault.instance
+                )
+                error = errors.ValidationError(error.path, problem)
+            error.fault = field_fault
         plain = schema_error(fault, where, nulls, suggests=False)
         raise (
-            _elsewhere(plain, fault, cls, microversion, names, values)
-            or refused
+            _other_versions_error(
+                plain, fault, cls, microversion, names, values
+            )
+            or error
         )
 
 
@@ -152,17 +156,17 @@ _PATTERNS: Mapping[type, str] = {
 }
 
 
-def _of_pattern(kind: Any, value: Any) -> str:
+def _pattern_problem(field_type: Any, value: Any) -> str:
     """Return the problem of a value that does not match a pattern."""
-    if isinstance(kind, fields.Sort):
-        return kind.fault(value)
-    wanted = _PATTERNS.get(
-        type(kind), f'must be a valid {type(kind).__name__}'
+    if isinstance(field_type, fields.Sort):
+        return field_type.fault(value)
+    requirement = _PATTERNS.get(
+        type(field_type), f'must be a valid {type(field_type).__name__}'
     )
-    return f'{wanted}, not {phrases.shown(value)}'
+    return f'{requirement}, not {phrases.shown(value)}'
 
 
-def _fault_of(
+def _field_fault(
     compiled: RequestSchema,
     fault: jsonschema.ValidationError,
     values: Mapping[str, Any],
@@ -176,11 +180,11 @@ def _fault_of(
         compiled.fields[name],
         values[name],
         fault.instance,
-        str(fault.message)[:_LONGEST] if is_of_type else '',
+        str(fault.message)[:_MAX_MESSAGE_LENGTH] if is_of_type else '',
     )
 
 
-def _elsewhere(
+def _other_versions_error(
     error: errors.ValidationError,
     fault: jsonschema.ValidationError,
     cls: RequestType,
@@ -200,20 +204,22 @@ def _elsewhere(
 
     def accepts(version: str) -> bool:
         compiled = _compiled(hashable, version, tuple(names))
-        shape = compiled.properties.get(name)
-        if shape is None:
+        schema = compiled.properties.get(name)
+        if schema is None:
             return False
-        validator = compiled.validator.evolve(schema=shape)
+        validator = compiled.validator.evolve(schema=schema)
         return bool(validator.is_valid(values[name]))
 
-    spans = version_ranges.ranges_having(cls, accepts)
-    if not spans:
+    ranges = version_ranges.ranges_having(cls, accepts)
+    if not ranges:
         return None
     shown = phrases.shown(fault.instance)
-    also = version_ranges.explain(shown, spans, microversion)
-    better = errors.ValidationError(error.path, f'{error.problem}; {also}')
-    better.set_availability(spans, microversion)
-    return better
+    hint = version_ranges.explain(shown, ranges, microversion)
+    better_error = errors.ValidationError(
+        error.path, f'{error.problem}; {hint}'
+    )
+    better_error.set_availability(ranges, microversion)
+    return better_error
 
 
 def _missing(
@@ -226,15 +232,15 @@ def _missing(
 ) -> errors.ValidationError:
     """Return the error for a required field that is missing."""
     hashable: Any = cls
-    spans = version_ranges.ranges_having(
+    ranges = version_ranges.ranges_having(
         cls,
         lambda version: (
             name not in _compiled(hashable, version, tuple(names)).required
         ),
     )
     problem = f'{name!r} is required'
-    until = version_ranges.next_available(spans, microversion)
-    since = version_ranges.last_removal(spans, microversion)
+    until = version_ranges.next_available(ranges, microversion)
+    since = version_ranges.last_removal(ranges, microversion)
     if until:
         problem += f' before API version {until}'
     elif since:
@@ -255,8 +261,8 @@ class RequestSchema:
     :ivar validator: validator of jsonschema
     :ivar accepts: fast validator: True if a value is valid, False if the other
         validator must decide
-    :ivar asked: field name -> classes of values that pass the schema and that
-        the field may still reject
+    :ivar checked_by_field: field name -> classes of values that pass the
+        schema and that the field may still reject
     :ivar fields: field name -> field
     :ivar owner: object passed to the fields when they check a value
     """
@@ -265,7 +271,7 @@ class RequestSchema:
     required: tuple[str, ...]
     validator: jsonschema.Draft4Validator
     accepts: fast_validation.Accepts
-    asked: Mapping[str, tuple[type, ...]]
+    checked_by_field: Mapping[str, tuple[type, ...]]
     fields: Mapping[str, ovo_fields.Field[Any]]
     owner: objects.Object
 
@@ -280,7 +286,7 @@ class RequestSchema:
         except (ArithmeticError, TypeError, ValueError) as error:
             raise errors.ValidationError(
                 phrases.path_to(where, [name]),
-                str(error)[:_LONGEST].rstrip('.'),
+                str(error)[:_MAX_MESSAGE_LENGTH].rstrip('.'),
                 errors.FieldFault(
                     'value', (name,), self.fields[name], value, value
                 ),
@@ -339,7 +345,7 @@ def _compiled(
             schema, format_checker=fast_validation.FORMATS
         ),
         fast_validation.compile_schema(schema),
-        {name: _left_to(known[name]) for name in properties},
+        {name: _checked_classes(known[name]) for name in properties},
         known,
         cls(),
     )
@@ -347,7 +353,7 @@ def _compiled(
 
 #: Field type -> classes of values that may pass its schema but be rejected by
 #: the field. For any other type, the field checks all values.
-_LEFT_TO: Mapping[type, tuple[type, ...]] = {
+_CHECKED_BY_FIELD: Mapping[type, tuple[type, ...]] = {
     fields.Boolean: (),
     fields.Capacity: (str,),  # digits: it checks their range
     fields.Enum: (),
@@ -365,36 +371,36 @@ _LEFT_TO: Mapping[type, tuple[type, ...]] = {
 }
 
 
-def _left_to(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
+def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     """Return the classes of values that a field must check itself."""
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
             return (object,)
-    return _LEFT_TO.get(type(field._type), (object,))
+    return _CHECKED_BY_FIELD.get(type(field._type), (object,))
 
 
 def unknown_field_error(
     cls: RequestType,
     microversion: Version,
     names: Sequence[str],
-    extra: Sequence[str],
+    unknown: Sequence[str],
     where: str,
     compiled: RequestSchema,
 ) -> errors.ValidationError:
     """Return the error for names that the version does not have.
 
-    :param extra: these names; the error is about the first one
+    :param unknown: these names; the error is about the first one
     :param compiled: schema of the part at the request's version
     """
-    name = extra[0]
+    name = unknown[0]
     path = phrases.path_to(where, [name])
     if name in names:
-        spans = _spans(cls, name)
+        ranges = _ranges_of(cls, name)
         shown = exceptions.cut(name)
-        problem = version_ranges.explain(shown, spans, microversion)
+        problem = version_ranges.explain(shown, ranges, microversion)
         problem += _other_name(cls, microversion, name)
         error = errors.ValidationError(path, problem)
-        error.set_availability(spans, microversion)
+        error.set_availability(ranges, microversion)
         return error
     known = compiled.properties
     near = suggestions.nearest(name, (*known, *names))
@@ -402,16 +408,18 @@ def unknown_field_error(
         phrases.unknown(name, known)
         if near is None or near in known
         else f'unknown; did you mean {near!r}? '
-        + version_ranges.explain(repr(near), _spans(cls, near), microversion)
+        + version_ranges.explain(
+            repr(near), _ranges_of(cls, near), microversion
+        )
     )
     return errors.ValidationError(
         path,
         problem,
-        errors.FieldFault('unknown', tuple(extra)),
+        errors.FieldFault('unknown', tuple(unknown)),
     )
 
 
-def _spans(cls: RequestType, name: str) -> version_ranges.VersionRanges:
+def _ranges_of(cls: RequestType, name: str) -> version_ranges.VersionRanges:
     """Return the API versions that have a field."""
     return version_ranges.ranges_having(
         cls, lambda version: name in cls.fields_at(version)
@@ -421,11 +429,11 @@ def _spans(cls: RequestType, name: str) -> version_ranges.VersionRanges:
 def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
     """Return a clause with the name that a renamed field has at a version."""
     for newest in cls.fields:
-        called = cls.names_of(newest)
-        if name in called:
+        all_names = cls.names_of(newest)
+        if name in all_names:
             object_version = cls.version_at(microversion) or str(NULL)
-            for other in called & cls.fields_at(object_version).keys():
-                return f', where it is called {exceptions.cut(other)}'
+            for current in all_names & cls.fields_at(object_version).keys():
+                return f', where it is called {exceptions.cut(current)}'
     return ''
 
 
@@ -470,19 +478,21 @@ def schema_error(
     :param suggests: whether to suggest an accepted value that is similar
     """
     path = phrases.path_to(where, fault.absolute_path)
-    say = _EXPECTED.get(str(fault.validator))
-    if say is None:
-        return errors.ValidationError(path, fault.message[:_LONGEST])
+    describe = _EXPECTED.get(str(fault.validator))
+    if describe is None:
+        return errors.ValidationError(
+            path, fault.message[:_MAX_MESSAGE_LENGTH]
+        )
     expected: Any = fault.validator_value
     if isinstance(expected, list) and not nulls:
         expected = [item for item in expected if item not in ('null', None)]
-    problem = f'{say(expected)}, not {phrases.shown(fault.instance)}'
+    problem = f'{describe(expected)}, not {phrases.shown(fault.instance)}'
     if suggests and fault.validator == 'enum':
         problem += phrases.did_you_mean(fault.instance, expected)
     return errors.ValidationError(path, problem)
 
 
-_WORDS: Mapping[str, str] = {
+_TYPE_NAMES: Mapping[str, str] = {
     'array': 'a list',
     'boolean': 'true or false',
     'integer': 'an integer',
@@ -493,9 +503,9 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def _types(expected: str | list[str]) -> str:
+def _describe_types(expected: str | list[str]) -> str:
     names = [expected] if isinstance(expected, str) else expected
-    return 'must be ' + ' or '.join(_WORDS[name] for name in names)
+    return 'must be ' + ' or '.join(_TYPE_NAMES[name] for name in names)
 
 
 def _without_z(pattern: str) -> str:
@@ -504,7 +514,7 @@ def _without_z(pattern: str) -> str:
 
 # Schema keyword -> function that describes the expected value.
 _EXPECTED: Mapping[str, Callable[[Any], str]] = {
-    'type': _types,
+    'type': _describe_types,
     'enum': lambda values: f'must be one of {phrases.listed(values)}',
     'pattern': lambda text: f'must match {_without_z(text)}',
     'format': lambda name: f'must have the format {name}',

@@ -109,32 +109,32 @@ class UsageMetrics:
         )
         self._durations = prometheus_client.Histogram(
             'vobjects_api_request_duration_seconds',
-            'From the arrival of a request to its answer.',
+            'Time from the arrival of a request to its response.',
             ('method', 'route', 'status'),
             buckets=_BUCKETS,
             registry=registry,
         )
         self._refusals = prometheus_client.Counter(
             'vobjects_api_refusals',
-            'Requests that were refused, by error code.',
+            'Rejected requests, by error code.',
             ('code',),
             registry=registry,
         )
         self._downgrades = prometheus_client.Counter(
             'vobjects_api_downgrades',
-            'Requests sent on in an older form for an older engine, by type.',
+            'Requests downgraded for an older engine, by type.',
             ('type',),
             registry=registry,
         )
         self._maximum = _gauge(
             'vobjects_api_served_maximum_minor',
-            'Minor of the highest version served now; -1: no engine known.',
+            'Minor of the highest version served now; -1: no engine is known.',
             'mostrecent',
             registry,
         )
         newest = _gauge(
             'vobjects_api_newest_minor',
-            'Minor of the highest version this build has.',
+            'Minor of the highest version of this build.',
             'mostrecent',
             registry,
         )
@@ -142,13 +142,13 @@ class UsageMetrics:
         # The minimum of all processes, because counts of ended processes
         # remain.
         since = _gauge(
-            SINCE, 'Unix time the counters began at.', 'min', registry
+            SINCE, 'Unix time at which counting began.', 'min', registry
         )
         since.set(clock())
         # A lookup in prometheus_client takes one or two microseconds; in a
         # dictionary, a tenth of that.
-        self._of_use: dict[tuple[str, ...], Any] = {}
-        self._of_duration: dict[tuple[str, ...], Any] = {}
+        self._use_counters: dict[tuple[str, ...], Any] = {}
+        self._histograms: dict[tuple[str, ...], Any] = {}
 
     def record(
         self, environ: WSGIEnvironment, status: str, seconds: float
@@ -164,22 +164,22 @@ class UsageMetrics:
             method = OTHER
         route = environ.get(ROUTE, OTHER)
         key: tuple[str, ...] = (method, route, status)
-        found = self._of_duration.get(key)
-        if found is None:
-            found = self._of_duration[key] = self._durations.labels(*key)
-        found.observe(seconds)
-        refused = environ.get(ERROR_CODE)
-        if refused is not None:
-            self._refusals.labels(refused).inc()
+        histogram = self._histograms.get(key)
+        if histogram is None:
+            histogram = self._histograms[key] = self._durations.labels(*key)
+        histogram.observe(seconds)
+        error_code = environ.get(ERROR_CODE)
+        if error_code is not None:
+            self._refusals.labels(error_code).inc()
         version = environ.get(MICROVERSION)
         if route is OTHER or version is None or route in self._discovery:
             return
         agent = self._agent(environ.get('HTTP_USER_AGENT', ''), status)
         key = (str(version), method, route, agent)
-        found = self._of_use.get(key)
-        if found is None:
-            found = self._of_use[key] = self._uses.labels(*key)
-        found.inc()
+        counter = self._use_counters.get(key)
+        if counter is None:
+            counter = self._use_counters[key] = self._uses.labels(*key)
+        counter.inc()
 
     def count_downgrade(self, type_name: str) -> None:
         """Count a request that was downgraded for an older engine."""
@@ -230,30 +230,30 @@ class UsageMiddleware:
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        began = time.perf_counter()
+        start = time.perf_counter()
         status = ''
-        returned = False
+        is_returned = False
 
-        def started(
+        def start_counted(
             line: str, headers: list[tuple[str, str]], exc_info: Any = None, /
         ) -> Callable[[bytes], object]:
             nonlocal status
-            begun = start_response(line, headers, exc_info)
-            if returned and not status:
-                self._record(environ, line[:3], began)
+            write = start_response(line, headers, exc_info)
+            if is_returned and not status:
+                self._record(environ, line[:3], start)
             status = line[:3]
-            return begun
+            return write
 
-        answer = self.app(environ, started)
-        returned = True
-        if status:  # otherwise started() records the request later
-            self._record(environ, status, began)
-        return answer
+        response = self.app(environ, start_counted)
+        is_returned = True
+        if status:  # otherwise start_counted() records the request later
+            self._record(environ, status, start)
+        return response
 
     def _record(
-        self, environ: WSGIEnvironment, status: str, began: float
+        self, environ: WSGIEnvironment, status: str, start: float
     ) -> None:
-        self.usage.record(environ, status, time.perf_counter() - began)
+        self.usage.record(environ, status, time.perf_counter() - start)
 
 
 def _gauge(

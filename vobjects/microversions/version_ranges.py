@@ -26,16 +26,16 @@ class VersionRange(NamedTuple):
     """A range of versions that have a feature.
 
     :ivar first: first version of the range; null: no lower limit
-    :ivar gone: first version after the range; None: no upper limit
+    :ivar removed: first version after the range; None: no upper limit
     """
 
     first: Version
-    gone: Version | None = None
+    removed: Version | None = None
 
     def covers(self, version: Version) -> bool:
         """Return whether a version lies in the range."""
         return self.first <= version and (
-            self.gone is None or version < self.gone
+            self.removed is None or version < self.removed
         )
 
 
@@ -43,7 +43,7 @@ VersionRanges: TypeAlias = tuple[VersionRange, ...]
 
 
 def from_inclusive(ranges: Iterable[InclusiveRange]) -> VersionRanges:
-    """Convert ranges with an inclusive end to spans."""
+    """Convert ranges with an inclusive end."""
     return tuple(
         VersionRange(first, last and Version(last.major, last.minor + 1))
         for first, last in ranges
@@ -57,54 +57,56 @@ def ranges_having(
 
     :param has: called with each object version that the type is mapped to
     """
-    spans: list[VersionRange] = []
-    began = NULL if cls.introduced() is None and has('1.0') else None
+    ranges: list[VersionRange] = []
+    first = NULL if cls.introduced() is None and has('1.0') else None
     for text, object_version in cls.VERSION_MAP.items():
-        at = Version.parse(text)
+        microversion = Version.parse(text)
         if has(object_version):
-            began = at if began is None else began
-        elif began is not None:
-            spans.append(VersionRange(began, at))
-            began = None
-    if began is not None:
-        spans.append(VersionRange(began))
-    return tuple(spans)
+            first = microversion if first is None else first
+        elif first is not None:
+            ranges.append(VersionRange(first, microversion))
+            first = None
+    if first is not None:
+        ranges.append(VersionRange(first))
+    return tuple(ranges)
 
 
-def next_available(spans: VersionRanges, asked: Version) -> Version | None:
-    """Return the next version after ``asked`` that has the feature."""
-    return next((span.first for span in spans if span.first > asked), None)
+def next_available(
+    ranges: VersionRanges, requested: Version
+) -> Version | None:
+    """Return the next version after ``requested`` that has the feature."""
+    return next((r.first for r in ranges if r.first > requested), None)
 
 
-def last_removal(spans: VersionRanges, asked: Version) -> Version | None:
-    """Return the latest version up to ``asked`` that removed the feature."""
-    gone = [span.gone for span in spans if span.gone and span.gone <= asked]
-    return gone[-1] if gone else None
+def last_removal(ranges: VersionRanges, requested: Version) -> Version | None:
+    """Return the latest version up to ``requested`` without the feature."""
+    removals = [r.removed for r in ranges if r.removed]
+    return max((v for v in removals if v <= requested), default=None)
 
 
-def explain(thing: str, spans: VersionRanges, asked: Version) -> str:
+def explain(feature: str, ranges: VersionRanges, requested: Version) -> str:
     """Return why a request cannot use a feature; no full stop.
 
-    :param thing: the feature in words, quoted if it is a name
-    :param spans: versions that have it, oldest first, without ``asked``
-    :param asked: version of the request
+    :param feature: the feature in words, quoted if it is a name
+    :param ranges: versions that have it, oldest first, without ``requested``
+    :param requested: version of the request
     """
-    later = [span for span in spans if span.first > asked]
+    later = [r for r in ranges if r.first > requested]
     if later:
-        versions = ', or '.join(map(_in_words, later))
-        said = f'{thing} needs API version {versions}'
-    elif gone := last_removal(spans, asked):
-        said = f'{thing} was removed in API version {gone}'
+        versions = ', or '.join(map(_describe, later))
+        problem = f'{feature} needs API version {versions}'
+    elif removal := last_removal(ranges, requested):
+        problem = f'{feature} was removed in API version {removal}'
     else:
-        said = f'{thing} is not there'
-    return f'{said}; this request asked for {asked}'
+        problem = f'{feature} does not exist in any API version'
+    return f'{problem}; this request asked for {requested}'
 
 
-def _in_words(span: VersionRange) -> str:
-    first, gone = span
-    if gone is None:
+def _describe(version_range: VersionRange) -> str:
+    first, removed = version_range
+    if removed is None:
         return f'{first} or later'
-    if not gone.minor:
-        return f'{first} or later, before {gone}'
-    last = Version(gone.major, gone.minor - 1)
+    if not removed.minor:
+        return f'{first} or later, before {removed}'
+    last = Version(removed.major, removed.minor - 1)
     return f'{first}' if first == last else f'{first} to {last}'

@@ -146,7 +146,9 @@ def test_history_tells_what_the_configuration_retires(
     assert cli.main(['history', '--config-file', retiring]) == 0
 
     page = capsys.readouterr().out
-    assert page.count('may be gone from 2030-01-01 on, followed by 1.7') == 3
+    assert (
+        page.count('may be removed from 2030-01-01 on, followed by 1.7') == 3
+    )
 
 
 def test_contract_when_the_configuration_names_it_comes_from_the_environment(
@@ -173,7 +175,7 @@ def test_command_when_the_configuration_is_bad_names_the_line(
 
     assert main.main(['api', 'openapi', '--config-file', str(file)]) == 2
 
-    assert '[api] retire = 1.2: retire 1.2: say since' in (
+    assert '[api] retire = 1.2: retire 1.2: needs a date' in (
         capsys.readouterr().err
     )
 

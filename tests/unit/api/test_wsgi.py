@@ -65,10 +65,10 @@ def test_configuration_when_strangers_could_listen_is_refused(
 @pytest.mark.parametrize(
     ('lines', 'says'),
     [
-        (['1.2'], 'say since when'),
-        (['1.2 sunset=soon'], 'retire = 1.2 sunset=soon.* no date'),
+        (['1.2'], 'needs a date'),
+        (['1.2 sunset=soon'], 'retire = 1.2 sunset=soon.* not a date'),
         (['1.07 sunset=2030-01-01'], 'is not a version'),
-        (['1.99 sunset=2030-01-01'], 'is what the service has'),
+        (['1.99 sunset=2030-01-01'], 'versions of the service'),
         (['1.0-1.3 sunset=2030-01-01', '1.3 sunset=2030-01-01'], 'twice'),
     ],
 )

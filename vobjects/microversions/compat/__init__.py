@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop-in replacement for the functions of microversion-parse.
 
-Names, arguments and results are those of ``microversion_parse``, whose own
-tests pass with this module. To replace it, change the import::
+Names, arguments and results are those of ``microversion_parse``; its own tests
+pass with this module. To replace it, change the import::
 
     from vobjects.microversions import compat as microversion_parse
 
@@ -29,7 +29,7 @@ ENVIRON_HTTP_HEADER_FMT = 'http_{}'
 #: Headers by name; or pairs, in which a name may repeat.
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
-_NEVER = (-1, 0)
+_NO_VERSION = (-1, 0)
 
 
 class Version(namedtuple('Version', 'major minor')):
@@ -44,9 +44,9 @@ class Version(namedtuple('Version', 'major minor')):
     max_version: tuple[int, int]
 
     def __new__(cls, major: int, minor: int) -> Self:
-        made = super().__new__(cls, major, minor)
-        made.min_version = made.max_version = _NEVER
-        return made
+        version = super().__new__(cls, major, minor)
+        version.min_version = version.max_version = _NO_VERSION
+        return version
 
     def __str__(self) -> str:
         return f'{self.major}.{self.minor}'
@@ -74,9 +74,9 @@ def get_version(
     :returns: the text, which is not validated; None if there is none
     """
     folded = fold_headers(headers)
-    found = check_standard_header(folded, service_type)
-    if found or not legacy_headers:
-        return found or None
+    version = check_standard_header(folded, service_type)
+    if version or not legacy_headers:
+        return version or None
     return check_legacy_headers(folded, legacy_headers)
 
 
@@ -93,10 +93,10 @@ def extract_version(
     lowest = parse_version_string(versions_list[0])
     highest = parse_version_string(versions_list[-1])
     text = get_version(headers, service_type) or versions_list[0]
-    found = highest if text == 'latest' else parse_version_string(text)
-    if str(found) not in versions_list:
+    requested = highest if text == 'latest' else parse_version_string(text)
+    if str(requested) not in versions_list:
         raise ValueError(f'Unacceptable version header: {text}')
-    version = Version(*found)
+    version = Version(*requested)
     version.min_version, version.max_version = lowest, highest
     return version
 

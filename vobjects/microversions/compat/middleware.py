@@ -60,9 +60,9 @@ class MicroversionMiddleware:
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        shown = self.versions[0]
+        response_version = self.versions[0]
 
-        def started(
+        def start_versioned(
             status: str,
             headers: list[tuple[str, str]],
             exc_info: Any = None,
@@ -71,7 +71,7 @@ class MicroversionMiddleware:
             name = compat.STANDARD_HEADER
             headers = [
                 *headers,
-                (name, f'{self.service_type} {shown}'),
+                (name, f'{self.service_type} {response_version}'),
                 ('vary', name),
             ]
             return start_response(status, headers, exc_info)
@@ -83,25 +83,25 @@ class MicroversionMiddleware:
                 self.versions,
             )
         except ValueError as error:
-            return self._refuse(406, error, environ, started)
+            return self._reject(406, error, environ, start_versioned)
         except TypeError as error:
-            return self._refuse(400, error, environ, started)
+            return self._reject(400, error, environ, start_versioned)
         environ[self.microversion_environ] = version
-        shown = str(version)
+        response_version = str(version)
         try:
-            return self.application(environ, started)
+            return self.application(environ, start_versioned)
         except Exception as error:
             if not callable(error):
                 raise
-            answer: Iterable[bytes] = error(environ, started)
-            return answer
+            response: Iterable[bytes] = error(environ, start_versioned)
+            return response
 
-    def _refuse(
+    def _reject(
         self,
         code: int,
         error: Exception,
         environ: WSGIEnvironment,
-        started: StartResponse,
+        start_response: StartResponse,
     ) -> Iterable[bytes]:
         status = HTTPStatus(code)
         line = f'{status.value} {status.phrase}'
@@ -113,7 +113,7 @@ class MicroversionMiddleware:
                 body=detail, status=line, title=status.phrase, environ=environ
             )
         body = json.dumps(document).encode()
-        started(
+        start_response(
             line,
             [
                 ('Content-Type', 'application/json'),

@@ -114,7 +114,7 @@ def test_page_says_which_versions_are_on_their_way_out():
     page = history.page(samples.contract(policy=policy))
 
     said = f'    *On its way out: {end}.*'
-    assert 'may be gone from 2027-06-30 on, followed by 1.4.' in said
+    assert 'may be removed from 2027-06-30 on, followed by 1.4.' in said
     assert page.count(said) == 2
     assert page.index('**1.1**') < page.index(said) < page.index('**1.2**')
     assert said not in page[page.index('**1.3**') :]

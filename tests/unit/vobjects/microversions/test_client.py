@@ -50,8 +50,8 @@ def test_no_single_version_works_with_the_four_clouds():
 @pytest.mark.parametrize(
     ('known', 'verdict'),
     [
-        ([('2.1', '2.99')], 'the client is too old for it'),
-        (['2.301', ('2.400', '2.500')], 'the server is too old for it'),
+        ([('2.1', '2.99')], 'the client is too old'),
+        (['2.301', ('2.400', '2.500')], 'the server is too old'),
         (['2.7', '2.400'], 'each has versions that the other lacks'),
         ([], 'the client none'),
     ],
@@ -70,7 +70,7 @@ def test_negotiate_compares_numbers():
 
 
 def test_negotiate_when_a_range_is_none_refuses_it():
-    with pytest.raises(ValueError, match=r'1\.10 to 1\.9 is no range'):
+    with pytest.raises(ValueError, match=r'1\.10 to 1\.9 is not a range'):
         client.negotiate(('1.1', '1.9'), [('1.10', '1.9')])
 
 
@@ -217,14 +217,14 @@ def test_requests_session_when_nothing_is_common_stays_as_it_is(
 
 def test_server_without_microversions_is_refused(web, keystone):
     with wsgi.served(wsgi.plain) as url:
-        with pytest.raises(client.NoRange, match='names no API versions'):
+        with pytest.raises(client.NoRange, match='no API versions'):
             client.for_requests(web, url, 'clustering', ['1.1'])
-        with pytest.raises(client.NoRange, match='200, and no JSON'):
+        with pytest.raises(client.NoRange, match=r'not JSON \(status 200\)'):
             client.for_requests(web, f'{url}/x', 'clustering', ['1.1'])
         found = adapter.Adapter(
             keystone, service_type='clustering', endpoint_override=url
         )
-        with pytest.raises(client.NoRange, match='clustering names no'):
+        with pytest.raises(client.NoRange, match='clustering announces no'):
             client.for_keystoneauth(found, ['1.1'])
 
 

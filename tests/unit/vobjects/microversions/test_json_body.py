@@ -75,7 +75,7 @@ def test_load_json_for_any_bytes_gives_a_value_or_a_refusal(raw):
         ('{}'.encode('utf-16'), 'is not UTF-8: byte 0 is 0xff'),
         (b'{"a": "\xff"}', 'is not UTF-8: byte 7 is 0xff'),
         (b'{"a": "\xed\xa0\x80"}', 'is not UTF-8'),
-        (b'{"a": 1, "b": {"c": 1, "c": 1}}', "'c' is given twice"),
+        (b'{"a": 1, "b": {"c": 1, "c": 1}}', "'c' occurs twice"),
         (b'{"a": NaN}', 'NaN is not JSON'),
         (b'[Infinity]', 'Infinity is not JSON'),
         (b'-Infinity', '-Infinity is not JSON'),
@@ -107,7 +107,9 @@ def test_load_json_when_just_within_limits_is_read(raw):
 
 
 def test_load_json_when_too_long_says_the_limit():
-    with pytest.raises(errors.BodyTooLarge, match='101 bytes; 100') as caught:
+    with pytest.raises(
+        errors.BodyTooLarge, match='101 bytes; the maximum is 100'
+    ) as caught:
         json_body.load_json(b' ' * 101, max_bytes=100)
 
     assert caught.value.status == 413

@@ -30,9 +30,9 @@ def test_policies_with_equal_values_are_equal():
         ({'service_types': ()}, 'at least one'),
         ({'service_types': ('Clustering',)}, "'Clustering' is not"),
         ({'service_types': ('clus,tering',)}, 'is not a service type'),
-        ({'maximum': Version(2, 3)}, 'one major'),
-        ({'minimum': Version(1, 15)}, 'no range'),
-        ({'minimum': Version(), 'maximum': Version()}, 'no range'),
+        ({'maximum': Version(2, 3)}, 'same major'),
+        ({'minimum': Version(1, 15)}, 'above maximum'),
+        ({'minimum': Version(), 'maximum': Version()}, 'must not be null'),
     ],
 )
 def test_policy_when_contradictory_is_refused(values, words):

@@ -457,18 +457,18 @@ def test_discovery_is_the_services_whatever_version_is_asked(
 
 
 @pytest.mark.parametrize(
-    ('changes', 'words'),
+    ('changes', 'problem'),
     [
-        ({'default': Version(1, 99)}, 'default 1.99 is not between'),
-        ({'path': 'one'}, "'one' is no path segment"),
+        ({'default': Version(1, 99)}, 'default 1.99 must be between'),
+        ({'path': 'one'}, "'one' is not a path segment"),
         ({'legacy_headers': ('X Y',)}, "'X Y' is not the name of a header"),
         (
             {'response_headers': (('X-Y', '{pony}'),)},
-            'names what nothing shows',
+            'invalid template',
         ),
-        ({'response_headers': (('X-Y', '{'),)}, 'names what nothing shows'),
+        ({'response_headers': (('X-Y', '{'),)}, 'invalid template'),
     ],
 )
-def test_policy_that_cannot_be_answered_with_is_refused(changes, words):
-    with pytest.raises(ValueError, match=words):
+def test_policy_when_inconsistent_is_rejected(changes, problem):
+    with pytest.raises(ValueError, match=problem):
         dataclasses.replace(presets.SENLIN, **changes)

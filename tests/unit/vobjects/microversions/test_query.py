@@ -86,7 +86,7 @@ def test_coerce_query_when_parameter_is_newer_says_which_version_has_it():
         "query.deep: 'deep' needs API version 1.6 or later; this request"
         ' asked for 1.4.'
     )
-    assert caught.value.needs == (1, 6)
+    assert caught.value.available_from == (1, 6)
 
 
 @pytest.mark.parametrize(

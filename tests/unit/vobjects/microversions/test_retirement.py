@@ -150,14 +150,20 @@ def test_date_without_zone_is_utc_and_others_are_brought_there():
 @pytest.mark.parametrize(
     ('arguments', 'says'),
     [
-        ({}, 'retire 1.2: say since when'),
-        ({'sunset': 'soon'}, "sunset: 'soon' is no date"),
-        ({'deprecated': '2026-13-01'}, 'is no date'),
+        ({}, 'retire 1.2: needs a date'),
+        ({'sunset': 'soon'}, "sunset: 'soon' is not a date"),
+        ({'deprecated': '2026-13-01'}, 'is not a date'),
         ({'deprecated': '2026-01-02', 'sunset': '2026-01-01'}, 'is before'),
-        ({'sunset': '2026-01-02', 'successor': '1.2'}, 'no later version'),
-        ({'sunset': '2026-01-02', 'help_url': 'ftp://x'}, 'no http'),
-        ({'sunset': '2026-01-02', 'help_url': 'http://x/>;\r\na'}, 'no http'),
-        ({'sunset': '0001-01-01T00:00:00+23:00'}, 'beyond the calendar'),
+        (
+            {'sunset': '2026-01-02', 'successor': '1.2'},
+            'must be a later version',
+        ),
+        ({'sunset': '2026-01-02', 'help_url': 'ftp://x'}, 'not an http'),
+        (
+            {'sunset': '2026-01-02', 'help_url': 'http://x/>;\r\na'},
+            'not an http',
+        ),
+        ({'sunset': '0001-01-01T00:00:00+23:00'}, 'outside the calendar'),
     ],
 )
 def test_retirement_that_cannot_be_is_refused_by_naming_it(arguments, says):
@@ -174,7 +180,7 @@ def test_naive_datetime_is_refused():
 
 @pytest.mark.parametrize(('first', 'last'), [('1.4', '1.2'), ('1.4', '2.1')])
 def test_range_that_is_none_is_refused(first, last):
-    with pytest.raises(exceptions.DeclarationError, match='no range'):
+    with pytest.raises(exceptions.DeclarationError, match='last version'):
         retire(first, last, sunset='2026-01-01')
 
 
@@ -189,8 +195,8 @@ def test_successor_that_is_neither_version_nor_url_is_refused(successor):
     [
         ([('1.0', '1.4', ''), ('1.4', '1.6', '')], '1.4 is retired twice'),
         ([('1.2', '1.2', ''), ('1.2', '1.2', '')], '1.2 is retired twice'),
-        ([('1.10', '1.15', '')], '1.0 to 1.14 is what the service has'),
-        ([('2.0', '2.1', '')], '1.0 to 1.14 is what the service has'),
+        ([('1.10', '1.15', '')], 'versions of the service, 1.0 to 1.14'),
+        ([('2.0', '2.1', '')], 'versions of the service, 1.0 to 1.14'),
         ([('1.0', '1.2', '1.20')], 'the successor of 1.2, is above 1.14'),
     ],
 )
@@ -244,7 +250,7 @@ def test_line_that_is_none_is_refused(line):
 
 def test_words_say_all_of_it():
     assert str(END_OF_2) == (
-        'deprecated from 2023-06-30 23:59:59 UTC on, may be gone from'
+        'deprecated from 2023-06-30 23:59:59 UTC on, may be removed from'
         ' 2026-11-11 23:59:59 UTC on, followed by 1.7'
     )
 

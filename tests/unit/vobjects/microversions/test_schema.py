@@ -373,7 +373,7 @@ def test_validate_when_names_and_values_are_long_cuts_them():
 
 
 @pytest.mark.parametrize(
-    ('values', 'kind', 'names', 'at_fault'),
+    ('values', 'kind', 'names', 'invalid_part'),
     [
         ({'name': 'web'}, 'missing', ('profile_id',), None),
         ({**MINIMAL, 'boo': 1, 'coo': 2}, 'unknown', ('boo', 'coo'), None),
@@ -382,13 +382,13 @@ def test_validate_when_names_and_values_are_long_cuts_them():
     ],
 )
 def test_refusal_says_as_data_what_is_wrong_with_which_field(
-    values, kind, names, at_fault
+    values, kind, names, invalid_part
 ):
     with pytest.raises(errors.ValidationError) as caught:
         check(values)
     fault = caught.value.fault
     assert (fault.kind, fault.names) == (kind, names)
-    assert fault.at_fault == at_fault
+    assert fault.invalid_part == invalid_part
     assert (fault.field is None) == (kind == 'unknown')
     if kind == 'value':
         assert fault.value == values[names[0]]
