@@ -26,6 +26,7 @@ from vobjects.lock import (
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
 from vobjects.lock.report import FORMATS, text_report
+from vobjects.lock.report.text_report import Locate
 from vobjects.lock.rules import DIRECTIONS, RULES
 from vobjects.lock.source_location import SourceLocation, first_match, locate
 
@@ -44,7 +45,13 @@ def main(argv: list[str]) -> int:
     """
     options = _lock_parser().parse_args(argv)
     run: Run = options.run
-    return run(options)
+    try:
+        return run(options)
+    except edit.ReleasedVersionChanged as error:
+        locate_finding = _locate_in(options.file)
+        print(text_report.text(error.result, locate_finding), end='')
+        print(f'vobjects lock: {error}', file=sys.stderr)
+        return EXIT_FINDINGS
 
 
 def diff(argv: list[str]) -> int:
@@ -83,7 +90,7 @@ def history(argv: list[str]) -> int:
     lock = parse.load(options.file)
     schemas = lock.types.get(options.type)
     if schemas is None:
-        raise LockError(f'no type {options.type!r} is in {options.file}')
+        raise LockError(f'{options.file} has no type {options.type!r}')
     for line in _history(schemas):
         print(line)
     return EXIT_OK
@@ -95,15 +102,15 @@ def history(argv: list[str]) -> int:
 def _init(options: argparse.Namespace) -> int:
     """Write a lock of the types that are registered now."""
     if options.file.exists():
-        raise LockError(f'{options.file} is there already')
+        raise LockError(f'{options.file} already exists')
     sources.add_to_import_path(options.file)
     snapshot.load(options.imports)
     lock = snapshot.snapshot(options.imports)
     if not lock.schemas:
         raise LockError(
-            f'{", ".join(options.imports)} registered no type; name the'
-            ' function that does, --import MODULE:CALLABLE, or have all'
-            ' modules of a package imported, --import "PACKAGE.*"'
+            f'{", ".join(options.imports)} registered no type; name a function'
+            ' that registers them with --import MODULE:CALLABLE, or import all'
+            ' modules of a package with --import "PACKAGE.*"'
         )
     _write(options.file, lock)
     print(
@@ -115,59 +122,54 @@ def _init(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     """Compare the code with the lock: exit code 1 if a check fails."""
-    lock = parse.load(options.file)
-    sources.load(lock, options.file)
-    code = snapshot.snapshot(lock.imports, lock)
+    lock, code = _load(options)
     return _report(check.check(lock, code, _today()), options)
 
 
 def _update(options: argparse.Namespace) -> int:
     """Record the versions in the code that no release has frozen."""
-    lock = parse.load(options.file)
-    sources.load(lock, options.file)
-    return _updated(lock, options) or EXIT_OK
+    lock, code = _load(options)
+    updated = edit.update(lock, code, _today())
+    changed = {
+        (schema.name, schema.version)
+        for schema in set(lock.schemas) ^ set(updated.schemas)
+    }
+    _write(options.file, updated)
+    for name, version in sorted(changed):
+        print(f'{options.file}: {name} {version}')
+    if not changed:
+        print(f'{options.file} is current')
+    return EXIT_OK
 
 
 def _release(options: argparse.Namespace) -> int:
     """Update the lock, and freeze all versions under the name of a release."""
-    lock = parse.load(options.file)
-    sources.load(lock, options.file)
+    lock, code = _load(options)
     if options.again:
         lock = edit.unfreeze(lock, options.name)
     edit.check_new(lock, options.name)
-    code = snapshot.snapshot(lock.imports, lock)
-    try:
-        lock = edit.release(
-            edit.update(lock, code, _today()), options.name, code
-        )
-    except edit.ReleasedVersionChanged as refused:
-        return _refuse(refused, options)
-    written = golden.write(options.file, options.name, code)
+    lock = edit.release(edit.update(lock, code, _today()), options.name, code)
+    golden_file = golden.write(options.file, options.name, code)
     _write(options.file, lock)
     print(
         f'{options.file}: release {options.name} freezes'
-        f' {len(lock.at(options.name).schemas)} versions; {written} has what'
-        ' it writes'
+        f' {len(lock.at(options.name).schemas)} versions; {golden_file} has'
+        ' their primitives'
     )
     return EXIT_OK
 
 
 def _collapse(options: argparse.Namespace) -> int:
     """Merge unreleased versions of each type, in the source code."""
-    lock = parse.load(options.file)
-    sources.load(lock, options.file)
-    code = snapshot.snapshot(lock.imports, lock)
-    try:
-        current = edit.update(lock, code, _today())
-    except edit.ReleasedVersionChanged as refused:
-        return _refuse(refused, options)
+    lock, code = _load(options)
+    current = edit.update(lock, code, _today())
     files: collapse.Files = {}
     for merge in collapse.merges(current):
         versions = ', '.join(merge.versions)
         if merge.obstacle:
-            print(f'{merge.type_name} {versions} stay: {merge.obstacle}')
+            print(f'{merge.type_name} {versions}: kept, {merge.obstacle}')
             continue
-        print(f'{merge.type_name} {versions} become {merge.into}')
+        print(f'{merge.type_name} {versions}: merged into {merge.into}')
         cls = registries.class_of(merge.type_name, merge.versions[-1])
         collapse.rewrite(cls, merge, files)
     if not options.write:
@@ -188,46 +190,27 @@ def _rules(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _updated(lock: Lock, options: argparse.Namespace) -> int:
-    code = snapshot.snapshot(lock.imports, lock)
-    try:
-        updated = edit.update(lock, code, _today())
-    except edit.ReleasedVersionChanged as refused:
-        return _refuse(refused, options)
-    changed = {
-        (schema.name, schema.version)
-        for schema in set(lock.schemas) ^ set(updated.schemas)
-    }
-    _write(options.file, updated)
-    for name, version in sorted(changed):
-        print(f'{options.file}: {name} {version}')
-    if not changed:
-        print(f'{options.file} is current')
-    return EXIT_OK
-
-
-def _refuse(
-    refused: edit.ReleasedVersionChanged, options: argparse.Namespace
-) -> int:
-    print(text_report.text(refused.result, _placed(options.file)), end='')
-    print(f'vobjects lock: {refused}', file=sys.stderr)
-    return EXIT_FINDINGS
+def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
+    """Return the lock, and the code that it describes as a lock."""
+    lock = parse.load(options.file)
+    sources.load(lock, options.file)
+    return lock, snapshot.snapshot(lock.imports, lock)
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
-    print(FORMATS[options.format](result, _placed(options.file)), end='')
+    print(FORMATS[options.format](result, _locate_in(options.file)), end='')
     return EXIT_FINDINGS if result.failing else EXIT_OK
 
 
-def _placed(
-    path: pathlib.Path,
-) -> Callable[[check.Finding], SourceLocation | None]:
-    def placed(finding: check.Finding) -> SourceLocation | None:
-        if finding.rule.on in ('expired', 'unused'):
+def _locate_in(path: pathlib.Path) -> Locate:
+    """Return a function that locates findings in the lock and the source."""
+
+    def locate_finding(finding: check.Finding) -> SourceLocation | None:
+        if finding.rule.change_kind in ('expired', 'unused'):
             return first_match(path, rf'accept \S+ {finding.subject} ')
         return locate(finding.type_name, finding.field)
 
-    return placed
+    return locate_finding
 
 
 def _history(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
@@ -235,9 +218,9 @@ def _history(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
     for schema in schemas:
         notes = [f'released in {schema.release}' if schema.release else 'new']
         if schema.until:
-            notes.append(f'gone in {schema.until}')
+            notes.append(f'removed in {schema.until}')
         if schema.microversion:
-            notes.append(f'from microversion {schema.microversion} on')
+            notes.append(f'since microversion {schema.microversion}')
         yield f'{schema}: {", ".join(notes)}'
         if before is None:
             for field in schema.fields:
@@ -263,9 +246,9 @@ def _steps(before: TypeSchema, schema: TypeSchema) -> Iterator[str]:
 
 def _write(path: pathlib.Path, lock: Lock) -> None:
     """Replace a lock file as a whole, or leave it unchanged."""
-    fresh = path.with_name(f'{path.name}.new')
-    fresh.write_text(text.dump(lock))
-    fresh.replace(path)
+    temporary = path.with_name(f'{path.name}.new')
+    temporary.write_text(text.dump(lock))
+    temporary.replace(path)
 
 
 def _today() -> datetime.date:
@@ -356,10 +339,10 @@ def _lock_parser() -> argparse.ArgumentParser:
     )
     for command in _COMMANDS:
         summary = (command.run.__doc__ or '').partition('.')[0]
-        added = commands.add_parser(
+        subparser = commands.add_parser(
             command.name, help=summary, description=f'{summary}.'
         )
-        added.set_defaults(run=command.run)
-        for add in command.arguments:
-            add(added)
+        subparser.set_defaults(run=command.run)
+        for add_argument in command.arguments:
+            add_argument(subparser)
     return parser

@@ -28,8 +28,8 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     if options.old or options.new or options.imports:
         if not (options.old and options.new and options.imports):
-            parser.error('--old, --new and --import go together')
-        return _versus(options)
+            parser.error('use --old, --new and --import together')
+        return _transfer(options)
     lock = (
         parse.load(options.file)
         if options.file
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     return 1 if any(cell.outcome == 'broken' for cell in cells) else 0
 
 
-def _versus(options: argparse.Namespace) -> int:
+def _transfer(options: argparse.Namespace) -> int:
     from vobjects.testing import cross_release
 
     transfers = cross_release.transfer_all(
@@ -57,7 +57,9 @@ def _versus(options: argparse.Namespace) -> int:
     )
     for line in cross_release.as_text(transfers):
         print(line)
-    return 1 if any(one.outcome != 'fine' for one in transfers) else 0
+    return (
+        1 if any(transfer.outcome != 'fine' for transfer in transfers) else 0
+    )
 
 
 def _microversions(service: str) -> list[Version]:

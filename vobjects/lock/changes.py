@@ -21,6 +21,7 @@ from vobjects.lock.model import (
     BY_HAND,
     Conversion,
     FieldSchema,
+    FieldType,
     Lock,
     TypeSchema,
     version_key,
@@ -33,7 +34,7 @@ Scope = Literal['edit', 'step', 'type']
 class SchemaChange:
     """A difference between two locks.
 
-    :ivar what: ``added``, ``retyped``, ...; see the table of rules
+    :ivar kind: ``added``, ``retyped``, ...; see the table of rules
     :ivar old: the type before
     :ivar new: the type after; equal to ``old`` if the type was removed
     :ivar field: the name of the changed field; may be empty
@@ -42,7 +43,7 @@ class SchemaChange:
     """
 
     scope: Scope
-    what: str
+    kind: str
     old: TypeSchema
     new: TypeSchema
     field: str = ''
@@ -52,16 +53,16 @@ class SchemaChange:
     @property
     def before(self) -> FieldSchema:
         """The field before the change; for a new field, the new one."""
-        found = self.old.field(self.field) or self.new.field(self.field)
-        assert found is not None
-        return found
+        field = self.old.field(self.field) or self.new.field(self.field)
+        assert field is not None
+        return field
 
     @property
     def after(self) -> FieldSchema:
         """The field after the change; for a removed field, the old one."""
-        found = self.new.field(self.field) or self.old.field(self.field)
-        assert found is not None
-        return found
+        field = self.new.field(self.field) or self.old.field(self.field)
+        assert field is not None
+        return field
 
 
 def between(old: Lock, new: Lock) -> Iterator[SchemaChange]:
@@ -72,45 +73,49 @@ def between(old: Lock, new: Lock) -> Iterator[SchemaChange]:
     """
     for name, schemas in old.types.items():
         if name not in new.types:
-            yield SchemaChange('type', 'gone', schemas[-1], schemas[-1])
+            yield SchemaChange('type', 'removed', schemas[-1], schemas[-1])
             continue
         for schema in schemas:
-            same = new.schema(name, schema.version)
-            if same is not None:
-                yield from _edits(schema, same)
-        yield from _newest(schemas, new)
+            current = new.schema(name, schema.version)
+            if current is not None:
+                yield from _edits(schema, current)
+        yield from _steps(schemas, new)
 
 
-def _newest(
+def _steps(
     schemas: tuple[TypeSchema, ...], new: Lock
 ) -> Iterator[SchemaChange]:
     """Compare the newest version of each major version."""
     majors = {version_key(schema.version)[0]: schema for schema in schemas}
-    now = new.types[schemas[0].name]
+    current = new.types[schemas[0].name]
     for major, schema in majors.items():
-        same = [one for one in now if version_key(one.version)[0] == major]
-        if not same:
-            yield SchemaChange('type', 'major', schema, now[-1])
+        same_major = [
+            candidate
+            for candidate in current
+            if version_key(candidate.version)[0] == major
+        ]
+        if not same_major:
+            yield SchemaChange('type', 'major-removed', schema, current[-1])
             continue
-        newest = same[-1]
+        newest = same_major[-1]
         if version_key(newest.version) < version_key(schema.version):
-            yield SchemaChange('type', 'fell', schema, newest)
+            yield SchemaChange('type', 'version-lowered', schema, newest)
         elif version_key(newest.version) > version_key(schema.version):
             # A type with declared history knows its old version. Differences
             # between that and the lock are reported as edits, not again here.
             base = new.schema(schema.name, schema.version) or schema
             path = tuple(
                 conversion
-                for one in same
-                if version_key(one.version) > version_key(schema.version)
-                for conversion in one.conversions
+                for later in same_major
+                if version_key(later.version) > version_key(schema.version)
+                for conversion in later.conversions
             )
             yield from _fields('step', base, newest, path)
 
 
 def _edits(old: TypeSchema, new: TypeSchema) -> Iterator[SchemaChange]:
-    found = list(_fields('edit', old, new, ()))
-    yield from found
+    field_changes = list(_fields('edit', old, new, ()))
+    yield from field_changes
     if old.kind != new.kind and old.kind != 'plain':
         yield SchemaChange(
             'edit', 'kind', old, new, detail=f'{old.kind} to {new.kind}'
@@ -124,17 +129,19 @@ def _edits(old: TypeSchema, new: TypeSchema) -> Iterator[SchemaChange]:
                 'conversion',
                 old,
                 new,
-                field=_known(conversion, old, new),
+                field=_current_field(conversion, old, new),
                 detail=str(conversion),
             )
     if old.namespace != new.namespace:
         yield SchemaChange('edit', 'namespace', old, new)
-    elif not found and '' != old.fingerprint != new.fingerprint != '':
+    elif not field_changes and '' != old.fingerprint != new.fingerprint != '':
         yield SchemaChange('edit', 'methods', old, new)
 
 
-def _known(conversion: Conversion, old: TypeSchema, new: TypeSchema) -> str:
-    for name in (conversion.field, conversion.old):
+def _current_field(
+    conversion: Conversion, old: TypeSchema, new: TypeSchema
+) -> str:
+    for name in (conversion.field, conversion.old_name):
         if old.field(name) or new.field(name):
             return name
     return ''
@@ -148,26 +155,26 @@ def _fields(
 ) -> Iterator[SchemaChange]:
     names = {field.name for schema in (old, new) for field in schema.fields}
     for name in sorted(names):
-        for what, detail in _of_field(old.field(name), new.field(name)):
-            concerned = tuple(
-                one
-                for one in conversions
-                if one.concerns(name) or one == BY_HAND
+        for kind, detail in _field_changes(old.field(name), new.field(name)):
+            involved = tuple(
+                conversion
+                for conversion in conversions
+                if conversion.involves(name) or conversion == BY_HAND
             )
-            yield SchemaChange(scope, what, old, new, name, detail, concerned)
+            yield SchemaChange(scope, kind, old, new, name, detail, involved)
 
 
-def _of_field(
+def _field_changes(
     old: FieldSchema | None, new: FieldSchema | None
 ) -> Iterator[tuple[str, str]]:
     if old is None or new is None:
         yield ('removed' if new is None else 'added'), ''
         return
-    if old.kind.without_limits() != new.kind.without_limits():
+    if old.type.without_limits() != new.type.without_limits():
         yield 'retyped', ''
-    elif old.kind != new.kind:
-        gained = _words(new) - _words(old)
-        lost = _words(old) - _words(new)
+    elif old.type != new.type:
+        gained = _enum_values(new) - _enum_values(old)
+        lost = _enum_values(old) - _enum_values(new)
         if lost:
             yield 'narrowed', ', '.join(sorted(lost))
         if gained:
@@ -180,11 +187,11 @@ def _of_field(
         yield 'default', ''
 
 
-def _words(field: FieldSchema) -> set[str]:
-    """Return the words of an enum, including one inside a list."""
-    kind = field.kind
-    found = set(kind.words)
-    while kind.inner is not None:
-        kind = kind.inner
-        found |= set(kind.words)
-    return found
+def _enum_values(field: FieldSchema) -> set[str]:
+    """Return the values of an enum, including one inside a list."""
+    field_type: FieldType | None = field.type
+    values: set[str] = set()
+    while field_type is not None:
+        values |= set(field_type.enum_values)
+        field_type = field_type.inner_type
+    return values

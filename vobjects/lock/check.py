@@ -30,11 +30,11 @@ class Finding:
     :ivar subject: ``Type`` or ``Type.field``
     :ivar versions: the affected versions of the type
     :ivar release: the first release that froze one of them; empty: none
-    :ivar what: what changed
-    :ivar breaks: the orders that break, see :mod:`vobjects.lock.rules`
-    :ivar covered: the conversion that covers the change; empty: none
+    :ivar description: the change, as a sentence
+    :ivar breaks: the directions that break, see :mod:`vobjects.lock.rules`
+    :ivar covered_by: the conversion that covers the change; empty: none
     :ivar accepted: why it is accepted; empty: it is not
-    :ivar write: lines of code that fix it
+    :ivar fix: lines of code that fix it
     """
 
     rule: Rule
@@ -42,30 +42,28 @@ class Finding:
     field: str
     versions: tuple[str, ...]
     release: str
-    what: str
+    description: str
     breaks: Mapping[Direction, str]
-    covered: str = ''
+    covered_by: str = ''
     accepted: str = ''
-    write: tuple[str, ...] = ()
+    fix: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
         """The subject that an acceptance must name."""
-        return (
-            f'{self.type_name}.{self.field}'
-            if self.field
-            else (self.type_name)
-        )
+        if not self.field:
+            return self.type_name
+        return f'{self.type_name}.{self.field}'
 
     @property
     def failing(self) -> bool:
         """Whether the finding needs action."""
-        return not self.covered and not self.accepted
+        return not self.covered_by and not self.accepted
 
     @property
     def fingerprint(self) -> str:
         """12 hexadecimal digits that identify a finding across commits."""
-        text = '\0'.join((self.rule.id, self.subject, self.what))
+        text = '\0'.join((self.rule.id, self.subject, self.description))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -80,7 +78,7 @@ class Result:
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings that need action."""
-        return tuple(one for one in self.findings if one.failing)
+        return tuple(finding for finding in self.findings if finding.failing)
 
 
 def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
@@ -89,13 +87,12 @@ def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
     :param code: a snapshot made with ``known=lock``
     :param today: the date on which acceptances are checked
     """
-    found = list(_findings(between(lock.released(), code)))
-    taken = [_accepted(one, lock.accepted, today) for one in found]
+    findings = list(_findings(between(lock.released(), code)))
     return Result(
         (
-            *taken,
-            *_stale(lock, code),
-            *_acceptances(lock, found, today),
+            *(_accepted(one, lock.accepted, today) for one in findings),
+            *_outdated(lock, code),
+            *_acceptances(lock, findings, today),
         ),
         len(code.types),
         len(code.schemas),
@@ -104,43 +101,49 @@ def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
 
 def diff(old: Lock, new: Lock) -> Result:
     """Compare two locks."""
-    found = tuple(_findings(between(old, new)))
-    return Result(found, len(new.types), len(new.schemas))
+    findings = tuple(_findings(between(old, new)))
+    return Result(findings, len(new.types), len(new.schemas))
 
 
 def _findings(changes: Iterable[SchemaChange]) -> Iterator[Finding]:
-    """Judge changes; join equal changes in several versions of a type."""
-    joined: dict[tuple[str, ...], list[SchemaChange]] = {}
+    """Yield a finding for equal changes in all versions of a type."""
+    groups: dict[tuple[str, ...], list[SchemaChange]] = {}
     for change in changes:
-        rule = rules.BY_CHANGE[change.scope, change.what]
+        rule = rules.BY_CHANGE[change.scope, change.kind]
         key = (
             rule.id,
             change.old.name,
             change.field,
-            rules.sentence(rule, change),
+            rules.describe(rule, change),
         )
-        joined.setdefault(key, []).append(change)
-    for (rule_id, *_, what), same in joined.items():
-        yield _finding(rules.BY_ID[rule_id], what, same)
+        groups.setdefault(key, []).append(change)
+    for (rule_id, *_, description), group in groups.items():
+        yield _finding(rules.BY_ID[rule_id], description, group)
 
 
-def _finding(rule: Rule, what: str, same: list[SchemaChange]) -> Finding:
-    last = same[-1]
-    breaks = rule.judge(last)
+def _finding(
+    rule: Rule, description: str, changes: list[SchemaChange]
+) -> Finding:
+    last = changes[-1]
+    breaks = rule.find_breaks(last)
     return Finding(
         rule,
         last.old.name,
         last.field,
-        tuple(change.old.version for change in same),
-        next((c.old.release for c in same if c.old.release), ''),
-        what,
+        tuple(change.old.version for change in changes),
+        next((c.old.release for c in changes if c.old.release), ''),
+        description,
         breaks,
-        covered=_covered(last, breaks) if rule.scope == 'step' else '',
-        write=tuple(suggestions.fix_lines(rule, last)),
+        covered_by=_covering_conversion(last, breaks)
+        if rule.scope == 'step'
+        else '',
+        fix=tuple(suggestions.fix_lines(rule, last)),
     )
 
 
-def _covered(change: SchemaChange, breaks: Mapping[Direction, str]) -> str:
+def _covering_conversion(
+    change: SchemaChange, breaks: Mapping[Direction, str]
+) -> str:
     """Return the conversion that covers a change, or ``''``.
 
     A conversion by hand only converts down, and its code is not analysed: the
@@ -158,15 +161,16 @@ def _covered(change: SchemaChange, breaks: Mapping[Direction, str]) -> str:
 def _accepted(
     finding: Finding, accepted: tuple[Acceptance, ...], today: datetime.date
 ) -> Finding:
-    for one in accepted:
-        if _is_about(one, finding) and today <= one.until:
+    for acceptance in accepted:
+        if _applies(acceptance, finding) and today <= acceptance.until:
             return dataclasses.replace(
-                finding, accepted=f'{one.reason} (until {one.until})'
+                finding,
+                accepted=f'{acceptance.reason} (until {acceptance.until})',
             )
     return finding
 
 
-def _is_about(acceptance: Acceptance, finding: Finding) -> bool:
+def _applies(acceptance: Acceptance, finding: Finding) -> bool:
     return (acceptance.rule, acceptance.subject) == (
         finding.rule.id,
         finding.subject,
@@ -174,54 +178,59 @@ def _is_about(acceptance: Acceptance, finding: Finding) -> bool:
 
 
 def _acceptances(
-    lock: Lock, found: list[Finding], today: datetime.date
+    lock: Lock, findings: list[Finding], today: datetime.date
 ) -> Iterator[Finding]:
-    for one in lock.accepted:
-        what = f'accept {one.rule} {one.subject}'
-        if not any(_is_about(one, finding) for finding in found):
-            yield _about_lock(
+    """Find the acceptances that have expired or match no finding."""
+    for acceptance in lock.accepted:
+        rule, subject = acceptance.rule, acceptance.subject
+        line = f'accept {rule} {subject}'
+        if not any(_applies(acceptance, finding) for finding in findings):
+            yield _lock_finding(
                 'unused',
-                one.subject,
-                f'"{what}" accepts nothing any more',
-                f'delete the line "{what} ..." (line {one.line})',
+                subject,
+                f'"{line}" matches no finding',
+                f'delete the line "{line} ..." (line {acceptance.line})',
             )
-        elif today > one.until:
-            yield _about_lock(
+        elif today > acceptance.until:
+            yield _lock_finding(
                 'expired',
-                one.subject,
-                f'"{what}" ended on {one.until}',
-                f'mend what {one.rule} has found, or give line {one.line} a'
-                ' later day and a reason for it',
+                subject,
+                f'"{line}" expired on {acceptance.until}',
+                f'fix the finding of {rule}, or change the date and the reason'
+                f' in line {acceptance.line}',
             )
 
 
-def _stale(lock: Lock, code: Lock) -> Iterator[Finding]:
+def _outdated(lock: Lock, code: Lock) -> Iterator[Finding]:
     """Find the changes that "vobjects lock update" would make."""
     for schema in code.schemas:
         known = lock.schema(schema.name, schema.version)
         if known is None or known.until:
             yield _not_current(schema, f'{schema} is not in the lock')
-        elif not known.release and known.said() != schema.said():
+        elif (
+            not known.release
+            and known.without_releases() != schema.without_releases()
+        ):
             yield _not_current(
-                schema,
-                f'{schema} is not what the lock says; no release has it',
+                schema, f'{schema}, not released yet, differs from the lock'
             )
     for known in lock.schemas:
-        there = code.schema(known.name, known.version)
-        if not known.release and there is None:
+        if not known.release and not code.schema(known.name, known.version):
             yield _not_current(
-                known, f'{known} is in the lock and not in the code'
+                known, f'{known} is in the lock but not in the code'
             )
 
 
-def _not_current(schema: TypeSchema, what: str) -> Finding:
-    found = _about_lock(
-        'stale', schema.name, what, 'run "vobjects lock update"'
+def _not_current(schema: TypeSchema, description: str) -> Finding:
+    finding = _lock_finding(
+        'outdated', schema.name, description, 'run "vobjects lock update"'
     )
-    return dataclasses.replace(found, versions=(schema.version,))
+    return dataclasses.replace(finding, versions=(schema.version,))
 
 
-def _about_lock(on: str, subject: str, what: str, help_: str) -> Finding:
+def _lock_finding(
+    kind: str, subject: str, description: str, fix: str
+) -> Finding:
     type_name, _, field = subject.partition('.')
-    rule = rules.BY_CHANGE['lock', on]
-    return Finding(rule, type_name, field, (), '', what, {}, write=(help_,))
+    rule = rules.BY_CHANGE['lock', kind]
+    return Finding(rule, type_name, field, (), '', description, {}, fix=(fix,))

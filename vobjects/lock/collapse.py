@@ -42,33 +42,38 @@ class Merge:
 def merges(lock: Lock) -> Iterator[Merge]:
     """Yield each type with several unreleased versions."""
     for name, schemas in lock.types.items():
-        new = tuple(schema for schema in schemas if not schema.release)
         # Version 1.0 is the type itself; its initial fields stay there.
-        later = tuple(s for s in new if version_key(s.version)[1] > 0)
-        if len(later) > 1:
+        unreleased = tuple(
+            schema
+            for schema in schemas
+            if not schema.release and version_key(schema.version)[1] > 0
+        )
+        if len(unreleased) > 1:
             yield Merge(
                 name,
-                tuple(schema.version for schema in later),
-                later[0].version,
-                _obstacle(later),
+                tuple(schema.version for schema in unreleased),
+                unreleased[0].version,
+                _obstacle(unreleased),
             )
 
 
 def _obstacle(schemas: tuple[TypeSchema, ...]) -> str:
     if schemas[0].kind == 'plain':
-        return 'it is a class of oslo.versionedobjects: merge by hand'
-    shown = [schema.microversion for schema in schemas if schema.microversion]
-    if len(shown) > 1:
-        return f'microversions {" and ".join(shown)} show them apart'
-    counted = collections.Counter(
+        return 'a class of oslo.versionedobjects must be merged by hand'
+    microversions = [
+        schema.microversion for schema in schemas if schema.microversion
+    ]
+    if len(microversions) > 1:
+        return f'microversions {" and ".join(microversions)} use them'
+    counts = collections.Counter(
         name
         for schema in schemas
         for conversion in schema.conversions
-        for name in {conversion.field, conversion.old} - {''}
+        for name in {conversion.field, conversion.old_name} - {''}
     )
-    twice = sorted(name for name, count in counted.items() if count > 1)
-    if twice:
-        return f'{twice[0]!r} changed more than once: declare it once'
+    repeated = sorted(name for name, count in counts.items() if count > 1)
+    if repeated:
+        return f'{repeated[0]!r} changed more than once: declare it once'
     return ''
 
 
@@ -81,31 +86,37 @@ def rewrite(cls: type, merge: Merge, files: Files) -> None:
     """
     try:
         path = pathlib.Path(inspect.getsourcefile(cls) or '')
-        before, now = files.get(path) or (path.read_text(),) * 2
+        before, current = files.get(path) or (path.read_text(),) * 2
         start = inspect.getsourcelines(cls)[1]
     except (OSError, TypeError) as error:
-        raise LockError(f'{merge.type_name}: no source: {error}') from None
-    for node in ast.walk(ast.parse(now)):
+        raise LockError(
+            f'cannot read the source of {merge.type_name}: {error}'
+        ) from None
+    for node in ast.walk(ast.parse(current)):
         if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
             lines = {node.lineno, *(d.lineno for d in node.decorator_list)}
             if start in lines:
-                files[path] = (before, _replaced(now, node, merge))
+                files[path] = (before, _replaced(current, node, merge))
                 return
-    raise LockError(f'{merge.type_name}: {path} has no such class')
+    raise LockError(f'{path} does not define the class {merge.type_name}')
 
 
 def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
     # Column offsets of ast count bytes of UTF-8.
     lines = [line.encode() for line in text.splitlines(keepends=True)]
-    places = sorted(
+    positions = sorted(
         {
-            (one.lineno - 1, one.col_offset, one.end_col_offset or 0)
-            for one in _versions_in(node)
-            if one.value in merge.versions
+            (
+                version.lineno - 1,
+                version.col_offset,
+                version.end_col_offset or 0,
+            )
+            for version in _versions_in(node)
+            if version.value in merge.versions
         },
         reverse=True,
     )
-    for number, start, end in places:
+    for number, start, end in positions:
         line = lines[number]
         quote = line[start : start + 1]
         lines[number] = (
@@ -116,20 +127,20 @@ def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
 
 def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
     """Yield the string constants in a class that are versions of the type."""
-    found: list[Any] = []
+    values: list[Any] = []
     for part in node.body:
         if isinstance(part, ast.Assign):
             names = {t.id for t in part.targets if isinstance(t, ast.Name)}
             if 'VERSION' in names:
-                found.append(part.value)
+                values.append(part.value)
             if 'VERSION_MAP' in names and isinstance(part.value, ast.Dict):
-                found += part.value.values
+                values += part.value.values
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call) and inner.args:
             name = getattr(inner.func, 'attr', getattr(inner.func, 'id', ''))
             if name in _DECLARING:
-                found.append(inner.args[0])
-    for value in found:
+                values.append(inner.args[0])
+    for value in values:
         if isinstance(value, ast.Constant):
             yield value
 

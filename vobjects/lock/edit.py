@@ -24,8 +24,8 @@ class ReleasedVersionChanged(LockError):
     def __init__(self, result: check.Result) -> None:
         self.result = result
         super().__init__(
-            f'{len(result.failing)} change(s) would edit what is released;'
-            ' nothing was written'
+            f'{len(result.failing)} change(s) of released versions; the lock'
+            ' was not written'
         )
 
 
@@ -34,50 +34,38 @@ def update(lock: Lock, code: Lock, today: datetime.date) -> Lock:
 
     :param code: a snapshot made with ``known=lock``
     :param today: the date on which acceptances are checked
-    :raises Refused: a released version was edited
+    :raises ReleasedVersionChanged: a released version was edited
     """
     result = check.check(lock, code, today)
     edits = tuple(
-        one
-        for one in result.failing
-        if one.rule.scope in ('edit', 'step', 'type')
+        finding for finding in result.failing if finding.rule.scope != 'lock'
     )
     if edits:
         raise ReleasedVersionChanged(
             dataclasses.replace(result, findings=edits)
         )
     accepted = {
-        (one.type_name, version)
-        for one in result.findings
-        if one.accepted and one.rule.scope == 'edit'
-        for version in one.versions
+        (finding.type_name, version)
+        for finding in result.findings
+        if finding.accepted and finding.rule.scope == 'edit'
+        for version in finding.versions
     }
-    kept = [schema for schema in lock.schemas if schema.release]
-    frozen = {
-        (schema.name, schema.version)
-        for schema in kept
-        if (schema.name, schema.version) not in accepted
+    released = {
+        (schema.name, schema.version): schema
+        for schema in lock.schemas
+        if schema.release
     }
-    now = {(schema.name, schema.version): schema for schema in code.schemas}
-    blocks = [_again(schema, now, accepted) for schema in kept]
-    blocks += [
-        schema
-        for key, schema in now.items()
-        if key not in frozen and key not in accepted
-    ]
-    return dataclasses.replace(lock, schemas=sorted_schemas(blocks))
-
-
-def _again(
-    schema: TypeSchema,
-    now: dict[tuple[str, str], TypeSchema],
-    accepted: set[tuple[str, str]],
-) -> TypeSchema:
-    key = (schema.name, schema.version)
-    if key not in accepted or key not in now:
-        return schema
+    current = {
+        (schema.name, schema.version): schema for schema in code.schemas
+    }
+    for key in accepted & current.keys():
+        released[key] = dataclasses.replace(
+            current[key],
+            release=released[key].release,
+            until=released[key].until,
+        )
     return dataclasses.replace(
-        now[key], release=schema.release, until=schema.until
+        lock, schemas=sorted_schemas({**current, **released}.values())
     )
 
 
@@ -104,8 +92,8 @@ def check_new(lock: Lock, name: str) -> None:
     parse.check_release(name)
     if name in lock.releases:
         raise LockError(
-            f'{exceptions.cut(name)} is released; --again freezes the newest'
-            ' release once more, as long as nobody has it'
+            f'{exceptions.cut(name)} is already released; use --again to'
+            ' freeze the newest release again before it is published'
         )
 
 
@@ -125,8 +113,8 @@ def unfreeze(lock: Lock, name: str) -> Lock:
     newest = lock.releases[-1] if lock.releases else 'none'
     if name != newest:
         raise LockError(
-            f'only the newest release can be frozen again; that is {newest},'
-            f' not {exceptions.cut(name)}'
+            'only the newest release can be frozen again: that is'
+            f' {newest}, not {exceptions.cut(name)}'
         )
     return dataclasses.replace(
         lock,

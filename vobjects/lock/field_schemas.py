@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert fields of oslo.versionedobjects to the notation of a lock.
+"""Convert fields of oslo.versionedobjects to field schemas of a lock.
 
 The parameters of other field types are their public attributes with JSON
 values; private attributes are not included.
@@ -22,48 +22,48 @@ _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
 
 
 def field_schema(name: str, field: ovo_fields.Field[Any]) -> FieldSchema:
-    """Return a field in the notation of a lock."""
+    """Return the schema of a field."""
     return FieldSchema(
         name,
-        field_type(field._type),
+        field_type_of(field._type),
         bool(field.nullable),
         _default(name, field),
     )
 
 
-def field_type(kind: Any) -> FieldType:
-    """Return a field type in the notation of a lock.
+def field_type_of(ovo_type: Any) -> FieldType:
+    """Return the lock's description of a field type.
 
-    :param kind: an instance of a FieldType
+    :param ovo_type: an instance of a FieldType of oslo.versionedobjects
     """
-    name = type(kind).__name__
-    if isinstance(kind, ovo_fields.Object):
-        options = (('subclasses', 'true'),) if kind._subclasses else ()
-        return FieldType(name, (FieldType(kind._obj_name),), options)
-    if isinstance(kind, ovo_fields.CompoundFieldType):
-        element = getattr(kind, '_element_type', None)
-        args = () if element is None else (_element(element),)
-        return FieldType(name, args, tuple(_options(kind)))
-    if isinstance(kind, ovo_fields.Enum):
-        words = sorted({_value(word) for word in kind.valid_values})
-        return FieldType(name, tuple(words))
-    return FieldType(name, (), tuple(_options(kind)))
+    name = type(ovo_type).__name__
+    if isinstance(ovo_type, ovo_fields.Object):
+        options = (('subclasses', 'true'),) if ovo_type._subclasses else ()
+        return FieldType(name, (FieldType(ovo_type._obj_name),), options)
+    if isinstance(ovo_type, ovo_fields.CompoundFieldType):
+        element = getattr(ovo_type, '_element_type', None)
+        args = () if element is None else (_item_type(element),)
+        return FieldType(name, args, tuple(_options(ovo_type)))
+    if isinstance(ovo_type, ovo_fields.Enum):
+        values = sorted({_value(value) for value in ovo_type.valid_values})
+        return FieldType(name, tuple(values))
+    return FieldType(name, (), tuple(_options(ovo_type)))
 
 
-def _element(field: Any) -> FieldType:
+def _item_type(field: Any) -> FieldType:
     """Return the type of the items of a container, which may be nullable."""
-    kind = field_type(field._type)
+    item_type = field_type_of(field._type)
     if not field.nullable:
-        return kind
+        return item_type
     return FieldType(
-        kind.name,
-        kind.args,
-        tuple(sorted((*kind.options, ('nullable', 'true')))),
+        item_type.name,
+        item_type.args,
+        tuple(sorted((*item_type.options, ('nullable', 'true')))),
     )
 
 
-def _options(kind: Any) -> Iterator[tuple[str, str]]:
-    for name, value in sorted(vars(kind).items()):
+def _options(ovo_type: Any) -> Iterator[tuple[str, str]]:
+    for name, value in sorted(vars(ovo_type).items()):
         if name.startswith('_') or callable(value):
             continue
         text = _json(value)

@@ -27,9 +27,7 @@ class _Pairs:
 
     def __repr__(self) -> str:
         return (
-            f'OrderedDict({self._pairs!r})'
-            if self._pairs
-            else ('OrderedDict()')
+            f'OrderedDict({self._pairs!r})' if self._pairs else 'OrderedDict()'
         )
 
 
@@ -37,48 +35,49 @@ def fingerprint(cls: type, fields: Mapping[str, Any]) -> str:
     """Return the fingerprint, 32 hexadecimal digits.
 
     :param cls: a versioned type, for its methods and ``child_versions``
-    :param fields: name -> field, at the wanted version
+    :param fields: name -> field, at that version
     """
-    relevant: tuple[Any, ...] = (sorted(fields.items()), _methods(cls))
+    content: tuple[Any, ...] = (sorted(fields.items()), _methods(cls))
     versions: Mapping[str, str] | None = getattr(cls, 'child_versions', None)
     if versions is not None:
-        relevant += (_Pairs(sorted(versions.items())),)
+        content += (_Pairs(sorted(versions.items())),)
     return hashlib.md5(
-        repr(relevant).encode(), usedforsecurity=False
+        repr(content).encode(), usedforsecurity=False
     ).hexdigest()
 
 
 def _methods(cls: type) -> list[tuple[str, Any]]:
-    found = []
+    """Return the names and signatures of remotable methods, sorted by name."""
+    methods = []
     for name in dir(cls):
-        thing = getattr(cls, name)
+        attribute = getattr(cls, name)
         if (
-            inspect.ismethod(thing)
-            or inspect.isfunction(thing)
-            or isinstance(thing, classmethod)
+            inspect.ismethod(attribute)
+            or inspect.isfunction(attribute)
+            or isinstance(attribute, classmethod)
         ):
-            method = _original(cls, thing, remotable=False)
+            method = _original(cls, attribute, remotable=False)
             if method is not None:
-                found.append((name, _spec(method)))
-    return sorted(found, key=lambda pair: pair[0])
+                methods.append((name, _spec(method)))
+    return sorted(methods, key=lambda pair: pair[0])
 
 
 def _original(
-    cls: type, thing: Any, *, remotable: bool
+    cls: type, method: Any, *, remotable: bool
 ) -> Callable[..., Any] | None:
     """Return the function inside remotable decorators; None: not remotable."""
-    if isinstance(thing, classmethod):
-        return _original(cls, thing.__get__(None, cls), remotable=False)
-    if (inspect.ismethod(thing) or inspect.isfunction(thing)) and hasattr(
-        thing, 'remotable'
+    if isinstance(method, classmethod):
+        return _original(cls, method.__get__(None, cls), remotable=False)
+    if (inspect.ismethod(method) or inspect.isfunction(method)) and hasattr(
+        method, 'remotable'
     ):
         return _original(
             cls,
-            thing.original_fn,  # type: ignore[union-attr]
+            method.original_fn,  # type: ignore[union-attr]
             remotable=True,
         )
-    found: Callable[..., Any] | None = thing if remotable else None
-    return found
+    original: Callable[..., Any] | None = method if remotable else None
+    return original
 
 
 def _spec(method: Callable[..., Any]) -> Any:

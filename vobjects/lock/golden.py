@@ -3,8 +3,8 @@
 
 ``vobjects lock release`` writes a file for each release, next to the lock,
 with one primitive per line, sorted by type. Only ``--again``, which freezes
-the newest release again, rewrites a file. You can therefore test the code of
-any later release with data that was on the wire or in a database.
+the newest release again, rewrites a file. Tests of later releases read these
+files as data that was on the wire or in a database.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def read(lock: pathlib.Path, release: str) -> list[dict[str, Any]]:
         lines = path.read_text().splitlines()
     except OSError as error:
         raise LockError(f'{path}: {error.strerror}') from None
-    found = []
+    primitives = []
     for number, line in enumerate(lines, 1):
         try:
             primitive = json.loads(line)
         except ValueError as error:
             raise LockError(f'{path}:{number}: {error}') from None
         if not isinstance(primitive, dict):
-            raise LockError(f'{path}:{number}: this is no primitive')
-        found.append(primitive)
-    return found
+            raise LockError(f'{path}:{number}: expected a JSON object')
+        primitives.append(primitive)
+    return primitives

@@ -30,8 +30,8 @@ def of_service(service: str) -> Lock:
         if point.name == service:
             return _read(point)
     raise LockError(
-        f'no service {exceptions.cut(service)} is installed: there is no such'
-        f' entry point in {GROUP}'
+        f'no service {exceptions.cut(service)} is installed: the entry point'
+        f' group {GROUP} has no such name'
     )
 
 
@@ -40,15 +40,15 @@ def at_release(name: str) -> Lock:
 
     :raises LockError: no installed service has such a release
     """
-    known: list[str] = []
+    releases: list[str] = []
     for point in importlib.metadata.entry_points(group=GROUP):
         lock = _read(point)
         if name in lock.releases:
             return lock.at(name)
-        known += lock.releases
+        releases += lock.releases
     raise LockError(
-        f'no release {exceptions.cut(name)} is known here; there is'
-        f' {", ".join(known) or "none"}'
+        f'no installed service has a release {exceptions.cut(name)}; releases:'
+        f' {", ".join(releases) or "none"}'
     )
 
 
@@ -64,9 +64,9 @@ def declared_manifest(lock: Lock) -> Manifest:
 
 
 def _read(point: importlib.metadata.EntryPoint) -> Lock:
-    found = importlib.resources.files(point.module) / FILE_NAME
+    file = importlib.resources.files(point.module) / FILE_NAME
     try:
-        content = found.read_bytes()
+        content = file.read_bytes()
     except OSError:
         raise LockError(
             f'{point.module} was installed without {FILE_NAME}'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The values in a lock.
 
-Field types, defaults and enum words are kept as in the text, so that two
+Field types, defaults and enum values are kept as in the text, so that two
 locks can be compared without the classes that they describe.
 """
 
@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from vobjects import exceptions
 
@@ -39,7 +39,7 @@ def version_key(version: str) -> VersionKey:
         part.isascii() and part.isdigit() and len(part) < 10 for part in parts
     ):
         raise LockError(
-            f'{exceptions.cut(version)} is not a version: write MAJOR.MINOR'
+            f'{exceptions.cut(version)} is not a version; write MAJOR.MINOR'
         )
     return tuple(map(int, parts))
 
@@ -57,12 +57,12 @@ class FieldType:
     options: tuple[tuple[str, str], ...] = ()
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The values of an enum, as JSON text; empty for other kinds."""
+    def enum_values(self) -> tuple[str, ...]:
+        """The values of an enum, as JSON text; empty for other types."""
         return tuple(arg for arg in self.args if isinstance(arg, str))
 
     @property
-    def inner(self) -> FieldType | None:
+    def inner_type(self) -> FieldType | None:
         """The type of the items of a container, or of an Object's type."""
         for arg in self.args:
             if isinstance(arg, FieldType):
@@ -70,7 +70,7 @@ class FieldType:
         return None
 
     def without_limits(self) -> FieldType:
-        """Return the kind without words and options, at every depth."""
+        """Return the type without enum values and options, at every depth."""
         return FieldType(
             self.name,
             tuple(
@@ -79,13 +79,6 @@ class FieldType:
                 if isinstance(arg, FieldType)
             ),
         )
-
-    def nested(self) -> Iterator[str]:
-        """Yield the names of nested object types."""
-        if self.name == 'Object' and self.inner is not None:
-            yield self.inner.name
-        elif self.inner is not None:
-            yield from self.inner.nested()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,7 +89,7 @@ class FieldSchema:
     """
 
     name: str
-    kind: FieldType
+    type: FieldType
     nullable: bool = False
     default: str = ''
 
@@ -106,7 +99,7 @@ class FieldSchema:
         return self.nullable or bool(self.default)
 
 
-#: Kinds of conversions; the last is a manual ``obj_make_compatible``.
+#: Operations of conversions; the last is a manual ``obj_make_compatible``.
 OPERATIONS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
 
 
@@ -114,30 +107,30 @@ OPERATIONS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
 class Conversion:
     """A declared change of one field at one version.
 
-    :ivar verb: an item of :data:`OPERATIONS`
+    :ivar operation: an item of :data:`OPERATIONS`
     :ivar field: its name since this version; empty for ``by-hand``
-    :ivar old: its previous name, if different
+    :ivar old_name: its previous name, if different
     :ivar ignore: losing the field is declared harmless
     """
 
-    verb: str
+    operation: str
     field: str = ''
-    old: str = ''
+    old_name: str = ''
     ignore: bool = False
 
     def __str__(self) -> str:
-        words = [self.verb]
-        if self.old:
-            words += [self.old, 'to']
+        words = [self.operation]
+        if self.old_name:
+            words += [self.old_name, 'to']
         if self.field:
             words.append(self.field)
         if self.ignore:
             words.append('ignoring loss')
         return ' '.join(words)
 
-    def concerns(self, name: str) -> bool:
+    def involves(self, name: str) -> bool:
         """Tell whether the conversion involves the field of that name."""
-        return name in (self.field, self.old)
+        return name in (self.field, self.old_name)
 
 
 BY_HAND = Conversion('by-hand')
@@ -182,7 +175,7 @@ class TypeSchema:
                 return field
         return None
 
-    def said(self) -> TypeSchema:
+    def without_releases(self) -> TypeSchema:
         """Return the block without the attributes of releases."""
         return dataclasses.replace(self, release='', until='')
 
@@ -225,10 +218,10 @@ class Lock:
     @functools.cached_property
     def types(self) -> Mapping[str, tuple[TypeSchema, ...]]:
         """The versions of each type, oldest first."""
-        found: dict[str, list[TypeSchema]] = {}
+        types: dict[str, list[TypeSchema]] = {}
         for schema in self.schemas:
-            found.setdefault(schema.name, []).append(schema)
-        return {name: tuple(schemas) for name, schemas in found.items()}
+            types.setdefault(schema.name, []).append(schema)
+        return {name: tuple(schemas) for name, schemas in types.items()}
 
     @functools.cached_property
     def _by_key(self) -> Mapping[tuple[str, str], TypeSchema]:
@@ -254,17 +247,16 @@ class Lock:
             known = ', '.join(self.releases) or 'none'
             raise LockError(
                 f'no release {exceptions.cut(release)} is in the lock;'
-                f' there is {known}'
+                f' releases: {known}'
             )
-        count = self.releases.index(release) + 1
-        then = set(self.releases[:count])
+        releases = self.releases[: self.releases.index(release) + 1]
         return Lock(
             self.imports,
-            self.releases[:count],
+            releases,
             tuple(
                 schema
                 for schema in self.schemas
-                if schema.release in then and schema.until not in then
+                if schema.release in releases and schema.until not in releases
             ),
         )
 

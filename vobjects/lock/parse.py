@@ -19,6 +19,7 @@ from vobjects import exceptions
 from vobjects.lock import text
 from vobjects.lock.model import (
     BY_HAND,
+    NAMESPACE,
     OPERATIONS,
     Acceptance,
     Conversion,
@@ -74,7 +75,7 @@ def load(path: pathlib.Path) -> Lock:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise LockError(
-            f'there is no {path}; "vobjects lock init" makes one'
+            f'{path} does not exist; create it with "vobjects lock init"'
         ) from None
     except OSError as error:
         raise LockError(f'{path}: {error.strerror}') from None
@@ -93,7 +94,7 @@ def parse_bytes(content: bytes, where: str) -> Lock:
         return parse(content.decode(), where)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b'\n') + 1
-        raise ParseError(where, line, 'this is not UTF-8') from None
+        raise ParseError(where, line, 'not UTF-8') from None
 
 
 def check_release(name: str) -> str:
@@ -103,7 +104,7 @@ def check_release(name: str) -> str:
     """
     if not _RELEASE.fullmatch(name):
         raise LockError(
-            f'{exceptions.cut(name)} cannot be the name of a release: write'
+            f'{exceptions.cut(name)} is not a valid release name: write'
             ' letters, digits and "._+-"'
         )
     return name
@@ -119,30 +120,30 @@ def parse(content: str, where: str = 'lock') -> Lock:
 
 @dataclasses.dataclass
 class _Block:
-    """A block that is being read, and the line that it starts on."""
+    """A block under construction, and its first line."""
 
     line: int
     name: str
     version: str
-    said: dict[str, str] = dataclasses.field(default_factory=dict)
+    attributes: dict[str, str] = dataclasses.field(default_factory=dict)
     fields: dict[str, FieldSchema] = dataclasses.field(default_factory=dict)
     conversions: list[Conversion] = dataclasses.field(default_factory=list)
 
     def schema(self) -> TypeSchema:
-        spaces = self.said.get('namespace')
+        serial, project = self.attributes.get(
+            'namespace', ' '.join(NAMESPACE)
+        ).split()
         return TypeSchema(
             self.name,
             self.version,
-            kind=self.said.get('kind', 'plain'),
+            kind=self.attributes.get('kind', 'plain'),
             fields=tuple(self.fields[name] for name in sorted(self.fields)),
             conversions=tuple(self.conversions),
-            microversion=self.said.get('microversion', ''),
-            fingerprint=self.said.get('fingerprint', ''),
-            release=self.said.get('release', ''),
-            until=self.said.get('until', ''),
-            **(
-                {} if spaces is None else {'namespace': tuple(spaces.split())}  # type: ignore[arg-type]
-            ),
+            microversion=self.attributes.get('microversion', ''),
+            fingerprint=self.attributes.get('fingerprint', ''),
+            release=self.attributes.get('release', ''),
+            until=self.attributes.get('until', ''),
+            namespace=(serial, project),
         )
 
 
@@ -157,16 +158,16 @@ class _Parser:
         self._block: _Block | None = None
 
     def read(self, content: str) -> Lock:
-        for line, said in self._lines(content):
-            self._line = line
-            if not said.startswith(' '):
-                self._top(said)
+        for number, line in self._lines(content):
+            self._line = number
+            if not line.startswith(' '):
+                self._top_level(line)
             elif self._block is None:
-                self._fail('nothing has begun that this could belong to')
-            elif not said.startswith('  ') or said.startswith('   '):
+                self._fail('an indented line outside of a block')
+            elif not line.startswith('  ') or line.startswith('   '):
                 self._fail('indent by two spaces')
             else:
-                self._inside(self._block, said[2:])
+                self._block_line(self._block, line[2:])
         for block in self._blocks.values():
             self._line = block.line
             self._finish(block)
@@ -185,19 +186,18 @@ class _Parser:
         lines = content.split('\n')
         self._line = 1
         if lines[0].rstrip('\r') != text.FORMAT:
-            self._fail(f'a lock begins with {text.FORMAT!r}')
+            self._fail(f'a lock must begin with {text.FORMAT!r}')
         parts: list[str] = []
         start = 0
         for number, line in enumerate(lines[1:], 2):
             self._line = number
             if line.startswith(_CONFLICT):
                 self._fail(
-                    'a merge conflict is not resolved: keep the block that'
-                    ' was released first and give the other one the next'
-                    ' version'
+                    'unresolved merge conflict: keep the block that was'
+                    ' released first and give the other one the next version'
                 )
             if line != line.rstrip() or '\t' in line:
-                self._fail('a tab, or space at the end of the line')
+                self._fail('remove tabs, and spaces at the end of the line')
             if parts:
                 if line.startswith('  )'):
                     yield start, ''.join(parts).rstrip(', ') + line[2:]
@@ -212,25 +212,25 @@ class _Parser:
                 yield number, line
         if parts:
             self._line = start
-            self._fail("'(' is never closed")
+            self._fail("'(' is not closed")
 
     # Top level
 
-    def _top(self, said: str) -> None:
-        word, _, rest = said.partition(' ')
-        read = {
+    def _top_level(self, line: str) -> None:
+        keyword, _, rest = line.partition(' ')
+        parse_line = {
             'import': self._import,
             'release': self._release,
             'accept': self._accept,
             'type': self._type,
-        }.get(word)
-        if read is None:
+        }.get(keyword)
+        if parse_line is None:
             self._fail(
-                f'{exceptions.cut(word)} is none of import, release, accept'
-                ' and type'
+                f'unknown keyword {exceptions.cut(keyword)}: write import,'
+                ' release, accept or type'
             )
         self._block = None
-        read(rest)
+        parse_line(rest)
 
     def _import(self, rest: str) -> None:
         self._match(
@@ -244,7 +244,7 @@ class _Parser:
 
     def _add(self, names: list[str], name: str) -> None:
         if name in names:
-            self._fail(f'{name} is there twice')
+            self._fail(f'duplicate {name}')
         names.append(name)
 
     def _accept(self, rest: str) -> None:
@@ -256,7 +256,10 @@ class _Parser:
         try:
             until = datetime.date.fromisoformat(match['until'])
         except ValueError:
-            self._fail(f'{exceptions.cut(match["until"])} is no YYYY-MM-DD')
+            self._fail(
+                f'{exceptions.cut(match["until"])} is not a date: write'
+                ' YYYY-MM-DD'
+            )
         self._accepted.append(
             Acceptance(
                 match['rule'],
@@ -273,45 +276,45 @@ class _Parser:
             self._fail('write "type NAME VERSION"')
         name, version = words[0], words[-1]
         self._checked(version_key, version)
-        before = self._blocks.get((name, version))
-        if before is not None:
+        duplicate = self._blocks.get((name, version))
+        if duplicate is not None:
             self._fail(
-                f'{name} {version} is there already, in line {before.line};'
-                ' two changes took the same version: give one the next'
+                f'duplicate {name} {version}, first in line {duplicate.line}:'
+                ' give the later change the next version'
             )
         self._block = _Block(self._line, name, version)
         self._blocks[name, version] = self._block
 
     # Inside a block
 
-    def _inside(self, block: _Block, said: str) -> None:
-        word, _, rest = said.partition(' ')
-        if word == 'field':
+    def _block_line(self, block: _Block, line: str) -> None:
+        keyword, _, rest = line.partition(' ')
+        if keyword == 'field':
             self._field(block, rest)
-        elif word == 'conversion':
+        elif keyword == 'conversion':
             conversion = self._conversion(rest)
             if conversion in block.conversions:
-                self._fail('this conversion is there twice')
+                self._fail(f'duplicate conversion {rest}')
             block.conversions.append(conversion)
-        elif word in _SAID:
-            if word in block.said:
-                self._fail(f'{word!r} is there twice')
-            pattern, wanted = _SAID[word]
-            self._match(pattern, rest, wanted)
-            block.said[word] = rest
+        elif keyword in _ATTRIBUTES:
+            if keyword in block.attributes:
+                self._fail(f'duplicate {keyword!r}')
+            pattern, hint = _ATTRIBUTES[keyword]
+            self._match(pattern, rest, hint)
+            block.attributes[keyword] = rest
         else:
             self._fail(
-                f'{exceptions.cut(word)} is none of'
-                f' {", ".join((*_SAID, "conversion"))} and field'
+                f'unknown keyword {exceptions.cut(keyword)}: write'
+                f' {", ".join((*_ATTRIBUTES, "conversion"))} or field'
             )
 
     def _finish(self, block: _Block) -> None:
-        for word in ('release', 'until'):
-            name = block.said.get(word)
+        for keyword in ('release', 'until'):
+            name = block.attributes.get(keyword)
             if name is not None and name not in self._releases:
                 self._fail(
-                    f'{block.name} {block.version}: no line "release {name}"'
-                    ' is at the top'
+                    f'{block.name} {block.version}: add the line'
+                    f' "release {name}" at the top'
                 )
 
     def _conversion(self, rest: str) -> Conversion:
@@ -319,7 +322,7 @@ class _Parser:
         ignore = words[-2:] == ['ignoring', 'loss']
         if ignore:
             words = words[:-2]
-        if words == [BY_HAND.verb] and not ignore:
+        if words == [BY_HAND.operation] and not ignore:
             return BY_HAND
         if len(words) == 4 and words[0] == 'renamed' and words[2] == 'to':
             return Conversion('renamed', words[3], words[1], ignore)
@@ -335,31 +338,31 @@ class _Parser:
         return Conversion(words[0], words[-1], ignore=ignore)
 
     def _field(self, block: _Block, rest: str) -> None:
-        name, colon, said = rest.partition(': ')
+        name, colon, definition = rest.partition(': ')
         if not colon or not _NAME.fullmatch(name):
             self._fail('write "field NAME: TYPE"')
         if name in block.fields:
-            self._fail(f'field {name!r} is there twice')
+            self._fail(f'duplicate field {name!r}')
         block.fields[name] = self._checked(
-            lambda given: _FieldReader(name, given).read(), said
+            lambda content: _FieldParser(name, content).parse(), definition
         )
 
-    def _match(self, pattern: re.Pattern[str], said: str, hint: str) -> None:
-        if not pattern.fullmatch(said):
-            self._fail(f'{exceptions.cut(said)}: {hint}')
+    def _match(self, pattern: re.Pattern[str], value: str, hint: str) -> None:
+        if not pattern.fullmatch(value):
+            self._fail(f'{exceptions.cut(value)}: {hint}')
 
-    def _checked(self, read: Callable[[str], _Value], said: str) -> _Value:
+    def _checked(self, parse: Callable[[str], _Value], value: str) -> _Value:
         try:
-            return read(said)
+            return parse(value)
         except LockError as error:
             raise ParseError(self._where, self._line, str(error)) from None
 
 
 #: Keywords that a block has at most once -> pattern and hint.
-_SAID: dict[str, tuple[re.Pattern[str], str]] = {
+_ATTRIBUTES: dict[str, tuple[re.Pattern[str], str]] = {
     'kind': (
         re.compile('|'.join(TYPE_KINDS)),
-        f'write one of {", ".join(TYPE_KINDS)}',
+        f'write {", ".join(TYPE_KINDS)}',
     ),
     'namespace': (
         re.compile(r'[\w.-]+ [\w.-]+', re.ASCII),
@@ -372,67 +375,69 @@ _SAID: dict[str, tuple[re.Pattern[str], str]] = {
 }
 
 
-class _FieldReader:
+class _FieldParser:
     """Parses ``TYPE [| null] [= JSON]``."""
 
     _json = json.JSONDecoder()
 
-    def __init__(self, name: str, said: str) -> None:
-        self._name, self._said, self._at = name, said, 0
+    def __init__(self, name: str, content: str) -> None:
+        self._name, self._content, self._position = name, content, 0
 
-    def read(self) -> FieldSchema:
-        kind = self._kind(0)
+    def parse(self) -> FieldSchema:
+        field_type = self._type(0)
         nullable = self._take(' | null')
         default = self._value() if self._take(' = ') else ''
-        if self._at != len(self._said):
-            self._fail('nothing more may follow here')
-        return FieldSchema(self._name, kind, nullable, default)
+        if self._position != len(self._content):
+            self._fail('expected the end of the line')
+        return FieldSchema(self._name, field_type, nullable, default)
 
     def _fail(self, problem: str) -> NoReturn:
-        rest = self._said[self._at :]
+        rest = self._content[self._position :]
         raise LockError(
             f'field {self._name}: {problem}'
             + (f', at {exceptions.cut(rest)}' if rest else '')
         )
 
     def _take(self, expected: str) -> bool:
-        if self._said.startswith(expected, self._at):
-            self._at += len(expected)
+        if self._content.startswith(expected, self._position):
+            self._position += len(expected)
             return True
         return False
 
-    def _word(self) -> str:
-        match = _NAME.match(self._said, self._at)
+    def _type_name(self) -> str:
+        match = _NAME.match(self._content, self._position)
         if match is None:
             self._fail('expected the name of a type')
-        self._at = match.end()
+        self._position = match.end()
         return match[0]
 
     def _value(self) -> str:
         try:
-            value, self._at = self._json.raw_decode(self._said, self._at)
+            value, self._position = self._json.raw_decode(
+                self._content, self._position
+            )
             return json_text(value)
         except (ValueError, RecursionError):
             self._fail('expected a JSON value')
 
-    def _kind(self, depth: int) -> FieldType:
+    def _type(self, depth: int) -> FieldType:
         if depth > MAX_DEPTH:
-            self._fail('types are nested too deeply')
-        name = self._word()
+            self._fail(f'types are nested more than {MAX_DEPTH} levels deep')
+        name = self._type_name()
         if not self._take('('):
             return FieldType(name)
         args: list[FieldType | str] = []
         options: list[tuple[str, str]] = []
         while True:
-            match = _NAME.match(self._said, self._at)
+            match = _NAME.match(self._content, self._position)
             after = match.end() if match else 0
-            if match is not None and self._said[after : after + 1] == '=':
-                self._at = after + 1
+            if match is not None and self._content[after : after + 1] == '=':
+                self._position = after + 1
                 options.append((match[0], self._value()))
             elif match is None or match[0] in ('true', 'false', 'null'):
                 args.append(self._value())
             else:
-                args.append(self._kind(depth + 1))
+                args.append(self._type(depth + 1))
             if self._take(')'):
                 return FieldType(name, tuple(args), tuple(options))
             if not self._take(', '):

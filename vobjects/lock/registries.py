@@ -13,6 +13,7 @@ oslo.versionedobjects are installed.
 from __future__ import annotations
 
 import importlib
+import operator
 import pkgutil
 from collections.abc import Iterator
 from typing import Any
@@ -32,18 +33,16 @@ def load(name: str) -> None:
     :raises AttributeError: the module has no such attribute
     :raises TypeError: the attribute cannot be called without arguments
     """
-    module, _, attribute = name.partition(':')
-    package = module.removesuffix('.*')
-    found: Any = importlib.import_module(package)
-    if package != module:
-        if not hasattr(found, '__path__'):
-            raise ImportError(f'{package} is no package')
-        for inner in pkgutil.walk_packages(found.__path__, f'{package}.'):
-            importlib.import_module(inner.name)
-    for part in attribute.split('.') if attribute else ():
-        found = getattr(found, part)
+    module_name, _, attribute = name.partition(':')
+    package = module_name.removesuffix('.*')
+    module: Any = importlib.import_module(package)
+    if package != module_name:
+        if not hasattr(module, '__path__'):
+            raise ImportError(f'{package} is not a package')
+        for submodule in pkgutil.walk_packages(module.__path__, f'{package}.'):
+            importlib.import_module(submodule.name)
     if attribute:
-        found()
+        operator.attrgetter(attribute)(module)()
 
 
 def top_level_package(name: str) -> str:
@@ -56,16 +55,16 @@ def registered() -> dict[str, list[AnyClass]]:
 
     If several registries have a name, classes of the shared one come last.
     """
-    found: dict[str, list[AnyClass]] = {}
-    seen: list[Any] = []
-    for registry in _registries(ovo_base.VersionedObjectRegistry):
-        classes = registry.obj_classes()
-        if any(classes is other for other in seen):
-            continue
-        seen.append(classes)
-        for name, versions in classes.items():
-            found.setdefault(name, []).extend(versions)
-    return found
+    classes: dict[str, list[AnyClass]] = {}
+    # Subclasses that share the registry of their parent count once.
+    registries = {
+        id(registry.obj_classes()): registry.obj_classes()
+        for registry in _registries(ovo_base.VersionedObjectRegistry)
+    }
+    for registry in registries.values():
+        for name, versions in registry.items():
+            classes.setdefault(name, []).extend(versions)
+    return classes
 
 
 def newest(name: str) -> AnyClass | None:
@@ -85,7 +84,7 @@ def class_of(name: str, version: str) -> AnyClass:
 
 
 def nested_types(cls: Any) -> set[str]:
-    """Return the types that fields of a class hold, also inside lists."""
+    """Return the names of the types nested in a class, also inside lists."""
     return {
         name
         for field in cls.fields.values()
@@ -93,14 +92,15 @@ def nested_types(cls: Any) -> set[str]:
     }
 
 
-def object_types(kind: Any) -> set[str]:
-    """Return the types that a field type holds."""
-    found: set[str] = set()
-    while kind is not None:
-        if hasattr(kind, '_obj_name'):
-            found.add(kind._obj_name)
-        kind = getattr(getattr(kind, '_element_type', None), '_type', None)
-    return found
+def object_types(field_type: Any) -> set[str]:
+    """Return the names of the types that a field type holds."""
+    names: set[str] = set()
+    while field_type is not None:
+        if hasattr(field_type, '_obj_name'):
+            names.add(field_type._obj_name)
+        element = getattr(field_type, '_element_type', None)
+        field_type = getattr(element, '_type', None)
+    return names
 
 
 def _registries(

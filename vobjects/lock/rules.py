@@ -2,9 +2,9 @@
 """The rules for changes, as a table with one row per rule.
 
 A rule has an ID that never changes, the change that it applies to, a sentence
-for the documentation, and a function that returns the orders that break.
+for the documentation, and a function that returns the directions that break.
 
-There are four *orders* in which code may break:
+There are four *directions* in which a change may break code:
 
 ``forward``
     a new sender and an old receiver
@@ -28,7 +28,7 @@ from vobjects.lock.text import type_text
 
 Direction = Literal['forward', 'backward', 'stored', 'rollback']
 
-#: Order -> its name in reports.
+#: Direction -> its name in reports.
 DIRECTIONS: Mapping[Direction, str] = {
     'forward': 'new sender, old receiver',
     'backward': 'old sender, new receiver',
@@ -36,27 +36,27 @@ DIRECTIONS: Mapping[Direction, str] = {
     'rollback': 'rollback',
 }
 
-#: Order -> the failure of the reader; orders without an entry work.
+#: Direction -> the failure of the reader; directions without an entry work.
 Breaks = Mapping[Direction, str]
-Judge = Callable[[SchemaChange], Breaks]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
     """A row of the table.
 
-    :ivar on: ``Change.what`` of the changes that the rule applies to
-    :ivar says: template that describes the change
+    :ivar change_kind: ``SchemaChange.kind`` of the changes that the rule
+        applies to
+    :ivar template: describes the change
     :ivar purpose: one sentence for the documentation
-    :ivar judge: returns the orders that break
+    :ivar find_breaks: returns the directions that break
     """
 
     id: str
     scope: Scope | Literal['lock']
-    on: str
-    says: str
+    change_kind: str
+    template: str
     purpose: str
-    judge: Judge = lambda change: {}
+    find_breaks: Callable[[SchemaChange], Breaks] = lambda change: {}
 
 
 def _old_reads_new(why: str) -> Breaks:
@@ -70,12 +70,12 @@ def _new_reads_old(why: str) -> Breaks:
 def _unknown(change: SchemaChange, name: str) -> str:
     """Describe how a reader handles a field that its version lacks."""
     if change.old.kind in ('request', 'object'):
-        return f'refuses {name!r}, which its version does not have'
-    return f'forgets {name!r} without notice'
+        return f'rejects {name!r}, which its version does not have'
+    return f'drops {name!r} without an error'
 
 
 def _unset(field: FieldSchema) -> str:
-    return f'finds {field.name!r} not set, and fails where it reads it'
+    return f'finds {field.name!r} unset, and fails when it reads it'
 
 
 def _added(change: SchemaChange) -> Breaks:
@@ -86,19 +86,19 @@ def _added(change: SchemaChange) -> Breaks:
 
 
 def _added_later(change: SchemaChange) -> Breaks:
-    """Judge a field that a newer version adds.
+    """Return the breaks of a field that a newer version adds.
 
     oslo.versionedobjects sets no default when it reads an older primitive.
     Services therefore check whether such a field is set, or load it lazily.
     A field that is neither nullable nor has a default cannot be left out.
     """
-    sent = (
-        f'gets {change.field!r} although {change.old.version} has no such'
-        ' field, and forgets it without notice'
+    leaked = (
+        f'gets {change.field!r}, which {change.old.version} does not have,'
+        ' and drops it without an error'
     )
     if change.after.optional:
-        return _old_reads_new(sent)
-    return {**_old_reads_new(sent), **_new_reads_old(_unset(change.after))}
+        return _old_reads_new(leaked)
+    return {**_old_reads_new(leaked), **_new_reads_old(_unset(change.after))}
 
 
 def _removed(change: SchemaChange) -> Breaks:
@@ -109,7 +109,7 @@ def _removed(change: SchemaChange) -> Breaks:
 
 
 def _retyped(change: SchemaChange) -> Breaks:
-    old, new = type_text(change.before.kind), type_text(change.after.kind)
+    old, new = type_text(change.before.type), type_text(change.after.type)
     return {
         **_old_reads_new(f'expects {old} and gets {new}'),
         **_new_reads_old(f'expects {new} and gets {old}'),
@@ -117,33 +117,33 @@ def _retyped(change: SchemaChange) -> Breaks:
 
 
 def _narrowed(change: SchemaChange) -> Breaks:
-    return _new_reads_old(f'refuses {change.detail}')
+    return _new_reads_old(f'rejects {change.detail}')
 
 
 def _widened(change: SchemaChange) -> Breaks:
-    return _old_reads_new(f'refuses {change.detail}')
+    return _old_reads_new(f'rejects {change.detail}')
 
 
 def _limits(change: SchemaChange) -> Breaks:
-    old, new = type_text(change.before.kind), type_text(change.after.kind)
+    old, new = type_text(change.before.type), type_text(change.after.type)
     return {
-        **_old_reads_new(f'refuses what {old} does not allow'),
-        **_new_reads_old(f'refuses what {new} does not allow'),
+        **_old_reads_new(f'rejects values outside the limits of {old}'),
+        **_new_reads_old(f'rejects values outside the limits of {new}'),
     }
 
 
 def _nullable(change: SchemaChange) -> Breaks:
-    return _old_reads_new('refuses null')
+    return _old_reads_new('rejects null')
 
 
 def _not_nullable(change: SchemaChange) -> Breaks:
-    return _new_reads_old('refuses null')
+    return _new_reads_old('rejects null')
 
 
 def _default(change: SchemaChange) -> Breaks:
-    old = change.before.default or 'nothing'
-    new = change.after.default or 'nothing'
-    why = 'takes what is left out for {}, where the other means {}'
+    old = change.before.default or 'unset'
+    new = change.after.default or 'unset'
+    why = 'reads an omitted value as {}, but the sender means {}'
     return {
         **_old_reads_new(why.format(old, new)),
         **_new_reads_old(why.format(new, old)),
@@ -151,34 +151,28 @@ def _default(change: SchemaChange) -> Breaks:
 
 
 def _microversion(change: SchemaChange) -> Breaks:
-    return {
-        'forward': 'two API processes give one microversion two meanings',
-        'backward': 'two API processes give one microversion two meanings',
-    }
+    why = 'finds different content at the same microversion'
+    return {'forward': why, 'backward': why}
 
 
 def _conversion(change: SchemaChange) -> Breaks:
-    older = 'is sent the newer form under the older version'
+    older = 'gets the newer form, labelled with the older version'
     if change.detail == str(BY_HAND):
         return _old_reads_new(older)
     return {
         **_old_reads_new(older),
-        **_new_reads_old('takes the older form for the newer'),
+        **_new_reads_old('reads the older form as the newer one'),
     }
 
 
 def _kind(change: SchemaChange) -> Breaks:
-    return {
-        'forward': 'other losses are refused than before',
-        'backward': 'other losses are refused than before',
-    }
+    why = 'rejects other lossy conversions than before'
+    return {'forward': why, 'backward': why}
 
 
 def _methods(change: SchemaChange) -> Breaks:
-    return {
-        'forward': 'has the remotable methods with other arguments',
-        'backward': 'has the remotable methods with other arguments',
-    }
+    why = 'has remotable methods with different arguments'
+    return {'forward': why, 'backward': why}
 
 
 def _namespace(change: SchemaChange) -> Breaks:
@@ -186,15 +180,15 @@ def _namespace(change: SchemaChange) -> Breaks:
     return {**_old_reads_new(why), **_new_reads_old(why)}
 
 
-def _gone(change: SchemaChange) -> Breaks:
+def _type_removed(change: SchemaChange) -> Breaks:
     return _new_reads_old(f'does not know {change.old.name}')
 
 
-def _fell(change: SchemaChange) -> Breaks:
+def _version_lowered(change: SchemaChange) -> Breaks:
     return _new_reads_old(f'does not understand {change.old}')
 
 
-def _major(change: SchemaChange) -> Breaks:
+def _major_removed(change: SchemaChange) -> Breaks:
     return {
         **_old_reads_new(f'does not understand {change.new}'),
         **_new_reads_old(f'does not understand {change.old}'),
@@ -208,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         'edit',
         'added',
         'a field was added to a version that is released',
-        'A released version gets no new field; a new version does.',
+        'A released version gets no new field; add fields in a new version.',
         _added,
     ),
     Rule(
@@ -216,7 +210,7 @@ RULES: tuple[Rule, ...] = (
         'edit',
         'removed',
         'a field was removed from a version that is released',
-        'A released version loses no field; a new version may.',
+        'A released version loses no field; remove fields in a new version.',
         _removed,
     ),
     Rule(
@@ -232,7 +226,7 @@ RULES: tuple[Rule, ...] = (
         'edit',
         'nullable',
         'the field may now be null',
-        'A field that must not be null does not start to be nullable.',
+        'A field that is not nullable stays so in a released version.',
         _nullable,
     ),
     Rule(
@@ -248,23 +242,23 @@ RULES: tuple[Rule, ...] = (
         'edit',
         'default',
         'the default was {old_default}, and is {new_default}',
-        'What is left out keeps its meaning: the default stays.',
+        'A field keeps its default in a released version.',
         _default,
     ),
     Rule(
         'ENUM_NO_NARROW',
         'edit',
         'narrowed',
-        '{detail} may no longer be said',
-        'An enum keeps its words in a released version.',
+        '{detail} is no longer a valid value',
+        'An enum keeps its values in a released version.',
         _narrowed,
     ),
     Rule(
         'ENUM_NO_WIDEN',
         'edit',
         'widened',
-        '{detail} may now be said',
-        'An enum gets no new word in a released version.',
+        '{detail} is a new valid value',
+        'An enum gets no new value in a released version.',
         _widened,
     ),
     Rule(
@@ -279,7 +273,7 @@ RULES: tuple[Rule, ...] = (
         'CONVERSION_NO_REMOVE',
         'edit',
         'conversion',
-        'the conversion "{detail}" is no longer there',
+        'the conversion "{detail}" is missing',
         'A conversion stays as long as a peer may need it.',
         _conversion,
     ),
@@ -287,16 +281,16 @@ RULES: tuple[Rule, ...] = (
         'MICROVERSION_NO_MOVE',
         'edit',
         'microversion',
-        'it was shown from microversion {old_microversion} on, and is now'
-        ' from {new_microversion} on',
-        'VERSION_MAP keeps showing a released version where it did.',
+        'the version appeared at microversion {old_microversion}, and now'
+        ' appears at {new_microversion}',
+        'VERSION_MAP keeps the microversion of a released version.',
         _microversion,
     ),
     Rule(
         'KIND_NO_CHANGE',
         'edit',
         'kind',
-        'it went from {detail}',
+        'the kind changed from {detail}',
         'A request stays a request, and a resource a resource.',
         _kind,
     ),
@@ -312,8 +306,8 @@ RULES: tuple[Rule, ...] = (
         'METHODS_SAME',
         'edit',
         'methods',
-        "oslo.versionedobjects' fingerprint changed though no field did:"
-        ' a remotable method, child_versions or an annotation in one',
+        'the fingerprint changed although no field did: a remotable method,'
+        ' its annotations or child_versions',
         'Remotable methods keep their signature in a released version.',
         _methods,
     ),
@@ -323,15 +317,15 @@ RULES: tuple[Rule, ...] = (
         'step',
         'added',
         'the field is new',
-        'A new field is kept from peers of older versions, and is optional.',
+        'A new field is optional, and is not sent to peers of older versions.',
         _added_later,
     ),
     Rule(
         'REMOVED_CONVERTED',
         'step',
         'removed',
-        'the field is gone',
-        'A removed field is filled in for older peers, and taken from them.',
+        'the field was removed',
+        'A removed field is sent to older peers, and accepted from them.',
         _removed,
     ),
     Rule(
@@ -339,7 +333,7 @@ RULES: tuple[Rule, ...] = (
         'step',
         'retyped',
         'the type was {old}, and is {new}',
-        'A field of a new type is converted both ways.',
+        'A field with a new type is converted in both directions.',
         _retyped,
     ),
     Rule(
@@ -347,7 +341,7 @@ RULES: tuple[Rule, ...] = (
         'step',
         'nullable',
         'the field may now be null',
-        'Null is kept from a peer that refuses it.',
+        'Null is not sent to a peer that rejects it.',
         _nullable,
     ),
     Rule(
@@ -363,23 +357,23 @@ RULES: tuple[Rule, ...] = (
         'step',
         'default',
         'the default was {old_default}, and is {new_default}',
-        'What an older peer left out keeps the meaning it had there.',
+        'A value omitted by an older peer keeps the default of its version.',
         _default,
     ),
     Rule(
         'NARROWED_CONVERTED',
         'step',
         'narrowed',
-        '{detail} may no longer be said',
-        'A word that is gone is converted when an older peer says it.',
+        '{detail} is no longer a valid value',
+        'A removed enum value is converted when an older peer sends it.',
         _narrowed,
     ),
     Rule(
         'WIDENED_CONVERTED',
         'step',
         'widened',
-        '{detail} may now be said',
-        'A new word is kept from a peer that refuses it.',
+        '{detail} is a new valid value',
+        'A new enum value is not sent to a peer that rejects it.',
         _widened,
     ),
     Rule(
@@ -387,71 +381,71 @@ RULES: tuple[Rule, ...] = (
         'step',
         'limits',
         'the limits were {old}, and are {new}',
-        "A value outside of the other side's limits is converted.",
+        'A value outside the limits of the peer is converted.',
         _limits,
     ),
     # Changes of the type
     Rule(
         'TYPE_NO_REMOVE',
         'type',
-        'gone',
-        'the type is gone',
-        'A released type stays as long as a peer may say it.',
-        _gone,
+        'removed',
+        'the type was removed',
+        'A released type stays as long as a peer may send it.',
+        _type_removed,
     ),
     Rule(
         'VERSION_NO_FALL',
         'type',
-        'fell',
-        'the newest version fell to {new_version}',
-        'The newest version of a type never falls below a released one.',
-        _fell,
+        'version-lowered',
+        'the newest version is now {new_version}, which is older',
+        'The newest version of a type is never older than a released one.',
+        _version_lowered,
     ),
     Rule(
         'MAJOR_STAYS',
         'type',
-        'major',
-        'no class of this major version is left; there is {new_version}',
-        'A new major version comes beside the old one, not in its place.',
-        _major,
+        'major-removed',
+        'no class of this major version remains; the newest is {new_version}',
+        'A new major version does not replace the old one; keep both.',
+        _major_removed,
     ),
     # The lock itself
     Rule(
         'LOCK_CURRENT',
         'lock',
-        'stale',
+        'outdated',
         '{detail}',
-        'The lock says what the code says.',
+        'The lock matches the code.',
     ),
     Rule(
         'ACCEPTANCE_CURRENT',
         'lock',
         'expired',
         '{detail}',
-        'An acceptance ends on its day.',
+        'An acceptance expires after its last day.',
     ),
     Rule(
         'ACCEPTANCE_USED',
         'lock',
         'unused',
         '{detail}',
-        'An acceptance that accepts nothing is taken away.',
+        'An acceptance that matches no finding is removed.',
     ),
 )
 
 BY_CHANGE: Mapping[tuple[str, str], Rule] = {
-    (rule.scope, rule.on): rule for rule in RULES
+    (rule.scope, rule.change_kind): rule for rule in RULES
 }
 BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
 
 
-def sentence(rule: Rule, change: SchemaChange) -> str:
+def describe(rule: Rule, change: SchemaChange) -> str:
     """Return a description of the change."""
     field = bool(change.field)
-    return rule.says.format(
+    return rule.template.format(
         detail=change.detail,
-        old=type_text(change.before.kind) if field else '',
-        new=type_text(change.after.kind) if field else '',
+        old=type_text(change.before.type) if field else '',
+        new=type_text(change.after.type) if field else '',
         old_default=(change.before.default if field else '') or 'none',
         new_default=(change.after.default if field else '') or 'none',
         old_microversion=change.old.microversion or 'none',

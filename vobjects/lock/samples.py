@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fill instances of any type, with the same values at each call.
 
-Values are tried until the field type accepts one, so that unknown types of
-other services are filled, too.
+Values are tried until the field type accepts one, so field types that only
+a service knows get values, too.
 
 This module imports nothing from this package, because
 :mod:`vobjects.testing.transfer` loads it where only a service and
@@ -22,9 +22,9 @@ from typing import Any, Literal
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-#: ``full``: every field has a value, if possible not its default. ``least``:
-#: only fields without a default that are not nullable have a value.
-Filling = Literal['full', 'least']
+#: ``full``: every field has a value, if possible not its default.
+#: ``required``: only fields without a default that are not nullable have one.
+Filling = Literal['full', 'required']
 
 #: Maximum nesting depth of objects; deeper ones are left out.
 MAX_DEPTH = 3
@@ -32,10 +32,10 @@ MAX_DEPTH = 3
 _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 Draw = Callable[[random.Random], Any]
-Find = Callable[[str], type[ovo_base.VersionedObject] | None]
+FindClass = Callable[[str], type[ovo_base.VersionedObject] | None]
 
-#: Tried in order for a field type that is not in :data:`_KNOWN`.
-_TRIED: tuple[Draw, ...] = (
+#: Tried in order for a field type that is not in :data:`_VALUES_BY_TYPE`.
+_CANDIDATES: tuple[Draw, ...] = (
     lambda rng: 'text',
     lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
     lambda rng: rng.randrange(2, 100),
@@ -65,7 +65,7 @@ _TRIED: tuple[Draw, ...] = (
 
 #: Field types for which the first accepted value is not useful: a Boolean
 #: accepts any text as true.
-_KNOWN: tuple[tuple[type, tuple[Draw, ...]], ...] = (
+_VALUES_BY_TYPE: tuple[tuple[type, tuple[Draw, ...]], ...] = (
     (ovo_fields.Boolean, (lambda rng: True, lambda rng: False)),
     (ovo_fields.DateTime, (lambda rng: _NOW,)),
     (
@@ -81,29 +81,31 @@ NO_VALUE = object()
 def fill(
     cls: type[ovo_base.VersionedObject],
     filling: Filling,
-    find: Find,
+    find_class: FindClass,
     depth: int = MAX_DEPTH,
 ) -> ovo_base.VersionedObject:
     """Return a filled instance; fields that accept no value stay unset.
 
-    :param find: returns the class of a nested type; None: omit it
+    :param find_class: returns the class of a nested type; None: omit it
     """
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
-    made = _empty(cls)
+    obj = _empty(cls)
     for name in sorted(cls.fields):
         field = cls.fields[name]
-        if getattr(field, 'read_only', False) and made.obj_attr_is_set(name):
+        if getattr(field, 'read_only', False) and obj.obj_attr_is_set(name):
             continue
-        if filling == 'least' and _optional(field):
+        if filling == 'required' and _optional(field):
             continue
-        value = _Values(rng, depth, find).of(field, name, _default(field))
+        value = _ValueFinder(rng, depth, find_class).find(
+            field, name, _default(field)
+        )
         if value is NO_VALUE:
             continue
         try:
-            setattr(made, name, value)
+            setattr(obj, name, value)
         except Exception:  # noqa: BLE001, S112 - a service's own setter
             continue
-    return made
+    return obj
 
 
 def _empty(
@@ -113,24 +115,24 @@ def _empty(
     try:
         return cls()
     except TypeError:
-        made = cls.__new__(cls)
-        ovo_base.VersionedObject.__init__(made)
-        return made
+        obj = cls.__new__(cls)
+        ovo_base.VersionedObject.__init__(obj)
+        return obj
 
 
 def primitives(
-    cls: type[ovo_base.VersionedObject], find: Find
+    cls: type[ovo_base.VersionedObject], find_class: FindClass
 ) -> Iterator[dict[str, Any]]:
     """Yield the primitives of filled instances of a class.
 
-    :param find: see :func:`fill`
+    :param find_class: see :func:`fill`
     """
     before = None
-    for filling in ('full', 'least'):
-        made = fill(cls, filling, find).obj_to_primitive()
+    for filling in ('full', 'required'):
+        written = fill(cls, filling, find_class).obj_to_primitive()
         # Convert to JSON and back, and sort the changes.
         primitive = with_sorted_changes(
-            json.loads(json.dumps(made, default=str))
+            json.loads(json.dumps(written, default=str))
         )
         if primitive != before:
             yield primitive
@@ -146,11 +148,9 @@ def with_sorted_changes(value: Any) -> Any:
             else with_sorted_changes(item)
             for key, item in value.items()
         }
-    return (
-        [with_sorted_changes(item) for item in value]
-        if isinstance(value, list)
-        else (value)
-    )
+    if isinstance(value, list):
+        return list(map(with_sorted_changes, value))
+    return value
 
 
 def _default(field: ovo_fields.Field[Any]) -> Any:
@@ -164,64 +164,67 @@ def _optional(field: ovo_fields.Field[Any]) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Values:
+class _ValueFinder:
     """Finds values that fields accept."""
 
     rng: random.Random
     depth: int
-    find: Find
+    find_class: FindClass
 
-    def of(self, field: Any, name: str, other: Any) -> Any:
-        """Return a value that a field accepts, if possible not ``other``."""
-        found = NO_VALUE
+    def find(self, field: Any, name: str, avoid: Any) -> Any:
+        """Return a value that a field accepts, if possible not ``avoid``."""
+        accepted = NO_VALUE
         for value in self._candidates(field._type, name):
             try:
-                taken = field.coerce(None, name, value)
+                coerced = field.coerce(None, name, value)
             except Exception:  # noqa: BLE001, S112 - whatever a type raises
                 continue
-            found = value
+            accepted = value
             # Compare only if necessary: classes of services may only
             # support comparison with instances of themselves.
-            if other is NO_VALUE or taken != other:
+            if avoid is NO_VALUE or coerced != avoid:
                 break
-        return found
+        return accepted
 
-    def _candidates(self, kind: Any, name: str) -> Iterable[Any]:
-        if isinstance(kind, ovo_fields.Object):
-            return self._objects(kind._obj_name)
-        if isinstance(kind, ovo_fields.Enum):
-            return sorted(kind.valid_values, key=str, reverse=True)
-        if isinstance(kind, ovo_fields.CompoundFieldType):
-            return self._compound(kind, name)
-        for known, drawn in _KNOWN:
-            if isinstance(kind, known):
-                return [draw(self.rng) for draw in drawn]
-        return [*_written(kind), *(draw(self.rng) for draw in _TRIED)]
+    def _candidates(self, field_type: Any, name: str) -> Iterable[Any]:
+        if isinstance(field_type, ovo_fields.Object):
+            return self._objects(field_type._obj_name)
+        if isinstance(field_type, ovo_fields.Enum):
+            return sorted(field_type.valid_values, key=str, reverse=True)
+        if isinstance(field_type, ovo_fields.CompoundFieldType):
+            return self._containers(field_type, name)
+        for known_type, draws in _VALUES_BY_TYPE:
+            if isinstance(field_type, known_type):
+                return [draw(self.rng) for draw in draws]
+        return [
+            *_from_parameters(field_type),
+            *(draw(self.rng) for draw in _CANDIDATES),
+        ]
 
     def _objects(self, name: str) -> Iterator[Any]:
-        cls = self.find(name) if self.depth > 0 else None
+        cls = self.find_class(name) if self.depth > 0 else None
         if cls is not None:
-            yield fill(cls, 'full', self.find, self.depth - 1)
+            yield fill(cls, 'full', self.find_class, self.depth - 1)
 
-    def _compound(self, kind: Any, name: str) -> Iterator[Any]:
-        element = getattr(kind, '_element_type', None)
+    def _containers(self, field_type: Any, name: str) -> Iterator[Any]:
+        element = getattr(field_type, '_element_type', None)
         if element is not None:
-            item = self.of(element, name, NO_VALUE)
+            item = self.find(element, name, NO_VALUE)
             if item is not NO_VALUE:
-                if isinstance(kind, ovo_fields.Dict):
+                if isinstance(field_type, ovo_fields.Dict):
                     yield {'key': item}
-                elif isinstance(kind, ovo_fields.Set):
+                elif isinstance(field_type, ovo_fields.Set):
                     yield {item}
                 else:
                     yield [item]
         yield from ([], {}, set())
 
 
-def _written(kind: Any) -> Iterator[Any]:
+def _from_parameters(field_type: Any) -> Iterator[Any]:
     """Yield values that a type's parameters suggest."""
-    keys = getattr(kind, 'keys', None)
+    keys = getattr(field_type, 'keys', None)
     if isinstance(keys, tuple) and keys:
         yield keys[0]
-    minimum = getattr(kind, 'minimum', None)
+    minimum = getattr(field_type, 'minimum', None)
     if isinstance(minimum, int):
         yield minimum + 2

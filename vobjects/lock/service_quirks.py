@@ -2,7 +2,7 @@
 """Send objects to older peers as services with manual conversions do.
 
 Most services implement ``obj_make_compatible``, and pass
-oslo.versionedobjects the version of each type that the peer knows. Ironic's
+oslo.versionedobjects the peer's version of each type. Ironic's
 serializer calls Ironic's own conversions instead, and Neutron passes only the
 version of the object itself.
 

@@ -43,9 +43,8 @@ def load(imports: Sequence[str]) -> None:
             registries.load(name)
         except (ImportError, AttributeError, TypeError) as error:
             raise LockError(
-                f'cannot import {name}: {error}; a lock says "import MODULE",'
-                ' "import MODULE:CALLABLE" or "import PACKAGE.*" of what'
-                ' registers the types'
+                f'cannot import {name}: {error}; name the code that registers'
+                ' the types: MODULE, MODULE:CALLABLE or PACKAGE.*'
             ) from error
 
 
@@ -54,13 +53,13 @@ def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:
 
     Only the newest class of each type and major version is included.
     """
-    roots = set(map(registries.top_level_package, imports))
+    packages = {*map(registries.top_level_package, imports), '__main__'}
     classes = registries.registered()
     for name in sorted(classes):
         majors = set()
         for cls in classes[name]:
             major = version_key(cls.VERSION)[0]
-            if cls.__module__.partition('.')[0] in roots | {'__main__'}:
+            if registries.top_level_package(cls.__module__) in packages:
                 if major not in majors:
                     yield cls
                 majors.add(major)
@@ -85,14 +84,16 @@ def of_classes(
         tuple(imports),
         (),
         sorted_schemas(
-            schema for cls in classes for schema in _shapes(cls, known)
+            schema for cls in classes for schema in _schemas(cls, known)
         ),
     )
 
 
-def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeSchema]:
+def _schemas(cls: AnyClass, known: Lock | None) -> Iterator[TypeSchema]:
     if not issubclass(cls, objects.Object):
-        yield _newest(cls)
+        yield _type_schema(
+            cls, cls.VERSION, cls.fields, conversions=_conversion_by_hand(cls)
+        )
         return
     newest = Version.parse(cls.VERSION)
     versions = {
@@ -100,12 +101,13 @@ def _shapes(cls: AnyClass, known: Lock | None) -> Iterator[TypeSchema]:
         *map(Version.parse, cls.VERSION_MAP.values()),
     }
     for schema in known.types.get(cls.obj_name(), ()) if known else ():
-        versions |= set(_older(schema.version, newest))
+        versions |= set(_locked_version(schema.version, newest))
     for version in sorted(versions):
-        yield _at(cls, version)
+        yield _declared_schema(cls, version)
 
 
-def _older(text: str, newest: Version) -> Iterator[Version]:
+def _locked_version(text: str, newest: Version) -> Iterator[Version]:
+    """Yield a version in a lock, if the class can have it."""
     try:
         version = Version.parse(text)
     except exceptions.InvalidVersion:
@@ -114,33 +116,30 @@ def _older(text: str, newest: Version) -> Iterator[Version]:
         yield version
 
 
-def _newest(cls: AnyClass) -> TypeSchema:
-    """Return the newest version of a class of oslo.versionedobjects."""
-    return _shape(cls, cls.VERSION, cls.fields, conversions=_by_hand(cls))
-
-
-def _at(cls: type[objects.Object], version: Version) -> TypeSchema:
+def _declared_schema(
+    cls: type[objects.Object], version: Version
+) -> TypeSchema:
     """Return one version of a type with declared history."""
     conversions: tuple[Conversion, ...] = tuple(
-        sorted(_declared(cls._history, version), key=str)
+        sorted(_conversions(cls._history, version), key=str)
     )
     if version > history.FIRST:
-        conversions += _by_hand(cls)
-    shows = [
+        conversions += _conversion_by_hand(cls)
+    microversions = [
         microversion
         for microversion, mapped in cls.VERSION_MAP.items()
         if mapped == str(version)
     ]
-    return _shape(
+    return _type_schema(
         cls,
         str(version),
         cls._history.fields_at(version),
         conversions=conversions,
-        microversion=shows[0] if shows else '',
+        microversion=microversions[0] if microversions else '',
     )
 
 
-def _shape(
+def _type_schema(
     cls: AnyClass,
     version: str,
     fields: Mapping[str, Any],
@@ -174,7 +173,7 @@ def _kind(cls: AnyClass) -> str:
     return 'plain'
 
 
-#: Methods of classes that do not convert by hand.
+#: Conversion methods that are not written by hand.
 _INHERITED = (
     ovo_base.VersionedObject.obj_make_compatible,
     ovo_base.ObjectListBase.obj_make_compatible,
@@ -182,32 +181,32 @@ _INHERITED = (
 )
 
 
-def _by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
-    """Tell whether the class or a parent in its service converts by hand."""
+def _conversion_by_hand(cls: AnyClass) -> tuple[Conversion, ...]:
+    """Return ``BY_HAND`` if the class or a parent converts by hand."""
     method = service_quirks.conversion_method(cls)
     if method == service_quirks.OVO_METHOD:
         inherited: tuple[Any, ...] = _INHERITED
     else:
         # The base class that defines the method converts nothing.
-        parents = [one for one in cls.__mro__ if method in vars(one)]
+        parents = [parent for parent in cls.__mro__ if method in vars(parent)]
         inherited = (vars(parents[-1])[method],)
     return () if getattr(cls, method) in inherited else (BY_HAND,)
 
 
-def _declared(
+def _conversions(
     timeline: history.History, version: Version
 ) -> Iterator[Conversion]:
     for life in timeline.field_spans:
         for before, span in zip((None, *life), life, strict=False):
             if span.start == version and version > history.FIRST:
-                yield _began(before, span)
+                yield _conversion(before, span)
         last = life[-1]
         if last.end == version:
             ignore = last.on_drop == 'ignore'
             yield Conversion('removed', last.name, ignore=ignore)
 
 
-def _began(
+def _conversion(
     before: history.FieldSpan | None, span: history.FieldSpan
 ) -> Conversion:
     ignore = span.on_drop == 'ignore'

@@ -62,9 +62,9 @@ def _find(cls: Hashable, field: str) -> SourceLocation:
     assert isinstance(cls, type)
     file = inspect.getsourcefile(cls) or ''
     lines, start = inspect.getsourcelines(cls)
-    named = re.compile(rf'\s*([\'"]{re.escape(field)}[\'"])\s*:')
-    classed = re.compile(r'\s*(class)\s')
-    for pattern in (named, classed) if field else (classed,):
+    field_line = re.compile(rf'\s*([\'"]{re.escape(field)}[\'"])\s*:')
+    class_line = re.compile(r'\s*(class)\s')
+    for pattern in (field_line, class_line) if field else (class_line,):
         for offset, line in enumerate(lines):
             match = pattern.match(line)
             if match:

@@ -15,14 +15,14 @@ from vobjects.lock.model import Lock, LockError
 
 #: The names that users can write, as help text.
 SOURCES_HELP = """\
-  tree            the code: what the lock file says to import
+  tree            the code that the lock file imports
   file:PATH       a lock file
   release:NAME    the lock file, as of one of its releases
   git:REVISION    the lock file, as of a revision of its repository
   import:NAME     an installed package: MODULE or MODULE:CALLABLE
 
-Without the word and the colon the first that fits is taken, in this order.
-B is the code if it is left out."""
+Without a prefix, the first match in this order is used.
+B defaults to the code."""
 
 #: Default path of a lock file, in the working directory.
 DEFAULT_PATH = pathlib.Path('vobjects.lock')
@@ -38,9 +38,9 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
     :param path: the lock file that releases, revisions and the code refer to
     :raises LockError: there is no such lock, or it cannot be read
     """
-    word, colon, rest = name.partition(':')
-    if colon and word in _READERS:
-        return _READERS[word](rest, path)
+    prefix, colon, rest = name.partition(':')
+    if colon and prefix in _READERS:
+        return _READERS[prefix](rest, path)
     if name == 'tree':
         return tree(path)
     if pathlib.Path(name).is_file():
@@ -49,12 +49,11 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
         return _release(name, path)
     if _is_revision(name, path):
         return _git(name, path)
-    if _is_module(word):
+    if _is_module(prefix):
         return _import(name, path)
     raise LockError(
         f'{exceptions.cut(name)} is neither a file, nor a release in {path},'
-        ' nor a git revision, nor a module; write "tree" for the code as'
-        ' it is'
+        ' nor a git revision, nor a module; write "tree" for the code'
     )
 
 
@@ -76,7 +75,7 @@ def load(lock: Lock, path: pathlib.Path) -> None:
     :raises LockError: the lock has no imports, or one of them fails
     """
     if not lock.imports:
-        raise LockError(f'{path} has no line "import MODULE"')
+        raise LockError(f'{path}: add a line "import MODULE"')
     add_to_import_path(path)
     snapshot.load(lock.imports)
 
@@ -104,12 +103,12 @@ def _import(name: str, path: pathlib.Path) -> Lock:
 
 def _git(revision: str, path: pathlib.Path) -> Lock:
     if revision.startswith('-'):
-        raise LockError(f'{exceptions.cut(revision)} is no revision')
-    shown = _run(path, 'show', f'{revision}:./{path.name}')
-    if shown.returncode:
-        reason = shown.stderr.decode(errors='replace').strip()
+        raise LockError(f'{exceptions.cut(revision)} is not a git revision')
+    result = _run(path, 'show', f'{revision}:./{path.name}')
+    if result.returncode:
+        reason = result.stderr.decode(errors='replace').strip()
         raise LockError(f'git has no {path.name} at {revision}: {reason}')
-    return parse.parse_bytes(shown.stdout, f'{revision}:{path.name}')
+    return parse.parse_bytes(result.stdout, f'{revision}:{path.name}')
 
 
 def _is_revision(name: str, path: pathlib.Path) -> bool:
@@ -132,7 +131,7 @@ def _run(
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise LockError(f'git cannot be run: {error}') from None
+        raise LockError(f'cannot run git: {error}') from None
 
 
 def _is_module(name: str) -> bool:

@@ -43,7 +43,7 @@ def next_version(change: SchemaChange) -> str:
 def _declared(rule: Rule, change: SchemaChange) -> Iterator[str]:
     version = next_version(change)
     old, new = field_source(change.before), field_source(change.after)
-    if change.what == 'conversion':
+    if change.kind == 'conversion':
         yield f'declare "{change.detail}" again at {change.old.version}'
         return
     if change.scope == 'edit':
@@ -51,11 +51,11 @@ def _declared(rule: Rule, change: SchemaChange) -> Iterator[str]:
         if change.new.kind in ('request', 'resource'):
             yield (
                 f"VERSION_MAP = {{..., 'X.Y': '{version}'}}"
-                '  # X.Y: the microversion that will show it'
+                '  # X.Y: the first microversion with this version'
             )
-    if change.what == 'added':
+    if change.kind == 'added':
         yield f"'{change.field}': added('{version}', {_optional(change)}),"
-    elif change.what == 'removed':
+    elif change.kind == 'removed':
         yield f"'{change.field}': removed('{version}', {old}),"
     else:
         yield (
@@ -68,17 +68,17 @@ def _optional(change: SchemaChange) -> str:
     field = change.after
     if field.optional:
         return field_source(field)
-    return field_source(FieldSchema(field.name, field.kind, nullable=True))
+    return field_source(FieldSchema(field.name, field.type, nullable=True))
 
 
 def _by_hand(change: SchemaChange) -> Iterator[str]:
     version = next_version(change)
     if change.scope == 'edit':
         yield f"VERSION = '{version}'"
-    if change.what == 'removed':
+    if change.kind == 'removed':
         yield (
             f"'{change.field}': {field_source(change.before)},"
-            '  # a minor version of oslo.versionedobjects removes nothing'
+            '  # keep it: only a major version can remove a field'
         )
         return
     ironic = _method(change) == service_quirks.IRONIC_METHOD
@@ -93,7 +93,7 @@ def _by_hand(change: SchemaChange) -> Iterator[str]:
         '    if versionutils.convert_version_to_tuple(target_version) <'
         f' ({numbers}):'
     )
-    if change.what == 'added':
+    if change.kind == 'added':
         if ironic:
             yield f"        delattr(self, '{change.field}')  # if it is set"
         else:
@@ -101,10 +101,10 @@ def _by_hand(change: SchemaChange) -> Iterator[str]:
         if not change.after.optional:
             yield f"'{change.field}': {_optional(change)},"
     else:
-        held = f'self.{change.field}'
+        value = f'self.{change.field}'
         if not ironic:
-            held = f"primitive['{change.field}']"
-        yield f'        ...  # {held} as it was'
+            value = f"primitive['{change.field}']"
+        yield f'        ...  # convert {value} to its old form'
 
 
 def _method(change: SchemaChange) -> str:
@@ -114,62 +114,62 @@ def _method(change: SchemaChange) -> str:
 
 def _of_type(change: SchemaChange) -> Iterator[str]:
     old = change.old
-    if change.what == 'gone':
-        yield f'keep the class of {old} until no peer and no row has it'
-    elif change.what == 'fell':
+    if change.kind == 'removed':
+        yield f'keep the class of {old} until no peer and no row uses it'
+    elif change.kind == 'version-lowered':
         yield f"VERSION = '{old.version}'"
-    elif change.what == 'major':
+    elif change.kind == 'major-removed':
         yield f'keep a class {old.name} with VERSION = {old.version!r}'
-    elif change.what == 'microversion':
+    elif change.kind == 'microversion':
         yield _mapped(old)
-    elif change.what == 'conversion':
-        yield f'write {_method(change)} again, or declare what it did'
-    elif change.what == 'methods':
+    elif change.kind == 'conversion':
+        yield f'restore {_method(change)}, or declare its changes'
+    elif change.kind == 'methods':
         yield f"VERSION = '{next_version(change)}'"
     else:
-        yield f'leave it as it was in {old}'
+        yield f'restore the {change.kind} of {old}'
 
 
 def _mapped(old: TypeSchema) -> str:
     if not old.microversion:
-        return f'take the line of {old.version!r} out of VERSION_MAP'
+        return f'remove {old.version!r} from VERSION_MAP'
     return f"VERSION_MAP = {{..., '{old.microversion}': '{old.version}', ...}}"
 
 
 def field_source(field: FieldSchema) -> str:
     """Return a field as Python code."""
-    arguments = [*_arguments(field.kind)]
+    arguments = [*_arguments(field.type)]
     if field.nullable:
         arguments.append('nullable=True')
     if field.default:
         arguments.append(f'default={_python(field.default)}')
-    return f'fields.{_class(field.kind)}({", ".join(arguments)})'
+    return f'fields.{_class(field.type)}({", ".join(arguments)})'
 
 
-def _class(kind: FieldType) -> str:
-    inner = kind.inner
-    if kind.name in ('List', 'Dict') and inner and inner.name == 'Object':
-        return f'{kind.name}OfObjectsField'
-    known = _CLASSES.get((kind.name, inner.name)) if inner else None
-    return known or f'{kind.name}Field'
+def _class(field_type: FieldType) -> str:
+    name, inner = field_type.name, field_type.inner_type
+    if name in ('List', 'Dict') and inner and inner.name == 'Object':
+        return f'{name}OfObjectsField'
+    return _CLASSES.get((name, inner.name if inner else ''), f'{name}Field')
 
 
-def _arguments(kind: FieldType) -> Iterator[str]:
-    if kind.name == 'Object' and kind.inner:
-        yield repr(kind.inner.name)
-    elif kind.inner is not None:
-        if kind.inner.name == 'Object' and kind.inner.inner:
-            yield repr(kind.inner.inner.name)
-        elif (kind.name, kind.inner.name) not in _CLASSES:
-            yield f'{field_source(FieldSchema("", kind.inner))}'
-    elif kind.words:
-        yield f'valid_values=[{", ".join(map(_python, kind.words))}]'
-    for name, value in kind.options:
+def _arguments(field_type: FieldType) -> Iterator[str]:
+    inner = field_type.inner_type
+    if field_type.name == 'Object' and inner:
+        yield repr(inner.name)
+    elif inner is not None:
+        if inner.name == 'Object' and inner.inner_type:
+            yield repr(inner.inner_type.name)
+        elif (field_type.name, inner.name) not in _CLASSES:
+            yield field_source(FieldSchema('', inner))
+    elif field_type.enum_values:
+        values = ', '.join(map(_python, field_type.enum_values))
+        yield f'valid_values=[{values}]'
+    for name, value in field_type.options:
         if (name, value) != ('tzinfo_aware', 'true'):
             yield f'{name}={_python(value)}'
 
 
 def _python(text: str) -> str:
     """Return a JSON value as Python code."""
-
     return repr(json.loads(text))

@@ -43,8 +43,8 @@ FORMAT = 'vobjects-lock 1'
 WIDTH = 79
 
 _PREAMBLE = (
-    '# What every released version of every type is. "vobjects lock update"',
-    '# writes it, people review it, and "vobjects lock check" compares.',
+    '# Released versions of all types. "vobjects lock update" writes them;',
+    '# "vobjects lock check" compares the code with them.',
 )
 
 
@@ -54,10 +54,14 @@ def dump(lock: Lock) -> str:
     if lock.accepted:
         blocks.append(
             [
-                f'accept {one.rule} {one.subject} until {one.until}:'
-                f' {one.reason}'
-                for one in sorted(
-                    lock.accepted, key=lambda one: (one.subject, one.rule)
+                f'accept {acceptance.rule} {acceptance.subject} until'
+                f' {acceptance.until}: {acceptance.reason}'
+                for acceptance in sorted(
+                    lock.accepted,
+                    key=lambda acceptance: (
+                        acceptance.subject,
+                        acceptance.rule,
+                    ),
                 )
             ]
         )
@@ -97,16 +101,16 @@ def block(schema: TypeSchema) -> Iterator[str]:
 
 def _field(field: FieldSchema) -> Iterator[str]:
     start = f'  field {field.name}: '
-    rest = field_suffix(field)
-    whole = f'{start}{type_text(field.kind)}{rest}'
-    items = list(_items(field.kind))
-    if len(whole) <= WIDTH or len(items) < 2:
-        yield whole
+    suffix = field_suffix(field)
+    line = f'{start}{type_text(field.type)}{suffix}'
+    items = list(_items(field.type))
+    if len(line) <= WIDTH or len(items) < 2:
+        yield line
         return
-    yield f'{start}{field.kind.name}('
+    yield f'{start}{field.type.name}('
     for item in items:
         yield f'    {item},'
-    yield f'  ){rest}'
+    yield f'  ){suffix}'
 
 
 def field_suffix(field: FieldSchema) -> str:
@@ -117,17 +121,17 @@ def field_suffix(field: FieldSchema) -> str:
 
 def field_text(field: FieldSchema) -> str:
     """Return a field as one line."""
-    return f'{field.name}: {type_text(field.kind)}{field_suffix(field)}'
+    return f'{field.name}: {type_text(field.type)}{field_suffix(field)}'
 
 
-def type_text(kind: FieldType) -> str:
+def type_text(field_type: FieldType) -> str:
     """Return a field type as one line."""
-    items = ', '.join(_items(kind))
-    return f'{kind.name}({items})' if items else kind.name
+    items = ', '.join(_items(field_type))
+    return f'{field_type.name}({items})' if items else field_type.name
 
 
-def _items(kind: FieldType) -> Iterator[str]:
-    for arg in kind.args:
+def _items(field_type: FieldType) -> Iterator[str]:
+    for arg in field_type.args:
         yield type_text(arg) if isinstance(arg, FieldType) else arg
-    for name, value in kind.options:
+    for name, value in field_type.options:
         yield f'{name}={value}'

@@ -110,28 +110,28 @@ def assert_error_document(
     :param body: the decoded response body
     :param status: status of the response; each status in the body must match
     :param headers: headers of the response; the request id must match
-    :raises AssertionError: naming the problem
+    :raises AssertionError: the message names the problem
     """
     _assert(_errors, body)
     item = body['errors'][0]
     service, _, rest = item['code'].partition('.')
-    _demand(bool(service and rest), f'code {item["code"]!r} has no service')
-    helps = [link for link in item['links'] if link['rel'] == 'help']
-    _demand(bool(helps), "no link with rel 'help'")
+    _require(bool(service and rest), f'code {item["code"]!r} has no service')
+    rels = {link['rel'] for link in item['links']}
+    _require('help' in rels, "no link with rel 'help'")
     if status is not None:
-        _demand(
+        _require(
             item['status'] == status,
-            f'the body says {item["status"]}, the response {status}',
+            f'the body has status {item["status"]}, the response {status}',
         )
     if item['status'] == 406:
-        _demand(
+        _require(
             {'min_version', 'max_version'} <= item.keys()
             or 'unsupported' not in item['code'],
-            '406 without min_version and max_version',
+            'status 406 without min_version and max_version',
         )
     if headers is not None and 'request_id' in item:
         lower = {name.lower(): value for name, value in headers.items()}
-        _demand(
+        _require(
             lower.get('x-openstack-request-id') == item['request_id'],
             f'request id {item["request_id"]!r} is not the response header',
         )
@@ -143,7 +143,7 @@ def assert_versions_document(body: Mapping[str, Any]) -> None:
     """Assert that a body is the versions document of ``/``.
 
     :param body: the decoded response body
-    :raises AssertionError: naming the problem
+    :raises AssertionError: the message names the problem
     """
     _assert(_versions, body)
 
@@ -152,7 +152,7 @@ def assert_version_document(body: Mapping[str, Any]) -> None:
     """Assert that a body is the document of a major version.
 
     :param body: the decoded response body
-    :raises AssertionError: naming the problem
+    :raises AssertionError: the message names the problem
     """
     _assert(_version, body)
 
@@ -161,25 +161,25 @@ def _assert_senlin_keys(body: Mapping[str, Any]) -> None:
     """Check that Senlin's keys agree with the error document."""
     status = body['errors'][0]['status']
     error = body['error']
-    _demand(body.get('code') == status, "'code' is not the status")
-    _demand(error.get('code') == status, "'error.code' is not the status")
+    _require(body.get('code') == status, "'code' is not the status")
+    _require(error.get('code') == status, "'error.code' is not the status")
     for name in ('message', 'type'):
         value = error.get(name)
-        _demand(bool(value), f"'error.{name}' is missing or empty")
+        _require(bool(value), f"'error.{name}' is missing or empty")
 
 
 def _assert(
     validator: jsonschema.Draft4Validator, body: Mapping[str, Any]
 ) -> None:
-    faults = [
-        f'{fault.json_path}: {fault.message}'
-        for fault in validator.iter_errors(body)
+    errors = [
+        f'{error.json_path}: {error.message}'
+        for error in validator.iter_errors(body)
     ]
-    _demand(not faults, '; '.join(faults))
+    _require(not errors, '; '.join(errors))
 
 
-def _demand(holds: bool, message: str) -> None:
+def _require(condition: bool, message: str) -> None:
     # Raised explicitly: pytest does not rewrite assert statements outside of
     # test files, and python -O removes them.
-    if not holds:
+    if not condition:
         raise AssertionError(message)

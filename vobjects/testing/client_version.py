@@ -16,8 +16,8 @@ from vobjects.microversions.policy import HEADER
 
 _KEY = 'HTTP_' + HEADER.upper().replace('-', '_')
 
-#: Attributes in which a client keeps its headers, and the name of the key.
-_KEPT = (
+#: Attributes in which clients keep their headers, and the key of the header.
+_HEADER_ATTRIBUTES = (
     ('extra_environ', _KEY),  # WebTest
     ('environ_base', _KEY),  # Werkzeug, Flask
     ('headers', HEADER),  # requests, httpx
@@ -40,23 +40,25 @@ def set_version(app: Any, version: str | None, service_type: str = '') -> None:
     :raises TypeError: the client keeps no headers
     :raises LookupError: ``service_type`` is empty and no middleware was found
     """
-    kept, key = _kept_by(app)
+    headers, key = _headers_of(app)
     if version is None:
-        kept.pop(key, None)
+        headers.pop(key, None)
     elif key == HEADER:
-        client.set_version(kept, service_type or _service_type(app), version)
+        client.set_version(
+            headers, service_type or _service_type(app), version
+        )
     else:
-        kept[key] = f'{service_type or _service_type(app)} {version}'
+        headers[key] = f'{service_type or _service_type(app)} {version}'
 
 
-def _kept_by(app: Any) -> tuple[MutableMapping[str, str], str]:
-    for name, key in _KEPT:
-        found = getattr(app, name, None)
-        if isinstance(found, MutableMapping):
-            return found, key
+def _headers_of(app: Any) -> tuple[MutableMapping[str, str], str]:
+    for name, key in _HEADER_ATTRIBUTES:
+        headers = getattr(app, name, None)
+        if isinstance(headers, MutableMapping):
+            return headers, key
     raise TypeError(
-        f'{type(app).__name__} has none of extra_environ, environ_base and'
-        ' headers, to which the version would go'
+        f'{type(app).__name__} keeps no headers: it must have an attribute'
+        ' extra_environ, environ_base or headers'
     )
 
 
@@ -69,7 +71,7 @@ def _service_type(app: Any) -> str:
             return app.policy.service_type
         app = _inner(app)
     raise LookupError(
-        'no Microversions middleware was found; give the service type'
+        'no Microversions middleware found; pass the service type'
     )
 
 

@@ -31,14 +31,14 @@ def differences(
     :returns: field name -> (actual, expected); empty if all are equal. Times
         without a time zone are UTC
     """
-    found = {}
+    differing = {}
     for name in sorted(obj.fields):
         if name in ignore:
             continue
         pair = (_value(obj, name), _value(expected, name))
-        if not _same(*pair):
-            found[name] = pair
-    return found
+        if not _equal(*pair):
+            differing[name] = pair
+    return differing
 
 
 def _value(
@@ -49,22 +49,24 @@ def _value(
     return getattr(source, name) if name in source else UNSET
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, ovo_base.VersionedObject):
+def _equal(actual: Any, expected: Any) -> bool:
+    if isinstance(actual, ovo_base.VersionedObject):
         return isinstance(
-            other, (Mapping, ovo_base.VersionedObject)
-        ) and not differences(one, other)
-    if isinstance(one, datetime.datetime) and isinstance(
-        other, datetime.datetime
+            expected, (Mapping, ovo_base.VersionedObject)
+        ) and not differences(actual, expected)
+    if isinstance(actual, datetime.datetime) and isinstance(
+        expected, datetime.datetime
     ):
-        return _in_utc(one) == _in_utc(other)
-    if isinstance(one, list) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            _same(one[key], other[key]) for key in one
+        return _in_utc(actual) == _in_utc(expected)
+    if isinstance(actual, list) and isinstance(expected, (list, tuple)):
+        return len(actual) == len(expected) and all(
+            map(_equal, actual, expected)
         )
-    return bool(one == other)
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return actual.keys() == expected.keys() and all(
+            _equal(actual[key], expected[key]) for key in actual
+        )
+    return bool(actual == expected)
 
 
 def _in_utc(at: datetime.datetime) -> datetime.datetime:

@@ -17,8 +17,8 @@ import jsonschema_rs
 from vobjects.contract.registry import Contract, Operation
 from vobjects.versions import Version
 
-#: Statuses that concern the path, the method or the version, not an operation.
-_BEFORE_ANY = frozenset((404, 405, 406, 400, 401, 403))
+#: Statuses of requests that match no operation.
+_NO_OPERATION = frozenset((404, 405, 406, 400, 401, 403))
 
 #: Statuses that concern the transfer of a request, whatever the operation.
 _TRANSFER = frozenset((408, 421))
@@ -32,7 +32,10 @@ class ContractChecker:
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract.accepted
-        self._paths = [(_pattern(one), one) for one in contract.operations]
+        self._operations = [
+            (_pattern(operation), operation)
+            for operation in contract.operations
+        ]
         self._validators = functools.cache(self._validator)
 
     def check(
@@ -60,47 +63,53 @@ class ContractChecker:
         at = Version.parse(version)
         if at not in self.contract.versions:
             if status != self.contract.policy.unsupported_status:
-                raise AssertionError(f'{status} at {version}, which is not')
-            return
-        names = [
-            one.name
-            for one in self._found('GET' if method == 'HEAD' else method, path)
-            if not key or not one.key or key == one.key
-        ]
-        shapes = self.contract.at(at)
-        there = [name for name in names if name in shapes]
-        if not there:
-            missing = self.contract.policy.method_missing_status
-            if status not in _BEFORE_ANY | {missing, 500, 503}:
                 raise AssertionError(
-                    f'{method} {path} is not there at {version}, and was'
-                    f' answered with {status}'
+                    f'status {status} at the unsupported version {version}'
                 )
             return
-        promised = [name for name in there if status in shapes[name].responses]
-        if not promised:
+        names = [
+            operation.name
+            for operation in self._matching(
+                'GET' if method == 'HEAD' else method, path
+            )
+            if not key or not operation.key or key == operation.key
+        ]
+        shapes = self.contract.at(at)
+        available = [name for name in names if name in shapes]
+        if not available:
+            missing = self.contract.policy.method_missing_status
+            if status not in _NO_OPERATION | {missing, 500, 503}:
+                raise AssertionError(
+                    f'{method} {path} does not exist at {version}, but the'
+                    f' status is {status}'
+                )
+            return
+        declaring = [
+            name for name in available if status in shapes[name].responses
+        ]
+        if not declaring:
             raise AssertionError(
-                f'{there[0]} at {version} was answered with {status};'
-                f' promised are {sorted(shapes[there[0]].responses)}'
+                f'{available[0]} at {version}: status {status} is not one of'
+                f' {sorted(shapes[available[0]].responses)}'
             )
         if method != 'HEAD':
-            self._check_body(promised[0], at, status, body)
+            self._check_body(declaring[0], at, status, body)
 
     def _check_body(
         self, name: str, at: Version, status: int, body: Any
     ) -> None:
         validator = self._validators(name, at, status)
-        about = f'{name} at {at}, {status}'
+        subject = f'{name} at {at}, status {status}'
         if validator is None:
             if body is not None:
-                raise AssertionError(f'{about}: a body where none is promised')
+                raise AssertionError(f'{subject}: the body must be empty')
             return
-        faults = [
-            f'{fault.instance_path}: {fault.message}'
-            for fault in validator.iter_errors(body)
+        errors = [
+            f'{error.instance_path}: {error.message}'
+            for error in validator.iter_errors(body)
         ]
-        if faults:
-            raise AssertionError(f'{about}: {"; ".join(faults)[:2000]}')
+        if errors:
+            raise AssertionError(f'{subject}: {"; ".join(errors)[:2000]}')
 
     def _validator(self, name: str, at: Version, status: int) -> Any:
         schema = self.contract.at(at)[name].responses[status]
@@ -110,21 +119,23 @@ class ContractChecker:
             dict(schema), validate_formats=True
         )
 
-    def _found(self, method: str, path: str) -> Iterator[Operation]:
+    def _matching(self, method: str, path: str) -> Iterator[Operation]:
         """Yield the operations of the most literal matching path."""
-        fits = [
-            one
-            for pattern, one in self._paths
-            if one.method == method and pattern.fullmatch(path)
+        matches = [
+            operation
+            for pattern, operation in self._operations
+            if operation.method == method and pattern.fullmatch(path)
         ]
-        fewest = min((one.path.count('{') for one in fits), default=0)
-        for one in fits:
-            if one.path.count('{') == fewest:
-                yield one
+        fewest = min((match.path.count('{') for match in matches), default=0)
+        for match in matches:
+            if match.path.count('{') == fewest:
+                yield match
 
 
-def _pattern(one: Operation) -> re.Pattern[str]:
-    if one.tag == 'discovery':
+def _pattern(operation: Operation) -> re.Pattern[str]:
+    if operation.tag == 'discovery':
         # Its link to the major version has a slash at the end.
-        return re.compile(re.escape(one.path.rstrip('/')) + '/?')
-    return re.compile(re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(one.path)))
+        return re.compile(re.escape(operation.path.rstrip('/')) + '/?')
+    return re.compile(
+        re.sub(r'\\\{[^}]+\\\}', '[^/]+', re.escape(operation.path))
+    )

@@ -61,9 +61,10 @@ class ReleaseProcess:
         python = directory / 'bin' / 'python'
         if not python.exists():
             raise exceptions.VobjectsError(
-                f'{directory} is no virtual environment: there is no {python}'
+                f'{directory} is not a virtual environment: it has no'
+                f' {python.relative_to(directory)}'
             )
-        self._process = subprocess.Popen(  # noqa: S603 - as asked
+        self._process = subprocess.Popen(  # noqa: S603 - a chosen environment
             [
                 str(python),
                 '-W',
@@ -79,37 +80,37 @@ class ReleaseProcess:
             stderr=subprocess.PIPE,
             text=True,
         )
-        self.types: Mapping[str, Any] = self.ask('types')
+        self.types: Mapping[str, Any] = self.call('types')
 
-    def ask(self, method: str, **arguments: Any) -> Any:
+    def call(self, method: str, **arguments: Any) -> Any:
         """Call a method of the process and return its result.
 
         :param method: name of a method of
             :class:`vobjects.testing.transfer.TransferEndpoint`
-        :raises Raised: the service's code raised an error
+        :raises RemoteError: the service's code raised an error
         :raises vobjects.exceptions.VobjectsError: the process ended
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = json.dumps({'do': method, **arguments})
+        request = json.dumps({'method': method, **arguments})
         try:
-            self._process.stdin.write(line + '\n')
+            self._process.stdin.write(request + '\n')
             self._process.stdin.flush()
-            answered = self._process.stdout.readline()
+            line = self._process.stdout.readline()
         except OSError:
-            answered = ''
-        if not answered:
+            line = ''
+        if not line:
             raise exceptions.VobjectsError(
-                f'{self._directory}: the process ended: {self._last_words()}'
+                f'{self._directory}: the process ended: {self._last_error()}'
             )
-        answer = json.loads(answered)
-        if 'error' in answer:
-            raise RemoteError(answer['error'])
-        return answer['answer']
+        response = json.loads(line)
+        if 'error' in response:
+            raise RemoteError(response['error'])
+        return response['result']
 
-    def _last_words(self) -> str:
-        _out, said = self._process.communicate()
-        return next(iter(reversed(said.strip().splitlines())), 'no reason')
+    def _last_error(self) -> str:
+        _stdout, stderr = self._process.communicate()
+        return next(iter(reversed(stderr.strip().splitlines())), 'no output')
 
     def close(self) -> None:
         """End the process."""
@@ -134,22 +135,20 @@ def transfer_all(
     :raises vobjects.exceptions.VobjectsError: an environment cannot be used
     """
     with contextlib.ExitStack() as stack:
-        sides = []
+        processes = []
         for directory in (old, new):
-            sides.append(ReleaseProcess(directory, imports))
-            stack.callback(sides[-1].close)
-        return list(_transfers(*sides))
+            processes.append(ReleaseProcess(directory, imports))
+            stack.callback(processes[-1].close)
+        return list(_transfers(*processes))
 
 
 def _transfers(old: ReleaseProcess, new: ReleaseProcess) -> Iterator[Transfer]:
     for name in sorted(old.types.keys() & new.types.keys()):
-        before, after = old.types[name], new.types[name]
-        if not (before['read'] and after['read']):
+        types = old.types[name], new.types[name]
+        if not all(described['readable'] for described in types):
             continue  # the service only sends it, to other services
-        if (
-            version_key(before['version'])[0]
-            == version_key(after['version'])[0]
-        ):
+        majors = {version_key(described['version'])[0] for described in types}
+        if len(majors) == 1:
             yield _send(name, 'new to old', new, old)
             yield _send(name, 'old to new', old, new)
 
@@ -158,61 +157,65 @@ def _send(
     name: str,
     direction: Direction,
     sender: ReleaseProcess,
-    other: ReleaseProcess,
+    receiver: ReleaseProcess,
 ) -> Transfer:
-    ours, theirs = sender.types[name], other.types[name]
+    sent_type, read_type = sender.types[name], receiver.types[name]
     # A sender cannot exceed its own version; a receiver reads older ones.
-    target = min(ours['version'], theirs['version'], key=version_key)
+    target = min(sent_type['version'], read_type['version'], key=version_key)
 
-    def transfer(outcome: Outcome, detail: str = '') -> Transfer:
+    def result(outcome: Outcome, detail: str = '') -> Transfer:
         return Transfer(
             name,
             direction,
-            ours['version'],
-            theirs['version'],
+            sent_type['version'],
+            read_type['version'],
             outcome,
             detail,
         )
 
-    spoken = {
+    manifest = {
         inner: min(
-            known['version'], sender.types[inner]['version'], key=version_key
+            received['version'],
+            sender.types[inner]['version'],
+            key=version_key,
         )
-        for inner, known in other.types.items()
+        for inner, received in receiver.types.items()
         if inner in sender.types
     }
     try:
-        sent = sender.ask('send', name=name, version=target, manifest=spoken)
+        sent = sender.call(
+            'send', name=name, version=target, manifest=manifest
+        )
     except RemoteError as error:
-        return transfer('crashed', str(error))
+        return result('crashed', str(error))
     try:
-        read = other.ask('receive', primitive=sent['primitive'])
+        received = receiver.call('receive', primitive=sent['primitive'])
     except RemoteError as error:
-        return transfer('refused', str(error))
-    if target == theirs['version']:
+        return result('refused', str(error))
+    if target == read_type['version']:
         data = next(
             value
             for key, value in sent['primitive'].items()
             if key.endswith('.data')
         )
-        odd = sorted(set(data) - set(theirs['fields']))
-        if odd:
-            return transfer('mislabelled', ', '.join(odd))
+        unknown = sorted(set(data) - set(read_type['fields']))
+        if unknown:
+            return result('mislabelled', ', '.join(unknown))
     lost = sorted(
         field
         for field, value in sent['filled'].items()
-        if value != 'None' and field not in read['has']
+        if value != 'None' and field not in received['fields']
     )
-    return transfer('lost', ', '.join(lost)) if lost else transfer('fine')
+    return result('lost', ', '.join(lost)) if lost else result('fine')
 
 
 def as_text(transfers: Sequence[Transfer]) -> Iterator[str]:
     """Yield a line for each transfer that is not fine, and a total."""
-    for one in transfers:
-        if one.outcome != 'fine':
-            yield (
-                f'{one.outcome:<11} {one.type_name} {one.sender} ->'
-                f' {one.receiver} ({one.direction}): {one.detail}'
-            )
-    fine = sum(one.outcome == 'fine' for one in transfers)
-    yield f'{len(transfers)} transfers, {fine} without problems'
+    problems = [result for result in transfers if result.outcome != 'fine']
+    for problem in problems:
+        yield (
+            f'{problem.outcome:<11} {problem.type_name} {problem.sender} ->'
+            f' {problem.receiver} ({problem.direction}): {problem.detail}'
+        )
+    without = len(transfers) - len(problems)
+    yield f'{len(transfers)} transfers, {without} without problems'

@@ -42,7 +42,7 @@ class EmulatedPeer:
         self.lock = lock
         self.manifest: Mapping[str, str] = lock.manifest()
         self._classes: dict[str, type[ovo_base.VersionedObject]] = {}
-        self._kinds = _kinds()
+        self._field_types = _field_types()
 
     def class_of(self, name: str) -> type[ovo_base.VersionedObject]:
         """Return the peer's class for a type.
@@ -54,7 +54,7 @@ class EmulatedPeer:
             schema = self.lock.newest(name)
             if schema is None:
                 raise ovo_exception.UnsupportedObjectError(objtype=name)
-            self._classes[name] = self._make(schema)
+            self._classes[name] = self._build(schema)
         return self._classes[name]
 
     def find(self, name: str) -> type[ovo_base.VersionedObject] | None:
@@ -72,36 +72,35 @@ class EmulatedPeer:
         :raises vobjects.exceptions.UnknownField: the peer's type lacks a field
         :raises ValueError: the peer's type does not allow a value
         """
-        space = _space(primitive)
-        cls = self.class_of(primitive[f'{space}.name'])
-        version = primitive[f'{space}.version']
-        newest, asked = version_key(cls.VERSION), version_key(version)
-        if asked[0] != newest[0] or asked[:2] > newest[:2]:
+        namespace = namespace_of(primitive)
+        cls = self.class_of(primitive[f'{namespace}.name'])
+        version = primitive[f'{namespace}.version']
+        newest, sent = version_key(cls.VERSION), version_key(version)
+        if sent[0] != newest[0] or sent[:2] > newest[:2]:
             raise ovo_exception.IncompatibleObjectVersion(
                 objname=cls.__name__, objver=version, supported=cls.VERSION
             )
-        data = primitive[f'{space}.data']
-        made: Any = cls()
+        data = primitive[f'{namespace}.data']
+        obj: Any = cls()
         for name, value in data.items():
             if name not in cls.fields:
                 raise exceptions.UnknownField(cls.__name__, name, version)
             field = cls.fields[name]
-            loaded = field.from_primitive(made, name, value)
+            loaded = field.from_primitive(obj, name, value)
             # from_primitive() checks little, so set the attribute, which
             # validates.
-            setattr(made, name, loaded)
-        read: ovo_base.VersionedObject = made
-        return read
+            setattr(obj, name, loaded)
+        result: ovo_base.VersionedObject = obj
+        return result
 
-    def _make(self, schema: TypeSchema) -> type[ovo_base.VersionedObject]:
-        made: dict[str, Any] = {
-            field.name: self._field(field) for field in schema.fields
-        }
+    def _build(self, schema: TypeSchema) -> type[ovo_base.VersionedObject]:
         body: dict[str, Any] = {
             'VERSION': schema.version,
             'OBJ_SERIAL_NAMESPACE': schema.namespace[0],
             'OBJ_PROJECT_NAMESPACE': schema.namespace[1],
-            'fields': made,
+            'fields': {
+                field.name: self._field(field) for field in schema.fields
+            },
             '__module__': __name__,
         }
         cls = type(schema.name, (ovo_base.VersionedObject,), body)
@@ -112,27 +111,29 @@ class EmulatedPeer:
         options: dict[str, Any] = {'nullable': schema.nullable}
         if schema.default:
             options['default'] = json.loads(schema.default)
-        return ovo_fields.Field(self._type(schema.kind), **options)
+        return ovo_fields.Field(self._type(schema.type), **options)
 
-    def _type(self, kind: FieldType) -> Any:
-        inner = kind.inner
-        if kind.name == 'Object' and inner is not None:
+    def _type(self, field_type: FieldType) -> Any:
+        name, inner = field_type.name, field_type.inner_type
+        if name == 'Object' and inner is not None:
             return _Nested(
-                self, inner.name, ('subclasses', 'true') in (kind.options)
+                self,
+                inner.name,
+                ('subclasses', 'true') in (field_type.options),
             )
-        known = self._kinds.get(kind.name)
-        if known is None:
+        ovo_type = self._field_types.get(name)
+        if ovo_type is None:
             return AnyValue()
         if inner is not None and issubclass(
-            known, ovo_fields.CompoundFieldType
+            ovo_type, ovo_fields.CompoundFieldType
         ):
             options = dict(inner.options)
             nullable = options.pop('nullable', '') == 'true'
             element = FieldType(inner.name, inner.args, tuple(options.items()))
-            return _compound(known)(
+            return _compound(ovo_type)(
                 ovo_fields.Field(self._type(element), nullable=nullable)
             )
-        return _simple(known, kind)
+        return _simple(ovo_type, field_type)
 
 
 class _Nested(ovo_fields.Object):
@@ -142,11 +143,11 @@ class _Nested(ovo_fields.Object):
         self, peer: EmulatedPeer, name: str, subclasses: bool
     ) -> None:
         super().__init__(name, subclasses=subclasses)
-        self._peer, self._name, self._any = peer, name, subclasses
+        self._peer, self._name, self._subclasses = peer, name, subclasses
 
     def coerce(self, obj: Any, attr: str, value: Any) -> Any:
         if not isinstance(value, ovo_base.VersionedObject) or (
-            not self._any and type(value).__name__ != self._name
+            not self._subclasses and type(value).__name__ != self._name
         ):
             raise ValueError(f'{attr} must be a {self._name}')
         return value
@@ -158,48 +159,52 @@ class _Nested(ovo_fields.Object):
         return self._peer.read(value)
 
 
-def _simple(known: type, kind: FieldType) -> Any:
+def _simple(ovo_type: type, field_type: FieldType) -> Any:
     """Return a field type with the parameters of the lock."""
-    words = [json.loads(word) for word in kind.words]
-    options = {name: json.loads(value) for name, value in kind.options}
+    values = [json.loads(value) for value in field_type.enum_values]
+    options = {name: json.loads(value) for name, value in field_type.options}
     for arguments in (
-        {'valid_values': words} if words else options,
+        {'valid_values': values} if values else options,
         options,
         {},
     ):
         try:
-            return known(**arguments)
+            return ovo_type(**arguments)
         except TypeError:
             continue
     return AnyValue()
 
 
-def _compound(known: type) -> type:
+def _compound(ovo_type: type) -> type:
     """Return o.vo's base class for a service's list, dict or set type."""
-    for plain in (ovo_fields.List, ovo_fields.Dict, ovo_fields.Set):
-        if issubclass(known, plain):
-            return plain
-    return known
+    for base in (ovo_fields.List, ovo_fields.Dict, ovo_fields.Set):
+        if issubclass(ovo_type, base):
+            return base
+    return ovo_type
 
 
-def _kinds() -> Mapping[str, type]:
+def _field_types() -> Mapping[str, type]:
     """Return field types by name: of o.vo, this package and the services."""
-    found: dict[str, type] = {}
+    types: dict[str, type] = {}
     for versions in registries.registered().values():
         for cls in versions:
             for field in cls.fields.values():
-                kind = type(field._type)
-                found.setdefault(kind.__name__, kind)
+                field_type = type(field._type)
+                types.setdefault(field_type.__name__, field_type)
     for module in (ovo_fields, fields):
         for name, value in vars(module).items():
             if isinstance(value, type) and issubclass(
                 value, ovo_fields.FieldType
             ):
-                found[name] = value
-    return found
+                types[name] = value
+    return types
 
 
-def _space(primitive: Mapping[str, Any]) -> str:
+def namespace_of(primitive: Mapping[str, Any]) -> str:
+    """Return the serial namespace of a primitive: the prefix of its keys.
+
+    :raises vobjects.exceptions.ConversionError: the data is not a primitive
+    """
     for key in primitive:
         if key.endswith('.name'):
             return key.removesuffix('.name')

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from vobjects import exceptions, objects
@@ -37,7 +37,7 @@ class Cell:
     """One microversion with one release.
 
     :ivar requests: number of request types sent
-    :ivar answers: number of response types read
+    :ivar responses: number of response types read
     :ivar notes: the reason for ``refused``, or the problems of ``broken``
     :ivar losses: fields that the microversion shows but responses omit
     """
@@ -46,9 +46,16 @@ class Cell:
     microversion: Version
     outcome: Outcome
     requests: int = 0
-    answers: int = 0
+    responses: int = 0
     notes: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The notes, and the losses as a sentence."""
+        if not self.losses:
+            return self.notes
+        return (*self.notes, f'responses omit {", ".join(self.losses)}')
 
 
 def matrix(lock: Lock, microversions: Sequence[Version]) -> Iterator[Cell]:
@@ -60,8 +67,7 @@ def matrix(lock: Lock, microversions: Sequence[Version]) -> Iterator[Cell]:
     :param microversions: microversions of the API, oldest first
     """
     for release in lock.releases:
-        then = lock.at(release)
-        column = _Column(release, then, microversions[-1])
+        column = _Column(release, lock.at(release), microversions[-1])
         for microversion in microversions:
             yield column.cell(microversion)
 
@@ -69,17 +75,17 @@ def matrix(lock: Lock, microversions: Sequence[Version]) -> Iterator[Cell]:
 class _Column:
     """A release, with every microversion."""
 
-    def __init__(self, release: str, then: Lock, newest: Version) -> None:
+    def __init__(self, release: str, lock: Lock, newest: Version) -> None:
         self._release = release
-        self._peer = EmulatedPeer(then)
-        self._known = installed_locks.declared_manifest(then)
+        self._peer = EmulatedPeer(lock)
+        self._manifest = installed_locks.declared_manifest(lock)
         member = fleet.Member(
             id=release,
             binary='engine',
             host='emulated',
             topic=_TOPIC,
             release=release,
-            manifest=self._known,
+            manifest=self._manifest,
             state='up',
         )
         self._maximum = fleet.View(1, (member,)).maximum(_TOPIC, newest)
@@ -94,20 +100,20 @@ class _Column:
                 notes=(self._maximum.reason,),
             )
         requests: list[str] = []
-        answers: list[str] = []
+        responses: list[str] = []
         broken: list[str] = []
         losses: list[str] = []
-        spoken = self._spoken(microversion)
+        sent_versions = self._sent_versions(microversion)
         for cls in self._types():
             if cls.version_at(microversion) is None:
                 continue
-            kind = requests if issubclass(cls, objects.Request) else answers
-            kind.append(cls.obj_name())
             try:
-                if kind is requests:
-                    self._ask(cls, microversion, spoken)
+                if issubclass(cls, objects.Request):
+                    requests.append(cls.obj_name())
+                    self._send_request(cls, microversion, sent_versions)
                 else:
-                    losses += self._answer(cls, microversion)
+                    responses.append(cls.obj_name())
+                    losses += self._receive_response(cls, microversion)
             except Exception as error:  # noqa: BLE001 - any is a finding
                 broken.append(
                     f'{cls.obj_name()}: {type(error).__name__}:'
@@ -118,7 +124,7 @@ class _Column:
             microversion,
             'broken' if broken else 'served',
             len(requests),
-            len(answers),
+            len(responses),
             tuple(broken),
             tuple(losses),
         )
@@ -131,7 +137,7 @@ class _Column:
             and cls.obj_name() in self._peer.lock.types
         ]
 
-    def _spoken(self, microversion: Version) -> Manifest:
+    def _sent_versions(self, microversion: Version) -> Manifest:
         """Return the versions that the API sends for a microversion."""
         shown = manifest.at_microversion(microversion)
         own = manifest.local()
@@ -141,35 +147,35 @@ class _Column:
                     (own[name], version, shown.get(name, version)),
                     key=Version.parse,
                 )
-                for name, version in self._known.items()
+                for name, version in self._manifest.items()
                 if name in own
             }
         )
 
-    def _ask(
+    def _send_request(
         self,
         cls: type[objects.Object],
         microversion: Version,
-        spoken: Manifest,
+        versions: Manifest,
     ) -> None:
         request: Any = samples.fill(cls, 'full', registries.newest)
         shown = cls.fields_at(cls.version_at(microversion) or '1.0')
         for name in cls.fields:
             if name not in shown and request.obj_attr_is_set(name):
                 delattr(request, name)
-        wire = json.loads(json.dumps(serializer.to_wire(request, spoken)))
+        wire = json.loads(json.dumps(serializer.to_wire(request, versions)))
         self._peer.read(wire)
 
-    def _answer(
+    def _receive_response(
         self, cls: type[objects.Object], microversion: Version
     ) -> list[str]:
-        made: Any = samples.fill(
+        response: Any = samples.fill(
             self._peer.class_of(cls.obj_name()), 'full', self._peer.find
         )
-        wire = json.loads(json.dumps(made.obj_to_primitive()))
-        read = serializer.from_wire(wire)
+        wire = json.loads(json.dumps(response.obj_to_primitive()))
+        resource = serializer.from_wire(wire)
         shows = manifest.at_microversion(microversion)
-        plain = objects.to_json(read, {**manifest.local(), **shows})
+        plain = objects.to_json(resource, {**manifest.local(), **shows})
         expected = cls.fields_at(cls.version_at(microversion) or '1.0')
         unknown = sorted(plain.keys() - expected.keys())
         if unknown:
@@ -190,7 +196,7 @@ def as_text(cells: Sequence[Cell]) -> Iterator[str]:
 
     :param cells: the cells of the matrix
     """
-    table = _table(cells)
+    table = by_release(cells)
     width = max(7, *map(len, table)) if table else 7
     yield ' '.join(['microversion', *(f'{r:>{width}}' for r in table)])
     for microversion in sorted({cell.microversion for cell in cells}):
@@ -200,18 +206,13 @@ def as_text(cells: Sequence[Cell]) -> Iterator[str]:
         ]
         yield ' '.join([f'{microversion!s:<12}', *row])
     for cell in cells:
-        for note in (*cell.notes, *_lost(cell)):
+        for note in cell.details:
             yield f'{cell.release} at {cell.microversion}: {note}'
 
 
-def _lost(cell: Cell) -> tuple[str, ...]:
-    return (
-        (f'answers leave out {", ".join(cell.losses)}',) if cell.losses else ()
-    )
-
-
-def _table(cells: Sequence[Cell]) -> Mapping[str, Mapping[Version, Cell]]:
-    found: dict[str, dict[Version, Cell]] = {}
+def by_release(cells: Sequence[Cell]) -> dict[str, dict[Version, Cell]]:
+    """Return release -> microversion -> cell."""
+    table: dict[str, dict[Version, Cell]] = {}
     for cell in cells:
-        found.setdefault(cell.release, {})[cell.microversion] = cell
-    return found
+        table.setdefault(cell.release, {})[cell.microversion] = cell
+    return table

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from vobjects.testing.matrix import Cell
-from vobjects.versions import Version
+from vobjects.testing.matrix import Cell, by_release
 
 _STYLE = """
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2em; color: #222 }
@@ -22,9 +21,9 @@ ul { margin: .2em 0 0; padding-left: 1.2em; font-size: 85% }
 """
 
 _MEANING = {
-    'served': 'every request arrives, every answer is read',
-    'refused': 'the API does not offer this microversion, and says why',
-    'broken': 'it is offered, and something does not arrive',
+    'served': 'every request arrives, every response is read',
+    'refused': 'the API does not offer the microversion, for this reason',
+    'broken': 'the API offers the microversion, but some data is lost',
 }
 
 
@@ -41,7 +40,7 @@ def render(title: str, cells: Sequence[Cell]) -> str:
             f'<title>{html.escape(title)}</title>',
             f'<style>{_STYLE}</style></head><body>',
             f'<h1>{html.escape(title)}</h1>',
-            '<p>The API of this build, beside an engine of each release.</p>',
+            '<p>The API of this build with an engine of each release.</p>',
             *_table(cells),
             '<h2>Legend</h2><table>',
             *(
@@ -55,28 +54,22 @@ def render(title: str, cells: Sequence[Cell]) -> str:
 
 
 def _table(cells: Sequence[Cell]) -> Iterator[str]:
-    by_place: Mapping[tuple[str, Version], Cell] = {
-        (cell.release, cell.microversion): cell for cell in cells
-    }
-    releases = list(dict.fromkeys(cell.release for cell in cells))
+    releases = by_release(cells)
     yield '<table><tr><th>microversion</th>'
     yield from (f'<th>{html.escape(name)}</th>' for name in releases)
     yield '</tr>'
     for microversion in sorted({cell.microversion for cell in cells}):
         yield f'<tr><th>{microversion}</th>'
-        for release in releases:
-            yield _cell(by_place[release, microversion])
+        for cells_of_release in releases.values():
+            yield _cell(cells_of_release[microversion])
         yield '</tr>'
     yield '</table>'
 
 
 def _cell(cell: Cell) -> str:
-    said: str = cell.outcome
+    summary: str = cell.outcome
     if cell.outcome == 'served':
-        said += f': {cell.requests} requests, {cell.answers} answers'
-    notes = [*cell.notes]
-    if cell.losses:
-        notes.append(f'answers leave out {", ".join(cell.losses)}')
-    items = ''.join(f'<li>{html.escape(note)}</li>' for note in notes)
-    inner = f'<ul>{items}</ul>' if items else ''
-    return f'<td class="{cell.outcome}">{said}{inner}</td>'
+        summary += f': {cell.requests} requests, {cell.responses} responses'
+    items = ''.join(f'<li>{html.escape(item)}</li>' for item in cell.details)
+    details = f'<ul>{items}</ul>' if items else ''
+    return f'<td class="{cell.outcome}">{summary}{details}</td>'

@@ -37,7 +37,8 @@ FIXTURE = 'vobjects_invariants'
 #: User property with the numbers of exercised and declared changes.
 PROPERTY = 'vobjects_invariants'
 
-Tested = Callable[[], tuple[int, int]]
+#: Checks one case; returns the numbers of exercised and declared changes.
+Check = Callable[[], tuple[int, int]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,9 +55,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize the tests that use the fixtures."""
     if FIXTURE in metafunc.fixturenames:
-        found = dict(_cases(metafunc.config))
+        cases = dict(_cases(metafunc.config))
         metafunc.parametrize(
-            FIXTURE, found.values(), ids=found.keys(), indirect=True
+            FIXTURE, cases.values(), ids=cases.keys(), indirect=True
         )
     upgrade_plugin.generate_tests(metafunc)
 
@@ -64,11 +65,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[[], None]:
     """Return a function that checks the invariants of one case."""
-    tested: Tested = request.param
+    check_case: Check = request.param
 
     def check() -> None:
-        fired, declared = tested()
-        request.node.user_properties.append((PROPERTY, [fired, declared]))
+        exercised, declared = check_case()
+        request.node.user_properties.append((PROPERTY, [exercised, declared]))
 
     return check
 
@@ -77,23 +78,23 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter,
 ) -> None:
     """Report how many declared changes the invariants exercised."""
-    counted = [
+    counts = [
         value
         for report in terminalreporter.stats.get('passed', ())
         for name, value in getattr(report, 'user_properties', ())
         if name == PROPERTY
     ]
-    if counted:
-        fired = sum(pair[0] for pair in counted)
-        declared = sum(pair[1] for pair in counted)
+    if counts:
+        exercised = sum(pair[0] for pair in counts)
+        declared = sum(pair[1] for pair in counts)
         terminalreporter.write_line(
-            f'vobjects invariants: {len(counted)} cases passed; {fired} of'
+            f'vobjects invariants: {len(counts)} cases passed; {exercised} of'
             f' {declared} declared changes were exercised'
         )
     upgrade_plugin.summarize(terminalreporter)
 
 
-def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
+def _cases(config: pytest.Config) -> Iterator[tuple[str, Check]]:
     # Imported here: pytest loads the plugin in every project.
     from vobjects import exceptions
     from vobjects.lock import golden, parse, sources
@@ -110,11 +111,14 @@ def _cases(config: pytest.Config) -> Iterator[tuple[str, Tested]]:
     for case in invariants.cases(lock):
         yield str(case), _InvariantTest(case, examples)
     for release in lock.releases:
-        spoken = lock.at(release).manifest()
         if not golden.path_of(path, release).exists():
             continue
-        written = golden.read(path, release)
-        yield f'golden-{release}', _GoldenTest(written, spoken)
+        yield (
+            f'golden-{release}',
+            _GoldenTest(
+                golden.read(path, release), lock.at(release).manifest()
+            ),
+        )
 
 
 class _InvariantTest:
@@ -127,19 +131,18 @@ class _InvariantTest:
         case = self._case
         assert isinstance(case, invariants.Case)
         case.check(self._examples)
-        declared = case.changes
-        return len(declared & case.fired), len(declared)
+        return len(case.changes & case.exercised), len(case.changes)
 
 
 class _GoldenTest:
     def __init__(
-        self, written: list[dict[str, object]], spoken: dict[str, str]
+        self, primitives: list[dict[str, object]], manifest: dict[str, str]
     ) -> None:
-        self._written, self._spoken = written, spoken
+        self._primitives, self._manifest = primitives, manifest
 
     def __call__(self) -> tuple[int, int]:
         from vobjects.testing import invariants
 
-        for primitive in self._written:
-            invariants.check_golden(primitive, self._spoken)
+        for primitive in self._primitives:
+            invariants.check_golden(primitive, self._manifest)
         return 0, 0

@@ -37,51 +37,57 @@ _times = st.datetimes(
 ).map(lambda moment: moment.replace(microsecond=0))
 
 
-def _texts(kind: Any) -> st.SearchStrategy[Any]:
+def _texts(field_type: Any) -> st.SearchStrategy[Any]:
     return st.text(max_size=8)
 
 
-def _enums(kind: Any) -> st.SearchStrategy[Any]:
-    return st.sampled_from(sorted(kind.valid_values))
+def _enums(field_type: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(sorted(field_type.valid_values))
 
 
-def _capacities(kind: Any) -> st.SearchStrategy[Any]:
-    return st.integers(kind.minimum, kind.maximum)
+def _capacities(field_type: Any) -> st.SearchStrategy[Any]:
+    return st.integers(field_type.minimum, field_type.maximum)
 
 
-def _sorts(kind: Any) -> st.SearchStrategy[Any]:
+def _sorts(field_type: Any) -> st.SearchStrategy[Any]:
     item = st.tuples(
-        st.sampled_from(kind.keys), st.sampled_from(['', ':asc', ':desc'])
+        st.sampled_from(field_type.keys),
+        st.sampled_from(['', ':asc', ':desc']),
     ).map(''.join)
     return st.lists(item, min_size=1, max_size=3).map(','.join)
 
 
-def _identities(kind: Any) -> st.SearchStrategy[Any]:
+def _identities(field_type: Any) -> st.SearchStrategy[Any]:
     return st.lists(
-        _names, min_size=kind.minimum, max_size=kind.minimum + 2, unique=True
+        _names,
+        min_size=field_type.minimum,
+        max_size=field_type.minimum + 2,
+        unique=True,
     )
 
 
-def _lists(kind: Any) -> st.SearchStrategy[Any]:
-    return st.lists(of_type(kind._element_type._type), max_size=3)
+def _lists(field_type: Any) -> st.SearchStrategy[Any]:
+    return st.lists(of_type(field_type._element_type._type), max_size=3)
 
 
-def _dicts(kind: Any) -> st.SearchStrategy[Any]:
+def _dicts(field_type: Any) -> st.SearchStrategy[Any]:
     return st.dictionaries(
-        st.text(max_size=5), of_type(kind._element_type._type), max_size=3
+        st.text(max_size=5),
+        of_type(field_type._element_type._type),
+        max_size=3,
     )
 
 
-def _objects(kind: Any) -> st.SearchStrategy[Any]:
+def _objects(field_type: Any) -> st.SearchStrategy[Any]:
     return st.deferred(
-        lambda: instances(objects.registered_type(kind._obj_name))
+        lambda: instances(objects.registered_type(field_type._obj_name))
     )
 
 
 def _always(
     strategy: st.SearchStrategy[Any],
 ) -> Callable[[Any], st.SearchStrategy[Any]]:
-    return lambda kind: strategy
+    return lambda field_type: strategy
 
 
 #: Field type -> strategy; the first entry whose type matches is used.
@@ -113,42 +119,42 @@ TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
 )
 
 
-def of_type(kind: Any) -> st.SearchStrategy[Any]:
+def of_type(field_type: Any) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of a field type.
 
-    :param kind: the field type, not the field
+    :param field_type: the field type, not the field
     :raises LookupError: :data:`TABLE` has no entry for the type
     """
-    for known, strategy in TABLE:
-        if isinstance(kind, known):
-            return strategy(kind)
+    for known_type, strategy in TABLE:
+        if isinstance(field_type, known_type):
+            return strategy(field_type)
     raise LookupError(
-        f'no strategy for {type(kind).__name__}; add it to TABLE'
+        f'no strategy for {type(field_type).__name__}; add one to TABLE'
     )
 
 
 def instances(
-    cls: type[objects.Object], given: Collection[str] | None = None
+    cls: type[objects.Object],
+    required: Collection[str] | None = None,
 ) -> st.SearchStrategy[objects.Object]:
     """Return a strategy for instances of a type.
 
     :param cls: the type
-    :param given: names of fields that are always set to a value; None: those
-        that are not nullable and have no default
+    :param required: names of fields that are always set to a value; None:
+        those that are not nullable and have no default
     """
-    required, optional = {}, {}
+    always, sometimes = {}, {}
     for name, field in cls.fields.items():
         values = of_type(field._type)
         has_default = field.default is not fields.UnspecifiedDefault
-        must = (
-            name in given
-            if given is not None
+        if (
+            name in required
+            if required is not None
             else not (field.nullable or has_default)
-        )
-        if must:
-            required[name] = values
+        ):
+            always[name] = values
         else:
-            optional[name] = st.none() | values if field.nullable else values
-    return st.fixed_dictionaries(required, optional=optional).map(
+            sometimes[name] = st.none() | values if field.nullable else values
+    return st.fixed_dictionaries(always, optional=sometimes).map(
         lambda values: cls(**values)
     )

@@ -6,12 +6,12 @@ oslo.versionedobjects and nothing of this package, which need not be
 installed there. Requests are lines of JSON on standard input, responses are
 lines on standard output::
 
-    exchange.py REGISTRIES SAMPLES SENDING IMPORT...
+    transfer.py REGISTRIES SAMPLES SERVICE_QUIRKS IMPORT...
 
 The first three arguments are the files of :mod:`vobjects.lock.registries`,
 which finds the classes, of :mod:`vobjects.lock.samples`, which fills objects,
-and of :mod:`vobjects.lock.service_quirks`, which sends them as the services
-do.
+and of :mod:`vobjects.lock.service_quirks`, which converts them to primitives
+as the services do.
 """
 
 from __future__ import annotations
@@ -30,25 +30,30 @@ class TransferEndpoint:
 
     :param registries: the module that finds the classes
     :param samples: the module that fills objects
-    :param sending: the module that sends objects as the services do
-    :param roots: top-level packages whose types are transferred
+    :param service_quirks: the module that converts objects to primitives as
+        the services do
+    :param packages: top-level packages whose types are transferred
     """
 
     def __init__(
-        self, registries: Any, samples: Any, sending: Any, roots: set[str]
+        self,
+        registries: Any,
+        samples: Any,
+        service_quirks: Any,
+        packages: set[str],
     ) -> None:
         self._registries = registries
         self._samples = samples
-        self._sending = sending
-        self._all = {
+        self._service_quirks = service_quirks
+        self._all_classes = {
             name: versions[0]
             for name, versions in registries.registered().items()
             if versions
         }
         self._classes = {
             name: cls
-            for name, cls in sorted(self._all.items())
-            if cls.__module__.partition('.')[0] in roots
+            for name, cls in sorted(self._all_classes.items())
+            if registries.top_level_package(cls.__module__) in packages
         }
 
     def types(self) -> dict[str, Any]:
@@ -57,12 +62,12 @@ class TransferEndpoint:
             name: {
                 'version': cls.VERSION,
                 'fields': sorted(cls.fields),
-                'read': self._can_be_read(name, set()),
+                'readable': self._is_readable(name, set()),
             }
             for name, cls in self._classes.items()
         }
 
-    def _can_be_read(self, name: str, seen: set[str]) -> bool:
+    def _is_readable(self, name: str, seen: set[str]) -> bool:
         """Return whether oslo.versionedobjects can instantiate the type.
 
         Ironic's notifications contain objects whose class requires arguments:
@@ -76,8 +81,8 @@ class TransferEndpoint:
         except TypeError:
             return False
         return all(
-            self._can_be_read(inner, seen)
-            for inner in self._registries.types_in(self._classes[name])
+            self._is_readable(inner, seen)
+            for inner in self._registries.nested_types(self._classes[name])
         )
 
     def send(
@@ -89,11 +94,13 @@ class TransferEndpoint:
         :param version: the peer's version of the type
         :param manifest: the peer's versions of all types
         """
-        obj = self._samples.fill(self._classes[name], 'full', self._all.get)
+        obj = self._samples.fill(
+            self._classes[name], 'full', self._all_classes.get
+        )
         filled = {}
         for field in obj.fields:
             if obj.obj_attr_is_set(field):
-                filled[field] = self._shown(obj, field)
+                filled[field] = self._field_repr(obj, field)
         primitive = self._primitive(obj, version, manifest)
         return {
             'primitive': json.loads(json.dumps(primitive, default=str)),
@@ -105,26 +112,28 @@ class TransferEndpoint:
     ) -> Any:
         """Return the primitive that the service itself would send."""
         name = obj.obj_name()
-        known = {
-            inner: self._all[inner].VERSION
-            for inner in self._below(name, set())
+        own = {
+            inner: self._all_classes[inner].VERSION
+            for inner in self._type_tree(name, set())
         }
-        spoken = {inner: manifest.get(inner, known[inner]) for inner in known}
-        spoken[name] = version
+        peer = {inner: manifest.get(inner, own[inner]) for inner in own}
+        peer[name] = version
         # A service does not convert between equal versions.
-        return self._sending.primitive(
-            obj, version, None if spoken == known else spoken
+        return self._service_quirks.to_primitive(
+            obj, version, None if peer == own else peer
         )
 
-    def _below(self, name: str, seen: set[str]) -> set[str]:
+    def _type_tree(self, name: str, seen: set[str]) -> set[str]:
         """Return the names of a type and of the types nested in it.
 
         Like ``obj_tree_get_versions``, which only knows the shared registry.
         """
-        if name in self._all and name not in seen:
+        if name in self._all_classes and name not in seen:
             seen.add(name)
-            for inner in self._registries.types_in(self._all[name]):
-                self._below(inner, seen)
+            for inner in self._registries.nested_types(
+                self._all_classes[name]
+            ):
+                self._type_tree(inner, seen)
         return seen
 
     def receive(self, primitive: dict[str, Any]) -> dict[str, Any]:
@@ -135,27 +144,27 @@ class TransferEndpoint:
         )
         obj = self._classes[name].obj_from_primitive(primitive)
         return {
-            'has': {
-                field: self._shown(obj, field)
+            'fields': {
+                field: self._field_repr(obj, field)
                 for field in obj.fields
                 if obj.obj_attr_is_set(field)
             }
         }
 
-    def _shown(self, obj: Any, field: str) -> Any:
+    def _field_repr(self, obj: Any, field: str) -> Any:
         value = getattr(obj, field)
         return repr(obj.fields[field].to_primitive(obj, field, value))
 
 
 def handle_requests(
-    side: TransferEndpoint, lines: Iterator[str]
+    endpoint: TransferEndpoint, lines: Iterator[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield a response to each request; errors are responses, too."""
     for line in lines:
-        asked = json.loads(line)
-        method = asked.pop('do')
+        arguments = json.loads(line)
+        method = arguments.pop('method')
         try:
-            yield {'answer': getattr(side, method)(**asked)}
+            yield {'result': getattr(endpoint, method)(**arguments)}
         except Exception as error:  # noqa: BLE001 - any error is a result
             yield {'error': f'{type(error).__name__}: {error}'}
 
@@ -177,20 +186,24 @@ def main(argv: list[str]) -> int:
     :param argv: the arguments, see the module docstring
     """
     warnings.simplefilter('ignore')
-    told = sys.stdout
+    stdout = sys.stdout
     # Standard output is for responses; a service may print during import.
     with contextlib.redirect_stdout(sys.stderr):
         registries = _load('registries', argv[0])
         samples = _load('samples', argv[1])
-        sending = _load('sending', argv[2])
+        service_quirks = _load('service_quirks', argv[2])
         imports = argv[3:]
         for name in imports:
             registries.load(name)
-        roots = set(map(registries.root_of, imports))
-        side = TransferEndpoint(registries, samples, sending, roots)
-        for answer in handle_requests(side, iter(sys.stdin.readline, '')):
-            told.write(json.dumps(answer) + '\n')
-            told.flush()
+        packages = set(map(registries.top_level_package, imports))
+        endpoint = TransferEndpoint(
+            registries, samples, service_quirks, packages
+        )
+        for response in handle_requests(
+            endpoint, iter(sys.stdin.readline, '')
+        ):
+            stdout.write(json.dumps(response) + '\n')
+            stdout.flush()
     return 0
 
 

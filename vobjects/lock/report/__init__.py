@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formats of reports, for people and machines.
 
-Each format is a function ``(result, placed) -> str``.
+Each format is a function ``(result, locate) -> str``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from vobjects.lock.check import Finding, Result
+from vobjects.lock.check import Result
 from vobjects.lock.report import machine_reports, text_report
-from vobjects.lock.source_location import SourceLocation
+from vobjects.lock.report.text_report import Locate
 
-#: Returns the location of a finding in the source; None: unknown.
-Placed = Callable[[Finding], SourceLocation | None]
-
-FORMATS: Mapping[str, Callable[[Result, Placed], str]] = {
+FORMATS: Mapping[str, Callable[[Result, Locate], str]] = {
     'text': text_report.text,
     'json': machine_reports.as_json,
     'sarif': machine_reports.sarif,

@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 from xml.sax import saxutils
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.report import text_report
+from vobjects.lock.report.text_report import Locate, summary, title
 from vobjects.lock.rules import DIRECTIONS, RULES
 from vobjects.lock.source_location import SourceLocation
 
 _SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 
-Placed = Callable[[Finding], SourceLocation | None]
 
-
-def as_json(result: Result, placed: Placed) -> str:
+def as_json(result: Result, locate: Locate) -> str:
     """Return findings as a JSON document."""
     document = {
         'types': result.types,
@@ -26,40 +23,44 @@ def as_json(result: Result, placed: Placed) -> str:
         'failing': len(result.failing),
         'findings': [
             {
-                'rule': one.rule.id,
-                'type': one.type_name,
-                'field': one.field or None,
-                'versions': list(one.versions),
-                'release': one.release or None,
-                'what': one.what,
+                'rule': finding.rule.id,
+                'type': finding.type_name,
+                'field': finding.field or None,
+                'versions': list(finding.versions),
+                'release': finding.release or None,
+                'what': finding.description,
                 'orders': {
-                    order: {'works': order not in one.breaks}
+                    direction: {'works': direction not in finding.breaks}
                     | (
-                        {'why': one.breaks[order]}
-                        if order in one.breaks
+                        {'why': finding.breaks[direction]}
+                        if direction in finding.breaks
                         else {}
                     )
-                    for order in DIRECTIONS
+                    for direction in DIRECTIONS
                 },
-                'covered_by': one.covered or None,
-                'accepted': one.accepted or None,
-                'write': list(one.write),
-                'fingerprint': one.fingerprint,
-                'place': _place(placed(one)),
+                'covered_by': finding.covered_by or None,
+                'accepted': finding.accepted or None,
+                'write': list(finding.fix),
+                'fingerprint': finding.fingerprint,
+                'place': _position(locate(finding)),
             }
-            for one in result.findings
+            for finding in result.findings
         ],
     }
     return json.dumps(document, indent=2) + '\n'
 
 
-def _place(place: SourceLocation | None) -> dict[str, Any] | None:
-    if place is None:
+def _position(location: SourceLocation | None) -> dict[str, Any] | None:
+    if location is None:
         return None
-    return {'file': place.file, 'line': place.line, 'column': place.column}
+    return {
+        'file': location.file,
+        'line': location.line,
+        'column': location.column,
+    }
 
 
-def sarif(result: Result, placed: Placed) -> str:
+def sarif(result: Result, locate: Locate) -> str:
     """Return a SARIF log, in which accepted findings are suppressed."""
     run = {
         'tool': {
@@ -75,69 +76,69 @@ def sarif(result: Result, placed: Placed) -> str:
             }
         },
         'results': [
-            _sarif(one, placed(one))
-            for one in result.findings
-            if not one.covered
+            _sarif_result(finding, locate(finding))
+            for finding in result.findings
+            if not finding.covered_by
         ],
     }
     log = {'$schema': _SCHEMA, 'version': '2.1.0', 'runs': [run]}
     return json.dumps(log, indent=2) + '\n'
 
 
-def _sarif(one: Finding, place: SourceLocation | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        'ruleId': one.rule.id,
+def _sarif_result(
+    finding: Finding, location: SourceLocation | None
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        'ruleId': finding.rule.id,
         'level': 'error',
-        'message': {'text': _message(one)},
-        'partialFingerprints': {'vobjects/v1': one.fingerprint},
+        'message': {'text': _message(finding)},
+        'partialFingerprints': {'vobjects/v1': finding.fingerprint},
     }
-    if place is not None:
-        found['locations'] = [
+    if location is not None:
+        result['locations'] = [
             {
                 'physicalLocation': {
-                    'artifactLocation': {'uri': place.file},
+                    'artifactLocation': {'uri': location.file},
                     'region': {
-                        'startLine': place.line,
-                        'startColumn': place.column,
+                        'startLine': location.line,
+                        'startColumn': location.column,
                     },
                 }
             }
         ]
-    if one.accepted:
-        found['suppressions'] = [
-            {'kind': 'inSource', 'justification': one.accepted}
+    if finding.accepted:
+        result['suppressions'] = [
+            {'kind': 'inSource', 'justification': finding.accepted}
         ]
-    return found
+    return result
 
 
-def _message(one: Finding) -> str:
-    lines = [text_report.title(one)]
+def _message(finding: Finding) -> str:
+    lines = [title(finding)]
     lines += [
-        f'{name}: {one.breaks[order]}'
-        for order, name in DIRECTIONS.items()
-        if order in one.breaks
+        f'{name}: {finding.breaks[direction]}'
+        for direction, name in DIRECTIONS.items()
+        if direction in finding.breaks
     ]
-    return '\n'.join([*lines, *one.write])
+    return '\n'.join([*lines, *finding.fix])
 
 
-def github(result: Result, placed: Placed) -> str:
+def github(result: Result, locate: Locate) -> str:
     """Return workflow commands, which GitHub shows next to the line."""
     lines = []
-    for one in result.failing:
-        place = placed(one)
+    for finding in result.failing:
+        location = locate(finding)
         where = (
-            f' file={_property(place.file)},line={place.line},'
-            f'col={place.column},'
-            if place
+            f' file={_property(location.file)},line={location.line},'
+            f'col={location.column},'
+            if location
             else ' '
         )
         lines.append(
-            f'::error{where}title={_property(one.rule.id)}::'
-            f'{_data(_message(one))}'
+            f'::error{where}title={_property(finding.rule.id)}::'
+            f'{_data(_message(finding))}'
         )
-    return ''.join(
-        f'{line}\n' for line in [*lines, text_report.summary(result)]
-    )
+    return ''.join(f'{line}\n' for line in [*lines, summary(result)])
 
 
 def _data(text: str) -> str:
@@ -148,28 +149,28 @@ def _property(text: str) -> str:
     return _data(text).replace(':', '%3A').replace(',', '%2C')
 
 
-def junit(result: Result, placed: Placed) -> str:
+def junit(result: Result, locate: Locate) -> str:
     """Return a JUnit test suite with a test case for each rule."""
     cases = []
     for rule in RULES:
-        failed = [one for one in result.failing if one.rule is rule]
         name = saxutils.quoteattr(rule.id)
-        inner = ''.join(
-            f'<failure message={saxutils.quoteattr(text_report.title(one))}>'
-            f'{saxutils.escape(_message(one))}</failure>'
-            for one in failed
+        failures = ''.join(
+            f'<failure message={saxutils.quoteattr(title(finding))}>'
+            f'{saxutils.escape(_message(finding))}</failure>'
+            for finding in result.failing
+            if finding.rule is rule
         )
         cases.append(
             f'    <testcase classname="vobjects.lock" name={name}>'
-            f'{inner}</testcase>'
+            f'{failures}</testcase>'
         )
-    failures = len({one.rule.id for one in result.failing})
+    failed_rules = len({finding.rule.id for finding in result.failing})
     return '\n'.join(
         [
             '<?xml version="1.0" encoding="utf-8"?>',
             '<testsuites>',
             f'  <testsuite name="vobjects lock check" tests="{len(RULES)}"'
-            f' failures="{failures}">',
+            f' failures="{failed_rules}">',
             *cases,
             '  </testsuite>',
             '</testsuites>',

@@ -9,15 +9,16 @@ from vobjects.lock.check import Finding, Result
 from vobjects.lock.rules import DIRECTIONS
 from vobjects.lock.source_location import SourceLocation
 
+#: Returns the location of a finding in the source; None: unknown.
+Locate = Callable[[Finding], SourceLocation | None]
 
-def text(
-    result: Result, placed: Callable[[Finding], SourceLocation | None]
-) -> str:
+
+def text(result: Result, locate: Locate) -> str:
     """Return all findings, and a summary."""
     blocks = [
-        '\n'.join(_block(one, placed(one)))
-        for one in sorted(result.findings, key=_weight)
-        if not one.covered
+        '\n'.join(_block(finding, locate(finding)))
+        for finding in sorted(result.findings, key=_sort_key)
+        if not finding.covered_by
     ]
     return '\n\n'.join([*blocks, summary(result)]) + '\n'
 
@@ -26,10 +27,10 @@ def summary(result: Result) -> str:
     """Return the numbers of types, versions and findings."""
     counts = [
         _count(len(result.failing), 'finding'),
-        _count(sum(bool(o.covered) for o in result.findings), 'change')
+        _count(sum(bool(f.covered_by) for f in result.findings), 'change')
         + ' covered by a conversion',
     ]
-    accepted = sum(bool(one.accepted) for one in result.findings)
+    accepted = sum(bool(f.accepted) for f in result.findings)
     if accepted:
         counts.append(f'{accepted} accepted')
     return (
@@ -40,52 +41,58 @@ def summary(result: Result) -> str:
 
 def covered(result: Result) -> Iterator[str]:
     """Yield a line for each change that a conversion covers."""
-    for one in result.findings:
-        if one.covered:
-            yield (f'  {one.subject}: {one.what}, covered by {one.covered!r}')
+    for finding in result.findings:
+        if finding.covered_by:
+            yield (
+                f'  {finding.subject}: {finding.description}, covered by'
+                f' {finding.covered_by!r}'
+            )
 
 
 def title(finding: Finding) -> str:
     """Return a finding as one line."""
     if finding.rule.scope == 'lock':
-        return finding.what
+        return finding.description
     versions = ' and '.join(finding.versions)
     released = f' ({finding.release})' if finding.release else ''
     field = f', {finding.field!r}' if finding.field else ''
-    return f'{finding.type_name} {versions}{released}{field}: {finding.what}'
+    return (
+        f'{finding.type_name} {versions}{released}{field}:'
+        f' {finding.description}'
+    )
 
 
-def _block(finding: Finding, place: SourceLocation | None) -> Iterator[str]:
+def _block(finding: Finding, location: SourceLocation | None) -> Iterator[str]:
     level = 'accepted' if finding.accepted else 'error'
     yield f'{level}[{finding.rule.id}]: {title(finding)}'
-    margin = ' ' * (len(str(place.line)) if place else 1)
-    if place is not None:
-        yield f'{margin}--> {place.file}:{place.line}:{place.column}'
+    margin = ' ' * (len(str(location.line)) if location else 1)
+    if location is not None:
+        yield f'{margin}--> {location.file}:{location.line}:{location.column}'
         yield f'{margin} |'
-        yield f'{place.line} | {place.text}'
-        pointed = len(place.text.rstrip()) - place.column + 1
-        if finding.field and place.text.count(finding.field):
-            pointed = len(finding.field) + 2
-        yield f'{margin} | {" " * (place.column - 1)}{"^" * max(pointed, 1)}'
+        yield f'{location.line} | {location.text}'
+        width = len(location.text.rstrip()) - location.column + 1
+        if finding.field and finding.field in location.text:
+            width = len(finding.field) + 2
+        yield f'{margin} | {" " * (location.column - 1)}{"^" * max(width, 1)}'
     if finding.rule.scope != 'lock':
-        for order, name in DIRECTIONS.items():
-            why = finding.breaks.get(order)
+        for direction, name in DIRECTIONS.items():
+            why = finding.breaks.get(direction)
             verdict = f'breaks: the reader {why}' if why else 'works'
             yield f'{margin} = {name + ":":<27}{verdict}'
     if finding.accepted:
         yield f'{margin} = accepted: {finding.accepted}'
-    elif finding.write:
+    elif finding.fix:
         yield f'{margin} = help: {_help(finding)}'
-        yield from (f'{margin}     {line}' for line in finding.write)
+        yield from (f'{margin}     {line}' for line in finding.fix)
 
 
 def _help(finding: Finding) -> str:
     if finding.rule.scope == 'lock':
         return 'do this'
-    return 'no conversion covers it; write'
+    return 'no conversion covers the change; write'
 
 
-def _weight(finding: Finding) -> tuple[bool, str, str]:
+def _sort_key(finding: Finding) -> tuple[bool, str, str]:
     return bool(finding.accepted), finding.subject, finding.rule.id
 
 

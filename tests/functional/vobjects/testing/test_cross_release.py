@@ -206,7 +206,7 @@ def test_environment_that_cannot_be_used_is_refused(
     good = environment(tmp_path / 'good', OLD)
     bad = environment(tmp_path / 'bad', 'raise ImportError("no such luck")')
     for old, problem in (
-        (tmp_path, 'is no virtual environment'),
+        (tmp_path, 'is not a virtual environment'),
         (bad, 'the process ended: ImportError: no such luck'),
     ):
         words = [f'--old={old}', f'--new={good}', '--import=shop']

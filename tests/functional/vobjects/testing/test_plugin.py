@@ -46,7 +46,7 @@ def test_invariants_are_tried_in_somebody_elses_project(
         'def test_invariants(vobjects_invariants):\n'
         '    vobjects_invariants()\n'
     )
-    assert 'there is no' in run(tmp_path, *QUIET)
+    assert 'does not exist' in run(tmp_path, *QUIET)
     cli = 'vobjects'
     run(tmp_path, cli, 'lock', 'init', '--import', 'shop:register_all')
     run(tmp_path, cli, 'lock', 'release', '1')

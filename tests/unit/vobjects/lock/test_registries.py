@@ -88,7 +88,7 @@ def test_all_modules_of_a_package_are_imported(package: str) -> None:
 
     assert registries.registered().keys() == {'Order', 'Bill'}
     assert registries.top_level_package(f'{package}.*') == package
-    with pytest.raises(ImportError, match='order is no package'):
+    with pytest.raises(ImportError, match='order is not a package'):
         registries.load('spread.order.*')
 
 

@@ -135,7 +135,7 @@ EDITS: dict[str, Edit] = {
         thing(version='1.1', body={'obj_make_compatible': by_hand}),
         thing(version='1.1'),
         FORWARD,
-        'write obj_make_compatible again',
+        'restore obj_make_compatible',
         'Thing',
     ),
     'MICROVERSION_NO_MOVE': Edit(
@@ -153,14 +153,14 @@ EDITS: dict[str, Edit] = {
         thing(parent=objects.Request),
         thing(parent=objects.Resource),
         'backward forward',
-        'leave it as it was',
+        'restore the kind of Thing 1.0',
         'Thing',
     ),
     'NAMESPACE_NO_CHANGE': Edit(
         thing(),
         thing(body={'OBJ_PROJECT_NAMESPACE': 'elsewhere'}),
         BOTH,
-        'leave it as it was',
+        'restore the namespace of Thing 1.0',
         'Thing',
     ),
     'METHODS_SAME': Edit(
@@ -180,7 +180,7 @@ EDITS: dict[str, Edit] = {
         old(x=fields.StringField()),
         old(version='1.1'),
         BOTH,
-        'removes nothing',
+        'only a major version can remove a field',
     ),
     'RETYPED_CONVERTED': Edit(
         old(x=fields.StringField()),
@@ -267,7 +267,7 @@ def test_edit_is_named_with_who_breaks_and_what_to_write(rule_id: str) -> None:
     assert found.subject == edit.subject
     assert found.release == '1'
     assert sorted(found.breaks) == edit.breaks.split()
-    assert edit.write in '\n'.join(found.write)
+    assert edit.write in '\n'.join(found.fix)
     # The same code again is no finding.
     again = check_code(lock, *classes(edit.before))
     assert again.failing == ()
@@ -355,7 +355,7 @@ def test_declared_change_is_covered_by_its_conversion(
 ) -> None:
     lock = released_lock(*classes(before))
     result = check_code(lock, *classes(after))
-    assert {one.covered for one in result.findings if not one.failing} == {
+    assert {one.covered_by for one in result.findings if not one.failing} == {
         covered
     }
     # What is left: the new version is not in the lock yet.
@@ -400,9 +400,9 @@ def test_conversion_that_ironic_does_not_call_covers_nothing(
         ),
     )
     (found,) = (o for o in result.findings if o.rule.id == 'ADDED_CONVERTED')
-    assert found.covered == covered
-    assert 'def _convert_to_version(' in '\n'.join(found.write)
-    assert "delattr(self, 'x')" in '\n'.join(found.write)
+    assert found.covered_by == covered
+    assert 'def _convert_to_version(' in '\n'.join(found.fix)
+    assert "delattr(self, 'x')" in '\n'.join(found.fix)
 
 
 def test_edit_of_several_versions_is_one_finding() -> None:
@@ -457,4 +457,4 @@ def test_code_that_the_lock_does_not_have_is_named() -> None:
     )
     (found,) = check_code(lock, *classes(newer)).failing
     assert found.rule.id == 'LOCK_CURRENT'
-    assert found.what == 'Thing 1.1 is not in the lock'
+    assert found.description == 'Thing 1.1 is not in the lock'

@@ -137,21 +137,25 @@ HEAD = f'{text.FORMAT}\nrelease 1\n'
 @pytest.mark.parametrize(
     ('content', 'line', 'problem'),
     [
-        ('', 1, 'a lock begins with'),
-        ('vobjects-lock 2\n', 1, 'a lock begins with'),
-        (f'{HEAD}types X 1.0\n', 3, "'types' is none of import, release"),
-        (f'{HEAD}release 1\n', 3, '1 is there twice'),
+        ('', 1, 'a lock must begin with'),
+        ('vobjects-lock 2\n', 1, 'a lock must begin with'),
+        (
+            f'{HEAD}types X 1.0\n',
+            3,
+            "unknown keyword 'types': write import, release",
+        ),
+        (f'{HEAD}release 1\n', 3, 'duplicate 1'),
         (f'{HEAD}import a b\n', 3, 'write MODULE'),
         (f'{HEAD}import os;x\n', 3, 'write MODULE'),
         (f'{HEAD}type X\n', 3, 'write "type NAME VERSION"'),
         (f'{HEAD}type X 1.x\n', 3, "'1.x' is not a version"),
-        (f'{HEAD}type X 1.0\ntype X 1.0\n', 4, 'already, in line 3'),
-        (f'{HEAD}  kind request\n', 3, 'nothing has begun'),
+        (f'{HEAD}type X 1.0\ntype X 1.0\n', 4, 'first in line 3'),
+        (f'{HEAD}  kind request\n', 3, 'outside of a block'),
         (f'{HEAD}type X 1.0\n kind request\n', 4, 'indent by two spaces'),
-        (f'{HEAD}type X 1.0\n  kind thing\n', 4, 'write one of request'),
-        (f'{HEAD}type X 1.0\n  kind object \n', 4, 'space at the end'),
-        (f'{HEAD}type X 1.0\n  release 2\n', 3, 'no line "release 2"'),
-        (f'{HEAD}type X 1.0\n  colour red\n', 4, "'colour' is none of"),
+        (f'{HEAD}type X 1.0\n  kind thing\n', 4, 'write request, resource'),
+        (f'{HEAD}type X 1.0\n  kind object \n', 4, 'spaces at the end'),
+        (f'{HEAD}type X 1.0\n  release 2\n', 3, 'add the line "release 2"'),
+        (f'{HEAD}type X 1.0\n  colour red\n', 4, "unknown keyword 'colour'"),
         (f'{HEAD}type X 1.0\n  fingerprint 12\n', 4, '32 hexadecimal'),
         (f'{HEAD}type X 1.0\n  microversion 1.01\n', 4, 'MAJOR.MINOR'),
         (f'{HEAD}type X 1.0\n  conversion made a\n', 4, 'write "added FIELD'),
@@ -159,24 +163,32 @@ HEAD = f'{text.FORMAT}\nrelease 1\n'
         (f'{HEAD}type X 1.0\n  field a: 7\n', 4, 'name of a type'),
         (f'{HEAD}type X 1.0\n  field a: A(B\n', 4, "expected ', ' or ')'"),
         (f'{HEAD}type X 1.0\n  field a: A = x\n', 4, 'a JSON value'),
-        (f'{HEAD}type X 1.0\n  field a: A | nul\n', 4, 'nothing more'),
+        (
+            f'{HEAD}type X 1.0\n  field a: A | nul\n',
+            4,
+            'expected the end of the line',
+        ),
         (
             f'{HEAD}type X 1.0\n  field a: A\n  field a: B\n',
             5,
-            "field 'a' is there twice",
+            "duplicate field 'a'",
         ),
         (f'{HEAD}type X 1.0\n  field a: A(\n    "b"\n', 5, "end with ','"),
         (f'{HEAD}type X 1.0\n  field a: A(\n', 5, "end with ','"),
-        (f'{HEAD}type X 1.0\n  field a: A(', 4, 'is never closed'),
-        (f'{HEAD}type X 1.0\n  field a: {"A(" * 50}B\n', 4, 'too deeply'),
+        (f'{HEAD}type X 1.0\n  field a: A(', 4, 'is not closed'),
+        (
+            f'{HEAD}type X 1.0\n  field a: {"A(" * 50}B\n',
+            4,
+            'more than 20 levels deep',
+        ),
         (
             f'{HEAD}type X 1.0\n  field a: A = {"[" * 100_000}\n',
             4,
             'a JSON value',
         ),
-        (f'{HEAD}accept X y until never: z\n', 3, 'is no YYYY-MM-DD'),
+        (f'{HEAD}accept X y until never: z\n', 3, 'is not a date'),
         (f'{HEAD}accept X y until 2027-01-01:\n', 3, 'write "accept RULE'),
-        (f'{HEAD}<<<<<<< ours\n', 3, 'a merge conflict is not resolved'),
+        (f'{HEAD}<<<<<<< ours\n', 3, 'unresolved merge conflict'),
     ],
 )
 def test_odd_text_is_refused_with_its_line(
@@ -195,7 +207,7 @@ def test_file_that_is_no_text_or_not_there_is_refused(
     with pytest.raises(LockError, match='vobjects lock init'):
         parse.load(path)
     path.write_bytes(HEAD.encode() + b'\xff\n')
-    with pytest.raises(LockError, match=':3: this is not UTF-8'):
+    with pytest.raises(LockError, match=':3: not UTF-8'):
         parse.load(path)
     with pytest.raises(LockError, match='Is a directory'):
         parse.load(tmp_path)
@@ -213,7 +225,7 @@ def test_release_is_what_it_froze() -> None:
     )
     assert lock.at('1').manifest() == {'A': '1.0', 'B': '1.9'}
     assert lock.at('2').manifest() == {'B': '1.10'}
-    with pytest.raises(LockError, match=r"no release '3' .* there is 1, 2"):
+    with pytest.raises(LockError, match=r"no release '3' .* releases: 1, 2"):
         lock.at('3')
 
 

@@ -48,7 +48,7 @@ def test_error_document_that_conforms_passes():
         ({'links': [{'rel': 'help', 'href': 'relative'}]}, 'href'),
         ({'max_version': None}, 'without min_version and max_version'),
         ({'max_version': '2.01'}, 'max_version'),
-        ({'status': 400}, 'the body says 400, the response 406'),
+        ({'status': 400}, 'the body has status 400, the response 406'),
         ({'request_id': 'req-2'}, 'req-2'),
     ],
 )

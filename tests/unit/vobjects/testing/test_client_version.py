@@ -73,7 +73,7 @@ def test_service_that_is_not_known_must_be_named():
     def bare(environ, start_response):
         raise AssertionError('never called')
 
-    with pytest.raises(LookupError, match='give the service type'):
+    with pytest.raises(LookupError, match='pass the service type'):
         set_version(webtest.TestApp(bare, lint=False), '1.1')
 
 

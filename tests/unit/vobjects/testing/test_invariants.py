@@ -112,7 +112,7 @@ def too_much(self: Any, primitive: dict[str, Any], target: str) -> None:
         (wrong_version, "UnknownField: Thing 1.0 has no field 'b'"),
         (envelope, "obj_make_compatible raised KeyError: 'versioned_object"),
         (forgotten, "UnknownField: Thing 1.0 has no field 'b'"),
-        (too_much, "downgraded: Thing 1.0: 'a' is not in it"),
+        (too_much, "downgraded: Thing 1.0: the primitive has no field 'a'"),
     ],
 )
 def test_conversion_by_hand_that_is_wrong_is_named(
@@ -208,7 +208,9 @@ def test_conversion_that_does_nothing_is_not_exercised() -> None:
         a=fields.StringField(),
     )
     said = broken(versions(first, second))
-    assert said.startswith('exercised: Thing 1.0: "by-hand" never happened')
+    assert said.startswith(
+        'exercised: Thing 1.0: no instance exercised "by-hand"'
+    )
 
 
 def declared(parent: type[objects.Object]) -> Any:
@@ -260,7 +262,7 @@ def test_declared_changes_all_happen(parent: type[objects.Object]) -> None:
     )
     (oldest, *_rest) = list(cases(versions(good)))
     oldest.check()
-    assert {str(one) for one in oldest.fired} == {
+    assert {str(one) for one in oldest.exercised} == {
         'added b',
         'renamed c to d',
         'changed e',
@@ -270,7 +272,7 @@ def test_declared_changes_all_happen(parent: type[objects.Object]) -> None:
 
 def test_conversion_that_loses_is_named() -> None:
     said = broken(versions(declared(objects.Request)))
-    assert said.startswith("returned: Thing 1.0: 'e' is ")
+    assert said.startswith("returned: Thing 1.0: 'e' was ")
 
 
 def test_nested_types_are_said_at_the_version_of_the_release() -> None:
@@ -308,5 +310,5 @@ def test_golden_primitive_that_comes_back_otherwise_is_named() -> None:
 
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
     vobjects_type(a=fields.Field(Shouting()))
-    with pytest.raises(AssertionError, match=r"\['a'\] came back otherwise"):
+    with pytest.raises(AssertionError, match=r"changed \['a'\]"):
         invariants.check_golden(primitive, {'Thing': '1.0'})

@@ -88,7 +88,7 @@ def test_answer_that_leaves_something_out_is_noted() -> None:
     )
     newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
     assert newest.losses == ('Node.tainted',)
-    assert any('leave out Node.tainted' in x for x in matrix.as_text([newest]))
+    assert any('omit Node.tainted' in x for x in matrix.as_text([newest]))
 
 
 def test_request_that_an_engine_would_not_read_is_broken() -> None:
@@ -116,8 +116,8 @@ def test_page_says_what_the_cells_say() -> None:
         Cell('0.1.0', Version(1, 1), 'refused', notes=('too & old',)),
     ]
     written = matrix_page.render('T', cells)
-    assert '<td class="served">served: 3 requests, 2 answers<ul>' in written
-    assert 'leave out Node.&lt;b&gt;' in written
+    assert '<td class="served">served: 3 requests, 2 responses<ul>' in written
+    assert 'omit Node.&lt;b&gt;' in written
     assert '<td class="refused">refused<ul><li>too &amp; old</li>' in written
 
 
