@@ -17,7 +17,7 @@ from vobjects.versions import Maximum, Version
 
 HEADER = 'OpenStack-API-Version'
 
-#: Seed 002: "nodepool is regularly connecting to 4 public clouds".
+#: Public clouds that a client like nodepool connects to: version ranges.
 CLOUDS = {
     'A': ('2.100', '2.300'),
     'B': ('2.200', '2.450'),

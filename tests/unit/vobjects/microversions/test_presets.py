@@ -246,7 +246,7 @@ def test_nova_tells_its_version_by_both_headers_also_when_it_refuses():
 
 
 def test_experimental_is_told_when_the_operator_says_so():
-    # Seed 002: "X-OpenStack-Nova-API-Version: version_number, experimental".
+    # "X-OpenStack-Nova-API-Version: version_number, experimental"
     changed = ask(preset('nova', experimental=True), 'SVC X.5')
     standard = ask(preset('nova'), 'SVC X.5')
 

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traps of oslo.versionedobjects: what it does, and what our types do.
-
-The numbers are those under which the faults were collected (G20 to G32).
-"""
+"""Pitfalls of oslo.versionedobjects, and how vobjects types avoid them."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from oslo_versionedobjects import fixture
 from vobjects import exceptions, fields, objects
 from vobjects.objects import manifest
 from vobjects.objects.history import added, removed
-from vobjects.testing import comparison, strategies
+from vobjects.testing import strategies
 
 Types = types.SimpleNamespace
 
@@ -30,8 +27,8 @@ NAME, VERSION, DATA = (
 )
 
 
-class Pops:
-    """A conversion by hand, as o.vo wants it."""
+class ManualConversion:
+    """A manual conversion, as oslo.versionedobjects requires it."""
 
     def obj_make_compatible(self, primitive: Any, version: str) -> None:
         super().obj_make_compatible(primitive, version)
@@ -40,11 +37,11 @@ class Pops:
 
 
 @pytest.fixture
-def theirs(registry: None) -> Types:
-    """Types of o.vo."""
+def ovo_types(registry: None) -> Types:
+    """Classes of plain oslo.versionedobjects."""
 
     @ovo_base.VersionedObjectRegistry.register
-    class Delete(Pops, ovo_base.VersionedObject):
+    class Delete(ManualConversion, ovo_base.VersionedObject):
         VERSION = '1.1'
         fields = {
             'identity': fields.StringField(),
@@ -52,7 +49,7 @@ def theirs(registry: None) -> Types:
         }
 
     @ovo_base.VersionedObjectRegistry.register
-    class Forgot(ovo_base.VersionedObject):
+    class NoConversion(ovo_base.VersionedObject):
         VERSION = '1.1'
         fields = dict(Delete.fields)
 
@@ -86,31 +83,31 @@ def theirs(registry: None) -> Types:
         }
 
     @ovo_base.VersionedObjectRegistry.register
-    class Gap(ovo_base.ObjectListBase, ovo_base.VersionedObject):
+    class SparseList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
         VERSION = '1.5'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
         child_versions = {'1.0': '1.0', '1.3': '1.1', '1.5': '1.2'}
 
     @ovo_base.VersionedObjectRegistry.register
-    class Bare(ovo_base.ObjectListBase, ovo_base.VersionedObject):
+    class ItemList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
         VERSION = '1.1'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
 
     return Types(
         Delete=Delete,
-        Forgot=Forgot,
+        NoConversion=NoConversion,
         Leaf=Leaf,
         LeafPlus=LeafPlus,
         Tree=Tree,
         Deep=Deep,
-        Gap=Gap,
-        Bare=Bare,
+        SparseList=SparseList,
+        ItemList=ItemList,
     )
 
 
 @pytest.fixture
-def ours(registry: None) -> Types:
-    """The same, declared."""
+def vobjects_types(registry: None) -> Types:
+    """The same types with declared history."""
 
     @objects.register
     class Delete(objects.Object):
@@ -154,13 +151,13 @@ def ours(registry: None) -> Types:
         }
 
     @objects.register
-    class Gap(objects.ObjectListBase, objects.Object):
+    class SparseList(objects.ObjectListBase, objects.Object):
         VERSION = '1.5'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
         child_versions = {'1.0': '1.0', '1.3': '1.1', '1.5': '1.2'}
 
     @objects.register
-    class Bare(objects.ObjectListBase, objects.Object):
+    class ItemList(objects.ObjectListBase, objects.Object):
         VERSION = '1.1'
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
 
@@ -170,40 +167,46 @@ def ours(registry: None) -> Types:
         LeafPlus=LeafPlus,
         Tree=Tree,
         Deep=Deep,
-        Gap=Gap,
-        Bare=Bare,
+        SparseList=SparseList,
+        ItemList=ItemList,
     )
 
 
-def test_g20_theirs_loses_in_silence(theirs: Types) -> None:
-    asked = theirs.Delete(identity='c', force=True)
-    assert asked.obj_to_primitive('1.0')[DATA] == {'identity': 'c'}
-
-
-def test_g20_ours_refuses_to_lose(ours: Types) -> None:
-    asked = ours.Delete(identity='c', force=True)
-    with pytest.raises(exceptions.LossyDowngrade, match=r'Delete\.force=True'):
-        asked.obj_to_primitive('1.0')
-
-
-def test_g21_theirs_sends_a_new_field_under_an_old_label(
-    theirs: Types,
+def test_lossy_downgrade_of_ovo_class_drops_the_value(
+    ovo_types: Types,
 ) -> None:
-    primitive = theirs.Forgot(force=False).obj_to_primitive('1.0')
+    request = ovo_types.Delete(identity='c', force=True)
+    assert request.obj_to_primitive('1.0')[DATA] == {'identity': 'c'}
+
+
+def test_lossy_downgrade_of_vobjects_type_raises(
+    vobjects_types: Types,
+) -> None:
+    request = vobjects_types.Delete(identity='c', force=True)
+    with pytest.raises(exceptions.LossyDowngrade, match=r'Delete\.force=True'):
+        request.obj_to_primitive('1.0')
+
+
+def test_missing_conversion_of_ovo_class_sends_the_new_field(
+    ovo_types: Types,
+) -> None:
+    primitive = ovo_types.NoConversion(force=False).obj_to_primitive('1.0')
     assert primitive[VERSION] == '1.0'
     assert 'force' in primitive[DATA]
 
 
-def test_g21_ours_cannot_forget(ours: Types) -> None:
-    primitive = ours.Delete(force=False).obj_to_primitive('1.0')
+def test_downgrade_of_vobjects_type_omits_the_new_field(
+    vobjects_types: Types,
+) -> None:
+    primitive = vobjects_types.Delete(force=False).obj_to_primitive('1.0')
     assert 'force' not in primitive[DATA]
 
 
-def test_g21_ours_takes_no_new_field_under_an_old_label(
+def test_resource_when_old_primitive_has_new_field_stores_it_as_unknown(
     registry: None,
 ) -> None:
     @objects.register
-    class Forgot(objects.Resource):
+    class NoConversion(objects.Resource):
         VERSION = '1.1'
         VERSION_MAP = {'1.4': '1.1'}
         fields = {
@@ -212,12 +215,14 @@ def test_g21_ours_takes_no_new_field_under_an_old_label(
         }
 
     data = {'identity': 'c', 'force': True}
-    read = Forgot.obj_from_primitive(envelope('Forgot', '1.0', data))
-    assert 'force' not in read
-    assert read.obj_unknown_fields == {'force': True}
+    obj = NoConversion.obj_from_primitive(
+        envelope('NoConversion', '1.0', data)
+    )
+    assert 'force' not in obj
+    assert obj.obj_unknown_fields == {'force': True}
 
 
-def test_g22_theirs_checks_conversions_of_empty_objects(
+def test_version_checker_of_ovo_converts_only_empty_objects(
     registry: None,
 ) -> None:
     @ovo_base.VersionedObjectRegistry.register
@@ -227,7 +232,7 @@ def test_g22_theirs_checks_conversions_of_empty_objects(
 
         def obj_make_compatible(self, primitive: Any, version: str) -> None:
             if 'name' in primitive:
-                raise RuntimeError('never run by the check')
+                raise RuntimeError('not reached')
 
     checker = fixture.ObjectVersionChecker()
     checker.test_compatibility_routines()
@@ -235,25 +240,25 @@ def test_g22_theirs_checks_conversions_of_empty_objects(
         Broken(name='a').obj_to_primitive('1.0')
 
 
-def test_g22_ours_checks_conversions_of_drawn_objects(
-    ours: Types,
+def test_strategy_draws_objects_that_exercise_the_conversion(
+    vobjects_types: Types,
 ) -> None:
-    reached = set()
+    drawn_values = set()
 
     @settings(
         max_examples=50,
         database=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
-    @given(strategies.instances(ours.Delete))
-    def check(asked: Any) -> None:
-        reached.add(asked.force if 'force' in asked else None)
-        if reached and 'force' in asked and asked.force:
+    @given(strategies.instances(vobjects_types.Delete))
+    def check(request: Any) -> None:
+        drawn_values.add(request.force if 'force' in request else None)
+        if drawn_values and 'force' in request and request.force:
             return
-        assert 'force' not in asked.obj_to_primitive('1.0')[DATA]
+        assert 'force' not in request.obj_to_primitive('1.0')[DATA]
 
     check()
-    assert reached == {True, False, None}
+    assert drawn_values == {True, False, None}
 
 
 def envelope(name: str, version: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -268,120 +273,130 @@ def envelope(name: str, version: str, data: dict[str, Any]) -> dict[str, Any]:
 UNKNOWN = envelope('Delete', '1.0', {'identity': 'c', 'forse': True})
 
 
-def test_g25_theirs_forgets_unknown_fields(
-    theirs: Types,
+def test_unknown_field_of_ovo_class_is_dropped(
+    ovo_types: Types,
 ) -> None:
-    read = theirs.Delete.obj_from_primitive(UNKNOWN)
-    assert read.obj_to_primitive()[DATA] == {'identity': 'c'}
+    obj = ovo_types.Delete.obj_from_primitive(UNKNOWN)
+    assert obj.obj_to_primitive()[DATA] == {'identity': 'c'}
 
 
-def test_g25_ours_refuses_unknown_fields(ours: Types) -> None:
+def test_unknown_field_of_vobjects_type_raises(vobjects_types: Types) -> None:
     with pytest.raises(exceptions.UnknownField, match='forse'):
-        ours.Delete.obj_from_primitive(UNKNOWN)
+        vobjects_types.Delete.obj_from_primitive(UNKNOWN)
 
 
-def test_g25_ours_keeps_them_aside_for_a_reader(registry: None) -> None:
+def test_unknown_field_of_resource_is_stored_as_unknown(
+    registry: None,
+) -> None:
     @objects.register
     class Delete(objects.Resource):
         fields = {'identity': fields.StringField()}
 
-    read = Delete.obj_from_primitive(UNKNOWN)
-    assert read.obj_unknown_fields == {'forse': True}
-    assert read.obj_to_primitive()[DATA] == {'identity': 'c'}
+    obj = Delete.obj_from_primitive(UNKNOWN)
+    assert obj.obj_unknown_fields == {'forse': True}
+    assert obj.obj_to_primitive()[DATA] == {'identity': 'c'}
 
 
 OLD = envelope('Delete', '1.0', {'identity': 'c'})
 
 
-def test_g26_theirs_clones_into_another_version(
-    theirs: Types,
+def test_old_primitive_of_ovo_class_keeps_the_old_version(
+    ovo_types: Types,
 ) -> None:
-    read = theirs.Delete.obj_from_primitive(OLD)
-    assert (read.VERSION, read.obj_clone().VERSION) == ('1.0', '1.1')
-    read.force = True
-    primitive = read.obj_to_primitive()
+    obj = ovo_types.Delete.obj_from_primitive(OLD)
+    assert (obj.VERSION, obj.obj_clone().VERSION) == ('1.0', '1.1')
+    obj.force = True
+    primitive = obj.obj_to_primitive()
     assert (primitive[VERSION], 'force' in primitive[DATA]) == ('1.0', True)
 
 
-def test_g26_ours_is_of_the_newest_version_at_once(
-    ours: Types,
+def test_old_primitive_of_vobjects_type_gets_the_newest_version(
+    vobjects_types: Types,
 ) -> None:
-    read = ours.Delete.obj_from_primitive(OLD)
-    assert read.VERSION == read.obj_clone().VERSION == '1.1'
-    read.force = True
-    assert read.obj_to_primitive()[VERSION] == '1.1'
+    obj = vobjects_types.Delete.obj_from_primitive(OLD)
+    assert obj.VERSION == obj.obj_clone().VERSION == '1.1'
+    obj.force = True
+    assert obj.obj_to_primitive()[VERSION] == '1.1'
 
 
 MANIFEST = {'Tree': '1.0', 'Deep': '1.0', 'Leaf': '1.0', 'LeafPlus': '1.2'}
 
 
-def test_g27_theirs_leaves_objects_in_dicts_as_they_are(
-    theirs: Types,
+def test_objects_in_dicts_of_ovo_class_are_not_converted(
+    ovo_types: Types,
 ) -> None:
     assert ovo_base.obj_tree_get_versions('Tree') == {
         'Tree': '1.0',
         'Leaf': '1.2',
     }
-    tree = theirs.Tree(map={'k': theirs.Leaf(name='a')})
+    tree = ovo_types.Tree(map={'k': ovo_types.Leaf(name='a')})
     inside = tree.obj_to_primitive('1.0', MANIFEST)[DATA]['map']['k']
     assert inside[VERSION] == '1.2'
 
 
-def test_g27_ours_converts_objects_in_dicts(
-    ours: Types,
+def test_objects_in_dicts_of_vobjects_type_are_converted(
+    vobjects_types: Types,
 ) -> None:
-    tree = ours.Tree(map={'k': ours.Leaf(name='a')})
+    tree = vobjects_types.Tree(map={'k': vobjects_types.Leaf(name='a')})
     inside = tree.obj_to_primitive('1.0', MANIFEST)[DATA]['map']['k']
     assert (inside[VERSION], inside[DATA]['gone']) == ('1.0', '')
 
 
-def test_g27_theirs_leaves_objects_in_nested_containers_as_they_are(
-    theirs: Types,
+def test_objects_in_nested_containers_of_ovo_class_are_not_converted(
+    ovo_types: Types,
 ) -> None:
     assert 'LeafPlus' not in ovo_base.obj_tree_get_versions('Deep')
-    deep = theirs.Deep(rows=[{'k': [theirs.LeafPlus(name='a', weight=0)]}])
+    deep = ovo_types.Deep(
+        rows=[{'k': [ovo_types.LeafPlus(name='a', weight=0)]}]
+    )
     primitive = deep.obj_to_primitive('1.0', MANIFEST)
     assert primitive[DATA]['rows'][0]['k'][0][VERSION] == '1.3'
 
 
-def test_g27_ours_converts_objects_in_nested_containers(ours: Types) -> None:
-    deep = ours.Deep(rows=[{'k': [ours.LeafPlus(name='a', weight=0)]}])
+def test_objects_in_nested_containers_of_vobjects_type_are_converted(
+    vobjects_types: Types,
+) -> None:
+    deep = vobjects_types.Deep(
+        rows=[{'k': [vobjects_types.LeafPlus(name='a', weight=0)]}]
+    )
     primitive = deep.obj_to_primitive('1.0', MANIFEST)
     inside = primitive[DATA]['rows'][0]['k'][0]
     assert (inside[NAME], inside[VERSION]) == ('LeafPlus', '1.2')
     assert 'weight' not in inside[DATA]
 
 
-def test_g28_theirs_has_no_subclasses_in_a_manifest(theirs: Types) -> None:
+def test_manifest_of_ovo_lacks_subclasses(ovo_types: Types) -> None:
     assert 'LeafPlus' not in ovo_base.obj_tree_get_versions('Tree')
 
 
-def test_g28_ours_has_every_type_in_a_manifest(ours: Types) -> None:
+def test_manifest_of_vobjects_has_subclasses(vobjects_types: Types) -> None:
     assert manifest.local()['LeafPlus'] == '1.3'
-    tree = ours.Tree(any=ours.LeafPlus(name='a', weight=0))
+    tree = vobjects_types.Tree(any=vobjects_types.LeafPlus(name='a', weight=0))
     with pytest.raises(exceptions.UnsupportedType, match='LeafPlus'):
         tree.obj_to_primitive('1.0', {'Tree': '1.0', 'Leaf': '1.0'})
 
 
-def test_g28_theirs_labels_a_subclass_with_its_parents_version(
-    theirs: Types,
+def test_subclass_in_ovo_field_gets_the_version_of_its_parent(
+    ovo_types: Types,
 ) -> None:
-    tree = theirs.Tree(any=theirs.LeafPlus(name='a', weight=3))
+    tree = ovo_types.Tree(any=ovo_types.LeafPlus(name='a', weight=3))
     inside = tree.obj_to_primitive('1.0', MANIFEST)[DATA]['any']
     assert (inside[NAME], inside[VERSION]) == ('LeafPlus', '1.0')
 
 
-def test_g28_ours_converts_a_subclass_to_its_own_version(
-    ours: Types,
+def test_subclass_in_vobjects_field_gets_its_own_version(
+    vobjects_types: Types,
 ) -> None:
-    tree = ours.Tree(any=ours.LeafPlus(name='a', weight=0))
+    tree = vobjects_types.Tree(any=vobjects_types.LeafPlus(name='a', weight=0))
     inside = tree.obj_to_primitive('1.0', MANIFEST)[DATA]['any']
     assert (inside[NAME], inside[VERSION]) == ('LeafPlus', '1.2')
     assert 'weight' not in inside[DATA]
 
 
-def test_g29_theirs_stumbles_over_a_gap(theirs: Types) -> None:
-    items = theirs.Gap(objects=[theirs.Leaf(name='a')])
+def test_version_not_in_child_versions_of_ovo_list_raises_type_error(
+    ovo_types: Types,
+) -> None:
+    items = ovo_types.SparseList(objects=[ovo_types.Leaf(name='a')])
     with pytest.raises(TypeError, match='not subscriptable'):
         items.obj_to_primitive('1.4')
 
@@ -390,66 +405,56 @@ def test_g29_theirs_stumbles_over_a_gap(theirs: Types) -> None:
     ('version', 'inside'),
     [('1.0', '1.0'), ('1.2', '1.0'), ('1.3', '1.1'), ('1.4', '1.1')],
 )
-def test_g29_ours_takes_what_was_before_the_gap(
-    ours: Types, version: str, inside: str
+def test_version_not_in_child_versions_of_vobjects_list_uses_the_previous(
+    vobjects_types: Types, version: str, inside: str
 ) -> None:
-    items = ours.Gap(objects=[ours.Leaf(name='a')])
+    items = vobjects_types.SparseList(objects=[vobjects_types.Leaf(name='a')])
     item = items.obj_to_primitive(version)[DATA]['objects'][0]
     assert item[VERSION] == inside
     assert ('gone' in item[DATA]) == (inside == '1.0')
 
 
-def test_g30_theirs_guesses_1_0(theirs: Types) -> None:
-    items = theirs.Bare(objects=[theirs.Leaf(name='a')])
+def test_ovo_list_without_child_versions_assumes_1_0(ovo_types: Types) -> None:
+    items = ovo_types.ItemList(objects=[ovo_types.Leaf(name='a')])
     item = items.obj_to_primitive('1.0')[DATA]['objects'][0]
     assert item[VERSION] == '1.0'
 
 
-def test_g30_ours_refuses_to_guess(ours: Types) -> None:
-    items = ours.Bare(objects=[ours.Leaf(name='a')])
+def test_vobjects_list_without_child_versions_raises(
+    vobjects_types: Types,
+) -> None:
+    items = vobjects_types.ItemList(objects=[vobjects_types.Leaf(name='a')])
     with pytest.raises(ovo_exception.ObjectActionError, match='No rule'):
         items.obj_to_primitive('1.0')
     item = items.obj_to_primitive(
-        version_manifest={'Bare': '1.0', 'Leaf': '1.1'}
+        version_manifest={'ItemList': '1.0', 'Leaf': '1.1'}
     )[DATA]['objects'][0]
     assert item[VERSION] == '1.1'
 
 
-def test_g31_theirs_takes_any_time_for_any_other(registry: None) -> None:
+def test_compare_obj_of_ovo_considers_all_times_equal(registry: None) -> None:
     @ovo_base.VersionedObjectRegistry.register
     class Event(ovo_base.VersionedObject):
         fields = {'at': fields.DateTimeField()}
 
     event = Event(at=datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
     other = {'at': datetime.datetime(1999, 1, 1, tzinfo=datetime.UTC)}
-    asserted = unittest.mock.Mock(spec=unittest.TestCase)
-    fixture.compare_obj(asserted, event, other)
-    (first, second), _ = asserted.assertEqual.call_args
+    test_case = unittest.mock.Mock(spec=unittest.TestCase)
+    fixture.compare_obj(test_case, event, other)
+    (first, second), _ = test_case.assertEqual.call_args
     assert first == second
 
 
-def test_g31_ours_compares_times(registry: None) -> None:
-    @objects.register
-    class Event(objects.Object):
-        fields = {'at': fields.DateTimeField()}
-
-    at = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-    event = Event(at=at)
-    other = at.replace(year=1999)
-    assert comparison.differences(event, {'at': other}) == {'at': (at, other)}
-    assert comparison.differences(event, {'at': at.replace(tzinfo=None)}) == {}
-    assert comparison.differences(event, event.obj_clone()) == {}
-    assert comparison.differences(event, {}) == {'at': (at, comparison.UNSET)}
-
-
-def test_g32_theirs_does_not_convert_up(theirs: Types) -> None:
-    read = theirs.Delete.obj_from_primitive(OLD)
-    assert 'force' not in read
+def test_old_primitive_of_ovo_class_is_not_upgraded(ovo_types: Types) -> None:
+    obj = ovo_types.Delete.obj_from_primitive(OLD)
+    assert 'force' not in obj
     with pytest.raises(ovo_exception.InvalidTargetVersion):
-        read.obj_to_primitive('1.1')
+        obj.obj_to_primitive('1.1')
 
 
-def test_g32_ours_converts_up(ours: Types) -> None:
-    read = ours.Delete.obj_from_primitive(OLD)
-    assert read.force is False
-    assert read.obj_to_primitive('1.1')[VERSION] == '1.1'
+def test_old_primitive_of_vobjects_type_is_upgraded(
+    vobjects_types: Types,
+) -> None:
+    obj = vobjects_types.Delete.obj_from_primitive(OLD)
+    assert obj.force is False
+    assert obj.obj_to_primitive('1.1')[VERSION] == '1.1'

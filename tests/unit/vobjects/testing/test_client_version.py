@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``set_version`` of seed 004, for the test clients there are."""
-
 from __future__ import annotations
 
 import flask
@@ -16,12 +14,12 @@ from vobjects.testing.client_version import set_version
 PATH = '/v1/things'
 
 
-def of_webtest(app):
+def webtest_client(app):
     client = webtest.TestApp(app)
     return client, lambda: client.get(PATH).text
 
 
-def of_flask(app):
+def flask_client(app):
     server = flask.Flask(__name__)
 
     @server.get(PATH)
@@ -35,24 +33,24 @@ def of_flask(app):
     return client, lambda: client.get(PATH).text
 
 
-@pytest.fixture(params=[of_webtest, of_flask])
+@pytest.fixture(params=[webtest_client, flask_client])
 def client(request):
     return request.param(wsgi.Service(presets.BARBICAN).app)
 
 
-def test_version_once_set_is_asked_for_until_another_is(client):
-    app, answered = client
+def test_set_version_applies_until_the_next_call(client):
+    app, request_version = client
 
-    assert answered() == '1.0'
+    assert request_version() == '1.0'
     set_version(app, '1.1')
-    assert [answered(), answered()] == ['1.1', '1.1']
+    assert [request_version(), request_version()] == ['1.1', '1.1']
     set_version(app, 'latest')
-    assert answered() == '1.2'
+    assert request_version() == '1.2'
     set_version(app, None)
-    assert answered() == '1.0'
+    assert request_version() == '1.0'
 
 
-def test_version_is_read_as_a_clients_is():
+def test_set_version_when_malformed_is_rejected_by_the_server():
     app = webtest.TestApp(wsgi.Service(presets.BARBICAN).app)
 
     set_version(app, '1.01')
@@ -60,7 +58,7 @@ def test_version_is_read_as_a_clients_is():
     assert app.get(PATH, status=400).json['errors'][0]['status'] == 400
 
 
-def test_session_sends_the_version_beside_those_of_other_services():
+def test_set_version_of_session_keeps_versions_of_other_services():
     name = 'OpenStack-API-Version'
     with requests.Session() as old, httpx.Client() as new:
         for session in (old, new):
@@ -69,14 +67,14 @@ def test_session_sends_the_version_beside_those_of_other_services():
             assert session.headers[name] == 'compute 2.1, key-manager 1.1'
 
 
-def test_service_that_is_not_known_must_be_named():
-    def bare(environ, start_response):
+def test_set_version_without_middleware_requires_service_type():
+    def app(environ, start_response):
         raise AssertionError('never called')
 
     with pytest.raises(LookupError, match='pass the service type'):
-        set_version(webtest.TestApp(bare, lint=False), '1.1')
+        set_version(webtest.TestApp(app, lint=False), '1.1')
 
 
-def test_client_that_keeps_no_headers_is_refused():
+def test_set_version_of_client_without_headers_raises():
     with pytest.raises(TypeError, match='extra_environ'):
         set_version(object(), '1.1', 'key-manager')
