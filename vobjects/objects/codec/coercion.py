@@ -16,6 +16,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
 
 AnyField = ovo.Field[Any]
@@ -23,7 +24,9 @@ Coercer = Callable[[Any, str, Any], Any]
 
 NONE = type(None)
 UTC = datetime.UTC
-LISTS: frozenset[Any] = frozenset({list, tuple, ovo.CoercedList})
+LISTS: frozenset[Any] = frozenset(
+    {list, tuple, ovo.CoercedList, LazyObjectList}
+)
 DICTS: frozenset[Any] = frozenset({dict, ovo.CoercedDict})
 SETS: frozenset[Any] = frozenset({set, ovo.CoercedSet})
 

@@ -5,8 +5,7 @@ Until then, the item is *pending*: a msgspec struct whose data has been
 validated (:mod:`vobjects.objects.codec.prevalidation`), so no error is delayed
 until access. The length, copies, primitives and changes are available without
 creating objects. An index creates one object, a slice its part, and any other
-operation all of them. After the last object has been created, the list becomes
-an ordinary ``CoercedList``.
+operation all of them.
 
 Several threads may read the list at once, and get the same objects.
 """
@@ -61,14 +60,13 @@ class LazySource:
 class LazyObjectList(ovo.CoercedList[Any]):
     """A list with pending items; see the module.
 
-    Another thread may turn the list into a ``CoercedList`` at any time, so
-    operations that are not methods of a list are functions below.
+    Operations that are not methods of a list are functions below.
     """
 
-    _source: LazySource
+    _source: LazySource | None = None  # None: all objects are created
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        source = _source_of(self)
+        source = self._source
         if source is not None:
             if isinstance(index, slice):
                 for each in range(*index.indices(_len(self))):
@@ -77,18 +75,10 @@ class LazyObjectList(ovo.CoercedList[Any]):
                 return _get_or_create(self, index, source)
         return _get(self, index)
 
-    def __copy__(self) -> Any:
-        _create_all(self)
-        return copy.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        _create_all(self)
-        return copy.deepcopy(self, memo)
-
     def __radd__(self, left: list[Any]) -> list[Any]:
         # list.__add__ would copy pending items.
         _create_all(self)
-        return left + self
+        return left + _items(self)
 
 
 def new_list(
@@ -211,7 +201,7 @@ def list_what_changed(self: Any) -> set[str]:
 
 def created_objects(objects: LazyObjectList) -> list[Any]:
     """Return the objects of a list that have already been created."""
-    source = _source_of(objects)
+    source = objects._source
     item_type = None if source is None else source.item_type
     return [
         item for item in _items(objects) if item.__class__ is not item_type
@@ -228,7 +218,7 @@ def copy_to_field(
 
     :param deep_copy: copies an object
     """
-    source = _source_of(objects)
+    source = objects._source
     if source is None:
         return None
     with source.lock:
@@ -266,14 +256,9 @@ def _items(objects: LazyObjectList) -> list[Any]:
     return list.copy(objects)
 
 
-def _source_of(objects: LazyObjectList) -> LazySource | None:
-    """Return the source of pending objects; None: all are created."""
-    return objects.__dict__.get('_source')
-
-
 def _valid_source_of(objects: LazyObjectList) -> LazySource | None:
     """Return the source, if the class of its objects is unchanged."""
-    source = _source_of(objects)
+    source = objects._source
     return source if source is not None and source.is_valid() else None
 
 
@@ -298,12 +283,12 @@ def _get_or_create(
         _set(objects, index, obj)
         source.pending -= 1
         if not source.pending:
-            _become_plain_list(objects)
+            objects._source = None
     return obj
 
 
 def _create_all(objects: LazyObjectList) -> None:
-    source = _source_of(objects)
+    source = objects._source
     if source is None:
         return
     with source.lock:
@@ -321,12 +306,7 @@ def _create_all(objects: LazyObjectList) -> None:
         for index, obj in zip(indexes, created, strict=True):
             _set(objects, index, obj)
         source.pending = 0
-        _become_plain_list(objects)
-
-
-def _become_plain_list(objects: Any) -> None:
-    objects.__dict__.pop('_source', None)
-    objects.__class__ = ovo.CoercedList
+        objects._source = None
 
 
 def _read_copies(

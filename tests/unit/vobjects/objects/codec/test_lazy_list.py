@@ -399,7 +399,7 @@ def test_an_object_is_made_when_it_is_taken_and_stays() -> None:
     assert [item[DATA]['text'] for item in data] == ['a', 'changed', 'c']
     assert data[1][CHANGES] == ['text']
     assert [thing.text for thing in things] == ['a', 'changed', 'c']
-    assert type(things.objects) is ovo.CoercedList
+    assert waiting(things) == 0
 
 
 def test_copies_share_nothing() -> None:

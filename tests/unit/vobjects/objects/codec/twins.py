@@ -408,7 +408,7 @@ def shown(value: Any, owner: Any = None) -> Any:
         }
         kind = next(base for base in inner if isinstance(value, base))
         return (
-            type(value).__name__,
+            kind.__name__,
             inner[kind](),
             value._field,
             repr(value._element_type),
