@@ -27,7 +27,7 @@ KEYS: Mapping[str, str] = {ZONES: 'zone', REGIONS: 'region_name'}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A zone or region that a policy lists.
 
     :ivar weight: its share of nodes, relative to the others
@@ -39,34 +39,36 @@ class Place:
     cap: int = -1
 
 
-def places(properties: Iterable[Mapping[str, Any]], what: str) -> list[Place]:
+def parse_locations(
+    properties: Iterable[Mapping[str, Any]], singular: str
+) -> list[Location]:
     """Return the zones or regions in a policy's properties.
 
-    :param what: singular for messages, such as 'zone'
+    :param singular: singular for messages, such as 'zone'
     :raises vobjects.clustering.errors.InvalidSpec: a name is missing or given
         twice, a weight is negative, or all weights are 0
     """
-    found: dict[str, Place] = {}
-    for given in properties:
-        name = given['name']
+    locations: dict[str, Location] = {}
+    for item in properties:
+        name = item['name']
         if not name:
-            raise errors.InvalidSpec(f'each {what} needs a name')
-        if name in found:
-            raise errors.InvalidSpec(f'there are two {what}s {name}')
-        if given['weight'] < 0:
+            raise errors.InvalidSpec(f'each {singular} needs a name')
+        if name in locations:
+            raise errors.InvalidSpec(f'there are two {singular}s {name}')
+        if item['weight'] < 0:
             raise errors.InvalidSpec(
-                f'the weight of {what} {name} must be >= 0'
+                f'the weight of {singular} {name} must be >= 0'
             )
-        found[name] = Place(name, given['weight'], given.get('cap', -1))
-    if not any(place.weight for place in found.values()):
+        locations[name] = Location(name, item['weight'], item.get('cap', -1))
+    if not any(location.weight for location in locations.values()):
         raise errors.InvalidSpec(
-            f'at least one {what} with a weight > 0 is needed'
+            f'at least one {singular} with a weight > 0 is needed'
         )
-    return list(found.values())
+    return list(locations.values())
 
 
-def spread(
-    known: Sequence[Place], current: Mapping[str, int], count: int
+def choose_additions(
+    locations: Sequence[Location], current: Mapping[str, int], count: int
 ) -> dict[str, int] | None:
     """Return how many of ``count`` new nodes to create in each place.
 
@@ -76,29 +78,33 @@ def spread(
     :param current: name of a place -> number of nodes in it
     :returns: without places that get no nodes; None if the caps leave no room
     """
-    added = dict.fromkeys((place.name for place in known), 0)
+    added = dict.fromkeys((location.name for location in locations), 0)
 
-    def size(place: Place) -> int:
-        return current.get(place.name, 0) + added[place.name]
+    def size(location: Location) -> int:
+        return current.get(location.name, 0) + added[location.name]
 
     for _ in range(count):
-        open_ = [
-            place
-            for place in known
-            if place.weight > 0 and not 0 <= place.cap <= size(place)
+        candidates = [
+            location
+            for location in locations
+            if location.weight > 0 and not 0 <= location.cap <= size(location)
         ]
-        if not open_:
+        if not candidates:
             return None
-        best = min(
-            open_,
-            key=lambda p: ((size(p) + 1) / p.weight, -p.weight, p.name),
+        chosen = min(
+            candidates,
+            key=lambda location: (
+                (size(location) + 1) / location.weight,
+                -location.weight,
+                location.name,
+            ),
         )
-        added[best.name] += 1
+        added[chosen.name] += 1
     return {name: number for name, number in added.items() if number}
 
 
-def thin(
-    known: Sequence[Place], current: Mapping[str, int], count: int
+def choose_removals(
+    locations: Sequence[Location], current: Mapping[str, int], count: int
 ) -> dict[str, int]:
     """Return how many of ``count`` nodes to remove from each place.
 
@@ -110,38 +116,42 @@ def thin(
         nodes outside of all places
     :returns: without places that lose no nodes
     """
-    elsewhere = min(current.get('', 0), count)
-    removed = dict.fromkeys((place.name for place in known), 0)
+    outside = min(current.get('', 0), count)
+    removed = dict.fromkeys((location.name for location in locations), 0)
 
-    def size(place: Place) -> int:
-        return current.get(place.name, 0) - removed[place.name]
+    def size(location: Location) -> int:
+        return current.get(location.name, 0) - removed[location.name]
 
-    for _ in range(count - elsewhere):
-        left = [place for place in known if size(place) > 0]
-        if not left:
+    for _ in range(count - outside):
+        candidates = [location for location in locations if size(location) > 0]
+        if not candidates:
             break
-        names = sorted(place.name for place in left)
-        worst = max(
-            left,
-            key=lambda p: (
-                size(p) / p.weight if p.weight else float('inf'),
-                -p.weight,
-                names.index(p.name),
+        names = sorted(location.name for location in candidates)
+        chosen = max(
+            candidates,
+            key=lambda location: (
+                size(location) / location.weight
+                if location.weight
+                else float('inf'),
+                -location.weight,
+                names.index(location.name),
             ),
         )
-        removed[worst.name] += 1
-    found = {name: number for name, number in removed.items() if number}
-    return {**found, '': elsewhere} if elsewhere else found
+        removed[chosen.name] += 1
+    plan = {name: number for name, number in removed.items() if number}
+    return {**plan, '': outside} if outside else plan
 
 
-def of_new_nodes(
+def new_placements(
     decided: Mapping[str, Any], count: int
 ) -> list[dict[str, str]]:
     """Return the placement of each of ``count`` new nodes."""
-    found: list[dict[str, str]] = [{} for _ in range(count)]
-    given = (decided.get(PLACEMENT) or {}).get('placements') or ()
-    for placement, more in zip(found, given, strict=False):
-        placement.update(more)
+    placements: list[dict[str, str]] = [{} for _ in range(count)]
+    policy_placements = (decided.get(PLACEMENT) or {}).get('placements') or ()
+    for placement, policy_placement in zip(
+        placements, policy_placements, strict=False
+    ):
+        placement.update(policy_placement)
     creation = decided.get('creation') or {}
     for key in (REGIONS, ZONES):
         names = [
@@ -149,6 +159,6 @@ def of_new_nodes(
             for name, number in sorted((creation.get(key) or {}).items())
             for _ in range(number)
         ]
-        for placement, name in zip(found, names, strict=False):
+        for placement, name in zip(placements, names, strict=False):
             placement[KEYS[key]] = name
-    return found
+    return placements

@@ -37,13 +37,13 @@ class _Attachment:
     """
 
     policy_type: base.PolicyType
-    target: base.Target
+    target: base.AttachmentTarget
     binding: models.ClusterPolicy
     members: Sequence[models.Node]
 
     @property
-    def attached(self) -> base.Attached:
-        return base.Attached(
+    def attached(self) -> base.AttachedPolicy:
+        return base.AttachedPolicy(
             self.target.policy, self.binding, self.target.properties
         )
 
@@ -82,7 +82,7 @@ def attach(run: action_run.ActionRun) -> None:
         node_policies.save_changes(session, changes)
         session.add(attachment.binding)
         session.flush()
-        policy_type.bound(session, attached, run.runtime.conf)
+        policy_type.after_bind(session, attached, run.runtime.conf)
         run.succeed(session, 'Policy attached.')
 
     try:
@@ -112,7 +112,7 @@ def _prepare(
     attachment = _load(run, session, cloud, cluster, policy, binding)
     try:
         _check_attachable(run, session, attachment)
-    except base.PolicyRefusal as refusal:
+    except base.PolicyCheckError as refusal:
         run.fail(session, str(refusal))
         return None
     return attachment
@@ -227,7 +227,7 @@ def _delete_binding(
     node_policies.save_changes(session, changes)
     binding = session.get(models.ClusterPolicy, attachment.binding.id)
     if binding is not None:
-        attachment.policy_type.unbound(session, attachment.attached)
+        attachment.policy_type.before_unbind(session, attachment.attached)
         session.delete(binding)
     session.flush()
 
@@ -263,7 +263,7 @@ def update(run: action_run.ActionRun) -> None:
         binding = session.get_one(models.ClusterPolicy, attachment.binding.id)
         binding.enabled = enabled
         node_policies.save_changes(session, changes)
-        attachment.policy_type.bound(
+        attachment.policy_type.after_bind(
             session,
             dataclasses.replace(attachment.attached, binding=binding),
             run.runtime.conf,
@@ -343,7 +343,7 @@ def _load(
     binding: models.ClusterPolicy,
 ) -> _Attachment:
     policy_type = run.runtime.policy_types.get(policy.type)
-    target = base.Target(
+    target = base.AttachmentTarget(
         conf=run.runtime.conf,
         cloud=cloud,
         cluster=cluster,
@@ -382,14 +382,14 @@ def _check_attachable(
         policy_type.profile_types != base.ANY
         and name not in policy_type.profile_types
     ):
-        raise base.PolicyRefusal(
+        raise base.PolicyCheckError(
             f'Policy not applicable on profile type: {name}'
         )
     if not policy_type.singleton:
         return
     for _, other in clusters.bindings(session, cluster.id):
         if other.type.rpartition('-')[0] == policy_type.name:
-            raise base.PolicyRefusal(
+            raise base.PolicyCheckError(
                 f'Only one instance of policy type ({policy_type.name}) can be'
                 f' attached to a cluster, but another instance ({other.id})'
                 f' is found attached to the cluster ({cluster.id}) already.'

@@ -258,7 +258,7 @@ def grow(
     """Add nodes to a cluster, and derive the actions that create them."""
     children = []
     decided = run.action.data.get(policy_checks.DECISIONS) or {}
-    for placement in distribution.of_new_nodes(decided, count):
+    for placement in distribution.new_placements(decided, count):
         node = add_node(
             session,
             cluster,

@@ -20,7 +20,7 @@ from engine.policies import base
 from engine.providers import base as providers
 
 #: Errors that prevent a policy from managing a node.
-ERRORS = (base.PolicyRefusal, providers.ProviderError)
+ERRORS = (base.PolicyCheckError, providers.ProviderError)
 
 #: Node ID -> keys of the node's data with new values; None deletes a key.
 Changes = dict[str, dict[str, Any]]
@@ -72,9 +72,11 @@ def add_node(
             continue
         try:
             if old_physical_id not in (None, node.physical_id):
-                changes.update(policy_type.depart(run.cloud, attached, node))
+                changes.update(
+                    policy_type.remove_node(run.cloud, attached, node)
+                )
                 node.data = apply_changes(node.data, changes)
-            changes.update(policy_type.arrive(run.cloud, attached, node))
+            changes.update(policy_type.add_node(run.cloud, attached, node))
         except ERRORS as error:
             return NodeUpdate(changes, _failure_message(attached, error))
     return NodeUpdate(changes)
@@ -90,7 +92,7 @@ def remove_node(run: action_run.ActionRun, node_id: str) -> bool:
         return True
     for policy_type, attached in policies:
         try:
-            changes = policy_type.depart(run.cloud, attached, node)
+            changes = policy_type.remove_node(run.cloud, attached, node)
         except ERRORS as error:
             _fail_removal(run, node_id, _failure_message(attached, error))
             return False
@@ -113,17 +115,17 @@ def _fail_removal(
 def remove_first(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that the policies first release the node."""
 
-    def depart(run: action_run.ActionRun) -> None:
+    def remove_and_run(run: action_run.ActionRun) -> None:
         if remove_node(run, run.action.target):
             stage(run)
 
-    return depart
+    return remove_and_run
 
 
 def add_first(stage: action_run.Stage) -> action_run.Stage:
     """Wrap a stage so that the policies first accept the node."""
 
-    def join(run: action_run.ActionRun) -> None:
+    def add_and_run(run: action_run.ActionRun) -> None:
         node_id, cluster_id = run.action.target, run.request.cluster_id
         update = add_node(run, node_id, cluster_id=cluster_id)
 
@@ -137,7 +139,7 @@ def add_first(stage: action_run.Stage) -> action_run.Stage:
         if not update.failure:
             stage(run)
 
-    return join
+    return add_and_run
 
 
 def _save_change(
@@ -170,38 +172,41 @@ def apply_changes(
 def add_nodes(
     cloud: providers.Provider,
     policy_type: base.PolicyType,
-    attached: base.Attached,
+    attached: base.AttachedPolicy,
     members: Iterable[models.Node],
 ) -> Changes:
     """Add existing nodes to a policy.
 
     :raises engine.providers.base.ProviderError: a node cannot be added
     """
-    if not policy_type.follows_nodes:
+    if not policy_type.tracks_nodes:
         return {}
     return {
-        node.id: policy_type.arrive(cloud, attached, node) for node in members
+        node.id: policy_type.add_node(cloud, attached, node)
+        for node in members
     }
 
 
 def remove_nodes(
     cloud: providers.Provider,
     policy_type: base.PolicyType,
-    attached: base.Attached,
+    attached: base.AttachedPolicy,
     members: Iterable[models.Node],
 ) -> Changes:
     """Remove nodes from a policy.
 
     :raises engine.providers.base.ProviderError: a node cannot be removed
     """
-    if not policy_type.follows_nodes:
+    if not policy_type.tracks_nodes:
         return {}
-    return policy_type.depart_all(cloud, attached, members)
+    return policy_type.remove_nodes(cloud, attached, members)
 
 
 def _tracking_policies(
     run: action_run.ActionRun, node_id: str, cluster_id: str | None
-) -> tuple[models.Node | None, list[tuple[base.PolicyType, base.Attached]]]:
+) -> tuple[
+    models.Node | None, list[tuple[base.PolicyType, base.AttachedPolicy]]
+]:
     """Return a node and the policies to notify about it.
 
     :param cluster_id: the ID of the policies' cluster; None: the node's
@@ -218,9 +223,9 @@ def _tracking_policies(
             for policy_type, attached in policy_checks.attached_policies(
                 run.runtime, session, cluster_id, enabled_only=False
             )
-            if policy_type.follows_nodes
+            if policy_type.tracks_nodes
         ]
 
 
-def _failure_message(attached: base.Attached, error: Exception) -> str:
+def _failure_message(attached: base.AttachedPolicy, error: Exception) -> str:
     return f"policy '{attached.policy.name}': {error}"

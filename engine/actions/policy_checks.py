@@ -25,7 +25,9 @@ from vobjects.clustering import consts
 DECISIONS = 'policies'
 
 #: Calls a hook of a policy type.
-PolicyHook = Callable[[base.PolicyType, base.Check, base.Attached], None]
+PolicyHook = Callable[
+    [base.PolicyType, base.PolicyContext, base.AttachedPolicy], None
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def collect_cloud_info(run: action_run.ActionRun) -> dict[str, Any]:
     if (
         action.cause != consts.CAUSE_REQUEST
         or action.cluster_id is None
-        or action.action not in run.runtime.policy_types.looks
+        or action.action not in run.runtime.policy_types.cloud_info_actions
     ):
         return {}
     with run.runtime.database.reader() as session:
@@ -53,13 +55,13 @@ def collect_cloud_info(run: action_run.ActionRun) -> dict[str, Any]:
             for policy_type, attached in attached_policies(
                 run.runtime, session, action.cluster_id
             )
-            if action.action in policy_type.looks
+            if action.action in policy_type.cloud_info_actions
         ]
     cloud_info: dict[str, Any] = {}
     for policy_type, attached in found:
         try:
-            info = policy_type.look(run.cloud, attached)
-        except (base.PolicyRefusal, providers.ProviderError) as error:
+            info = policy_type.get_cloud_info(run.cloud, attached)
+        except (base.PolicyCheckError, providers.ProviderError) as error:
             info = _CloudInfoError(str(error))
         cloud_info[attached.policy.id] = info
     return cloud_info
@@ -80,14 +82,14 @@ def check_before(
 
     def call_hook(
         policy_type: base.PolicyType,
-        check: base.Check,
-        attached: base.Attached,
+        context: base.PolicyContext,
+        attached: base.AttachedPolicy,
     ) -> None:
         info = cloud_info.get(attached.policy.id)
         if isinstance(info, _CloudInfoError):
-            raise base.PolicyRefusal(info.reason)
-        check.seen = cloud_info
-        policy_type.pre_op(check, attached)
+            raise base.PolicyCheckError(info.reason)
+        context.cloud_info = cloud_info
+        policy_type.pre_op(context, attached)
 
     refusal = _call_policies(run, session, base.BEFORE, call_hook)
     if refusal:
@@ -106,8 +108,8 @@ def check_after(
         run,
         session,
         base.AFTER,
-        lambda policy_type, check, attached: policy_type.post_op(
-            check, attached
+        lambda policy_type, context, attached: policy_type.post_op(
+            context, attached
         ),
     )
     if refusal:
@@ -132,7 +134,7 @@ def attached_policies(
     cluster_id: str,
     *,
     enabled_only: bool = True,
-) -> Iterator[tuple[base.PolicyType, base.Attached]]:
+) -> Iterator[tuple[base.PolicyType, base.AttachedPolicy]]:
     """Yield the policies of a cluster, lowest priority number first."""
     for binding, policy in clusters.bindings(
         session, cluster_id, enabled_only=enabled_only
@@ -141,7 +143,7 @@ def attached_policies(
         properties = runtime.policy_types.properties_of(
             policy.type, policy.spec
         )
-        yield policy_type, base.Attached(policy, binding, properties)
+        yield policy_type, base.AttachedPolicy(policy, binding, properties)
 
 
 def _call_policies(
@@ -164,31 +166,31 @@ def _call_policies(
     policies = list(attached_policies(run.runtime, session, action.cluster_id))
     run.has_policies = bool(policies)
     cluster: models.Cluster | None = None
-    check: base.Check | None = None
+    context: base.PolicyContext | None = None
     for policy_type, attached in policies:
-        if not policy_type.is_asked(when, attached, action.action):
+        if not policy_type.checks_action(when, attached, action.action):
             continue
-        if check is None:
+        if context is None:
             cluster = clusters.lock(session, action.cluster_id)
             if cluster is None:
                 return ''
-            check = base.Check(
+            context = base.PolicyContext(
                 session=session,
                 action=action,
                 request=run.request,
                 cluster=cluster,
                 node_limit=run.runtime.node_limit(),
                 now=clock.now(session),
-                decided=dict(action.data.get(DECISIONS) or {}),
+                decisions=dict(action.data.get(DECISIONS) or {}),
             )
         try:
-            call_hook(policy_type, check, attached)
-        except base.PolicyRefusal as refusal:
+            call_hook(policy_type, context, attached)
+        except base.PolicyCheckError as refusal:
             return f"Failed policy '{attached.policy.name}': {refusal}"
-    if check is not None and when == base.BEFORE:
-        action.data = {**action.data, DECISIONS: check.decided}
+    if context is not None and when == base.BEFORE:
+        action.data = {**action.data, DECISIONS: context.decisions}
         actions.update(session, run.claim.condition(), data=action.data)
-        _store_placement(session, action, check.decided)
+        _store_placement(session, action, context.decisions)
     return ''
 
 
@@ -198,7 +200,7 @@ def _store_placement(
     """Store the chosen placement in a node that a user creates."""
     if action.action != 'NODE_CREATE':
         return
-    (placement,) = distribution.of_new_nodes(decisions, 1)
+    (placement,) = distribution.new_placements(decisions, 1)
     node = nodes.get(session, action.target) if placement else None
     if node is not None:
         node.data = {**node.data, distribution.PLACEMENT: placement}

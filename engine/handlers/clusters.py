@@ -273,7 +273,7 @@ class ClusterHandlers(ClusterQueue):
         for policy_type, attached in policy_checks.attached_policies(
             self.runtime, session, cluster.id
         ):
-            if policy_type.cools_down(attached, kind, now):
+            if policy_type.in_cooldown(attached, kind, now):
                 raise errors.ActionCooldown(
                     f'The {kind} action for cluster {cluster.id} cannot be'
                     f' processed due to Policy {attached.policy.id} cooldown'

@@ -37,7 +37,7 @@ class AffinityPolicy(base.PolicyType):
         )
     }
     profile_types = ('os.nova.server',)
-    label = 'AffinityPolicy'
+    data_key = 'AffinityPolicy'
     properties = {
         'servergroup': Property(
             'Map',
@@ -69,71 +69,75 @@ class AffinityPolicy(base.PolicyType):
         ),
     }
 
-    def plan(self, target: base.Target) -> dict[str, Any]:
+    def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Determine the server group, and whether it exists already."""
         properties = target.properties
         if properties['enable_drs_extension']:
-            raise base.PolicyRefusal(
-                'enable_drs_extension: no provider of this release knows'
-                ' vSphere DRS'
+            raise base.PolicyCheckError(
+                'enable_drs_extension: must be false, because no provider'
+                ' of this release supports vSphere DRS'
             )
         _check_zone(target.cloud, properties['availability_zone'])
         groups = _groups(target.cloud)
-        given = properties['servergroup'] or {}
-        policy = given.get('policies') or 'anti-affinity'
-        name = given.get('name') or _hinted(target.profile)
+        group_spec = properties['servergroup'] or {}
+        policy = group_spec.get('policies') or 'anti-affinity'
+        name = group_spec.get('name') or _group_hint(target.profile)
         if not name:
             return {'name': f'server_group_{target.key}', 'policy': policy}
-        found = groups.find(name)
-        if found is None:
+        group = groups.find(name)
+        if group is None:
             return {'name': name, 'policy': policy}
-        if found.policy != policy:
-            raise base.PolicyRefusal(
+        if group.policy != policy:
+            raise base.PolicyCheckError(
                 f"Policies specified ({policy}) doesn't match that of the"
-                f' existing servergroup ({found.policy}).'
+                f' existing servergroup ({group.policy}).'
             )
-        return {'name': name, 'policy': policy, 'id': found.id}
+        return {'name': name, 'policy': policy, 'id': group.id}
 
     def attach(
-        self, target: base.Target, planned: Mapping[str, Any]
+        self, target: base.AttachmentTarget, plan: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Create the group, unless it exists."""
-        group_id = planned.get('id')
+        group_id = plan.get('id')
         if group_id is None:
             groups = _groups(target.cloud)
-            group_id = groups.create(planned['name'], planned['policy']).id
-        return self.wrapped(
+            group_id = groups.create(plan['name'], plan['policy']).id
+        return self.wrap_data(
             {
                 'servergroup_id': group_id,
-                'inherited_group': 'id' in planned,
+                'inherited_group': 'id' in plan,
             }
         )
 
-    def detach(self, target: base.Target, data: Mapping[str, Any]) -> None:
+    def detach(
+        self, target: base.AttachmentTarget, data: Mapping[str, Any]
+    ) -> None:
         """Delete the group, if the policy created it."""
-        own = self.unwrapped(data)
-        if own and not own['inherited_group']:
-            _groups(target.cloud).delete(own['servergroup_id'])
+        data = self.unwrap_data(data)
+        if data and not data['inherited_group']:
+            _groups(target.cloud).delete(data['servergroup_id'])
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Place new nodes in the group."""
-        count = check.growth()
+        count = context.growth()
         if count <= 0:
             return
-        own = self.unwrapped(attached.binding.data)
-        entry = {'servergroup': own['servergroup_id']}
+        data = self.unwrap_data(attached.binding.data)
+        placement = {'servergroup': data['servergroup_id']}
         zone = attached.properties['availability_zone']
         if zone:
-            entry['zone'] = zone
-        check.decided[distribution.PLACEMENT] = {
+            placement['zone'] = zone
+        context.decisions[distribution.PLACEMENT] = {
             'count': count,
-            'placements': [entry] * count,
+            'placements': [placement] * count,
         }
 
 
 def _groups(cloud: providers.Provider) -> providers.ServerGroups:
     if cloud.server_groups is None:
-        raise base.PolicyRefusal('the cloud has no server groups')
+        raise base.PolicyCheckError('the cloud has no server groups')
     return cloud.server_groups
 
 
@@ -141,12 +145,12 @@ def _check_zone(cloud: providers.Provider, zone: str | None) -> None:
     if not zone:
         return
     if cloud.places is None or zone not in cloud.places.zones():
-        raise base.PolicyRefusal(
+        raise base.PolicyCheckError(
             f"The specified availability_zone '{zone}' could not be found."
         )
 
 
-def _hinted(profile: models.Profile) -> str | None:
+def _group_hint(profile: models.Profile) -> str | None:
     properties = profile.spec.get('properties') or {}
-    found = (properties.get('scheduler_hints') or {}).get('group')
-    return None if found is None else str(found)
+    group = (properties.get('scheduler_hints') or {}).get('group')
+    return None if group is None else str(group)

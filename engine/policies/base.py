@@ -30,21 +30,22 @@ BEFORE, AFTER = 'BEFORE', 'AFTER'
 ANY = ('ANY',)
 
 
-class PolicyRefusal(Exception):
+class PolicyCheckError(Exception):
     """Raised when a policy rejects an action; the message explains why."""
 
 
 @dataclasses.dataclass(slots=True)
-class Check:
+class PolicyContext:
     """An action to be checked by policies.
 
     :ivar request: the request of the action
     :ivar cluster: the cluster; its row is locked
     :ivar node_limit: the maximum number of nodes in any cluster
     :ivar now: the current time of the database
-    :ivar decided: the decisions of policies so far, by topic, such as
+    :ivar decisions: the decisions of policies so far, by topic, such as
         ``{'deletion': {'count': 2, 'candidates': [...]}}``
-    :ivar seen: results of :meth:`PolicyType.look`, by policy ID
+    :ivar cloud_info: results of :meth:`PolicyType.get_cloud_info`, by ID of
+        the policy
     """
 
     session: orm.Session
@@ -53,8 +54,8 @@ class Check:
     cluster: models.Cluster
     node_limit: int
     now: datetime.datetime
-    decided: dict[str, Any]
-    seen: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    decisions: dict[str, Any]
+    cloud_info: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def bounds(self) -> sizes.Bounds:
         """Return the limits of the cluster's size."""
@@ -70,31 +71,33 @@ class Check:
         :raises PolicyRefusal: the cluster cannot have that size
         """
         for topic, sign in (('deletion', -1), ('creation', 1)):
-            count = self.decided.get(topic, {}).get('count')
+            count = self.decisions.get(topic, {}).get('count')
             if count is not None:
                 return sign * int(count)
-        kind = self.action.action
-        if kind in ('NODE_CREATE', 'NODE_DELETE'):
-            return 1 if kind == 'NODE_CREATE' else -1
-        if kind == 'CLUSTER_SCALE_OUT':
+        action_name = self.action.action
+        if action_name in ('NODE_CREATE', 'NODE_DELETE'):
+            return 1 if action_name == 'NODE_CREATE' else -1
+        if action_name == 'CLUSTER_SCALE_OUT':
             return int(self.request.get('count') or 1)
         present = nodes.count_of_cluster(self.session, self.cluster.id)
-        if kind == 'CLUSTER_SCALE_IN':
+        if action_name == 'CLUSTER_SCALE_IN':
             return -min(int(self.request.get('count') or 1), present)
-        if kind == 'CLUSTER_RECOVER' and self.request.get('check_capacity'):
+        if action_name == 'CLUSTER_RECOVER' and self.request.get(
+            'check_capacity'
+        ):
             return self.cluster.desired_capacity - present
-        if kind != 'CLUSTER_RESIZE':
+        if action_name != 'CLUSTER_RESIZE':
             return 0
         change = sizes.Resize.from_request(self.request)
         try:
             size, _ = change.apply(present, self.bounds())
         except errors.BadRequest as error:
-            raise PolicyRefusal(str(error)) from None
+            raise PolicyCheckError(str(error)) from None
         return size - present
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Attached:
+class AttachedPolicy:
     """A policy with its binding to a cluster.
 
     :ivar properties: the properties of the policy's spec, with all defaults
@@ -106,7 +109,7 @@ class Attached:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Target:
+class AttachmentTarget:
     """The cluster to attach a policy to or to detach it from.
 
     :ivar cluster: the cluster, as it was at the beginning
@@ -139,15 +142,15 @@ class PolicyType:
     #: The actions to check, by :data:`BEFORE` and :data:`AFTER`.
     targets: Mapping[str, Sequence[str]]
     #: The key of the policy's data in the API.
-    label: str = ''
-    #: Actions before which :meth:`look` is called.
-    looks: Sequence[str] = ()
+    data_key: str = ''
+    #: Actions before which :meth:`get_cloud_info` is called.
+    cloud_info_actions: Sequence[str] = ()
     #: Names of the supported profile types.
     profile_types: Sequence[str] = ANY
     #: Whether a cluster can have only one policy of this type.
     singleton: bool = True
-    #: Whether :meth:`arrive` and :meth:`depart` are called for each node.
-    follows_nodes: bool = False
+    #: Whether :meth:`add_node` and :meth:`remove_node` are called.
+    tracks_nodes: bool = False
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check properties beyond their schema.
@@ -157,7 +160,7 @@ class PolicyType:
             property
         """
 
-    def plan(self, target: Target) -> dict[str, Any]:
+    def plan(self, target: AttachmentTarget) -> dict[str, Any]:
         """Check whether a cluster supports the policy; change nothing.
 
         :returns: a plan for :meth:`attach`, which stays the same for all
@@ -168,42 +171,53 @@ class PolicyType:
         return {}
 
     def attach(
-        self, target: Target, planned: Mapping[str, Any]
+        self, target: AttachmentTarget, plan: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Create the policy's cloud resources.
 
-        :param planned: the result of :meth:`plan`
+        :param plan: the result of :meth:`plan`
         :returns: the data of the binding
         :raises engine.providers.base.ProviderError: the creation failed
         """
         return {}
 
-    def detach(self, target: Target, data: Mapping[str, Any]) -> None:
+    def detach(
+        self, target: AttachmentTarget, data: Mapping[str, Any]
+    ) -> None:
         """Delete the policy's cloud resources, ignoring missing ones.
 
         :param data: the result of :meth:`attach`
         :raises engine.providers.base.ProviderError: the deletion failed
         """
 
-    def wrapped(self, data: Mapping[str, Any]) -> dict[str, Any]:
+    def wrap_data(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a binding in the API's format."""
-        return {self.label: {'version': self.version, 'data': dict(data)}}
+        return {self.data_key: {'version': self.version, 'data': dict(data)}}
 
-    def unwrapped(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the data in :meth:`wrapped` form, or an empty mapping."""
-        found: Mapping[str, Any] = (data.get(self.label) or {}).get('data', {})
-        return found
+    def unwrap_data(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the data in :meth:`wrap_data` form, or an empty mapping."""
+        wrapper: Mapping[str, Any] = data.get(self.data_key) or {}
+        unwrapped: Mapping[str, Any] = wrapper.get('data', {})
+        return unwrapped
 
-    def bound(
-        self, session: orm.Session, attached: Attached, conf: cfg.ConfigOpts
+    def after_bind(
+        self,
+        session: orm.Session,
+        attached: AttachedPolicy,
+        conf: cfg.ConfigOpts,
     ) -> None:
         """Update the database after attaching, enabling or disabling."""
 
-    def unbound(self, session: orm.Session, attached: Attached) -> None:
+    def before_unbind(
+        self, session: orm.Session, attached: AttachedPolicy
+    ) -> None:
         """Update the database before a policy is detached."""
 
-    def arrive(
-        self, cloud: providers.Provider, attached: Attached, node: models.Node
+    def add_node(
+        self,
+        cloud: providers.Provider,
+        attached: AttachedPolicy,
+        node: models.Node,
     ) -> dict[str, Any]:
         """Add a node to the policy, unless that was done already.
 
@@ -212,59 +226,72 @@ class PolicyType:
         """
         return {}
 
-    def depart(
-        self, cloud: providers.Provider, attached: Attached, node: models.Node
+    def remove_node(
+        self,
+        cloud: providers.Provider,
+        attached: AttachedPolicy,
+        node: models.Node,
     ) -> dict[str, Any]:
         """Remove a node from the policy before the node leaves its cluster.
 
-        :returns: see :meth:`arrive`
+        :returns: see :meth:`add_node`
         :raises engine.providers.base.ProviderError: the node cannot be removed
         """
         return {}
 
-    def depart_all(
+    def remove_nodes(
         self,
         cloud: providers.Provider,
-        attached: Attached,
+        attached: AttachedPolicy,
         members: Iterable[models.Node],
     ) -> dict[str, dict[str, Any]]:
         """Remove all nodes from the policy, before :meth:`detach`.
 
-        :returns: see :meth:`arrive`; by node ID
+        :returns: see :meth:`add_node`; by node ID
         :raises engine.providers.base.ProviderError: a node cannot be removed
         """
         return {
-            node.id: self.depart(cloud, attached, node) for node in members
+            node.id: self.remove_node(cloud, attached, node)
+            for node in members
         }
 
-    def look(self, cloud: providers.Provider, attached: Attached) -> Any:
+    def get_cloud_info(
+        self, cloud: providers.Provider, attached: AttachedPolicy
+    ) -> Any:
         """Return the information from the cloud that :meth:`pre_op` needs.
 
         :raises PolicyRefusal: the policy rejects the action
         :raises engine.providers.base.ProviderError: the cloud did not answer
         """
 
-    def is_asked(self, when: str, attached: Attached, kind: str) -> bool:
-        """Tell whether a policy checks a kind of action.
+    def checks_action(
+        self, when: str, attached: AttachedPolicy, action_name: str
+    ) -> bool:
+        """Tell whether a policy checks an action.
 
         :param when: :data:`BEFORE` or :data:`AFTER`
-        :param kind: the kind of action, such as ``CLUSTER_RESIZE``
+        :param action_name: the name of the action, such as ``CLUSTER_RESIZE``
         """
-        return kind in self.targets.get(when, ())
+        return action_name in self.targets.get(when, ())
 
-    def cools_down(
-        self, attached: Attached, kind: str, now: datetime.datetime
+    def in_cooldown(
+        self,
+        attached: AttachedPolicy,
+        action_name: str,
+        now: datetime.datetime,
     ) -> bool:
-        """Tell whether a cooldown forbids a kind of action now."""
+        """Tell whether a cooldown forbids an action now."""
         return False
 
-    def pre_op(self, check: Check, attached: Attached) -> None:
+    def pre_op(self, context: PolicyContext, attached: AttachedPolicy) -> None:
         """Make decisions for an action that is about to begin.
 
         :raises PolicyRefusal: the policy rejects the action
         """
 
-    def post_op(self, check: Check, attached: Attached) -> None:
+    def post_op(
+        self, context: PolicyContext, attached: AttachedPolicy
+    ) -> None:
         """Process the completion of an action.
 
         :raises PolicyRefusal: the action has failed
@@ -278,14 +305,18 @@ class Registry(plugins.Registry[PolicyType]):
     WORD = 'policy'
     ITEMS = {
         **plugins.Registry.ITEMS,
-        'description': spec_schema.Property('String', 'A text for people.'),
+        'description': spec_schema.Property(
+            'String', 'A description of the policy.'
+        ),
     }
 
     def __init__(self, types: Mapping[str, PolicyType]) -> None:
         super().__init__(types)
         #: Actions before which any policy type may look at the cloud.
-        self.looks = frozenset(
-            action for kind in self.all() for action in kind.looks
+        self.cloud_info_actions = frozenset(
+            action_name
+            for policy_type in self.all()
+            for action_name in policy_type.cloud_info_actions
         )
 
     def check(
@@ -296,12 +327,12 @@ class Registry(plugins.Registry[PolicyType]):
         :param semantics: whether to check the properties beyond their schema
         :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
         """
-        kind, properties = self._read(spec)
+        policy_type, properties = self._read(spec)
         if semantics:
-            kind.check_properties(
-                spec_schema.filled(kind.properties, properties)
+            policy_type.check_properties(
+                spec_schema.filled(policy_type.properties, properties)
             )
-        return kind
+        return policy_type
 
     def properties_of(
         self, type_name: str, spec: Mapping[str, Any]

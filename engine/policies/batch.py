@@ -56,26 +56,30 @@ class BatchPolicy(base.PolicyType):
                     f'{spec_schema.PROPERTIES}.{name}: must be at least 0',
                     f"the '{name}' must be >= 0",
                 )
-        most = properties['max_batch_size']
-        if most != -1 and most < 1:
+        maximum = properties['max_batch_size']
+        if maximum != -1 and maximum < 1:
             raise errors.InvalidSpec(
                 f'{spec_schema.PROPERTIES}.max_batch_size: must be at least'
                 ' 1, or -1 for any number',
                 "the 'max_batch_size' must be > 0, or -1 for any",
             )
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Divide the nodes into batches, nodes that are not ACTIVE first."""
-        found = nodes.with_other_profile(
-            check.session, check.cluster.id, check.request.profile_of_nodes()
+        outdated = nodes.with_other_profile(
+            context.session,
+            context.cluster.id,
+            context.request.profile_of_nodes(),
         )
-        if not found:
+        if not outdated:
             return
-        present = nodes.count_of_cluster(check.session, check.cluster.id)
+        present = nodes.count_of_cluster(context.session, context.cluster.id)
         size = batch_size(present, attached.properties)
-        ordered = sorted(found, key=lambda node: node.status == 'ACTIVE')
+        ordered = sorted(outdated, key=lambda node: node.status == 'ACTIVE')
         ids = [node.id for node in ordered]
-        check.decided['update'] = {
+        context.decisions['update'] = {
             'pause_time': attached.properties['pause_time'],
             'plan': [
                 ids[start : start + size] for start in range(0, len(ids), size)
@@ -91,6 +95,11 @@ def batch_size(present: int, properties: Mapping[str, Any]) -> int:
 
     :param present: the number of nodes in the cluster, at least one
     """
-    most, stay = properties['max_batch_size'], properties['min_in_service']
-    free = present - stay if present > stay else math.ceil(present / 2)
-    return int(free if most == -1 else min(free, most))
+    maximum, minimum = (
+        properties['max_batch_size'],
+        properties['min_in_service'],
+    )
+    removable = (
+        present - minimum if present > minimum else math.ceil(present / 2)
+    )
+    return int(removable if maximum == -1 else min(removable, maximum))

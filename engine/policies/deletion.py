@@ -121,35 +121,39 @@ class DeletionPolicy(base.PolicyType):
         if properties['hooks']:
             _check_hook(properties['hooks'])
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Choose the nodes to remove, and how to remove them."""
         properties = attached.properties
-        chosen = self._chosen(check, properties['criteria'])
-        if chosen is None:
+        candidates = self._candidates(context, properties['criteria'])
+        if candidates is None:
             return
-        decided = check.decided.get('deletion', {})
-        check.decided['deletion'] = {
-            **decided,
-            'count': len(chosen),
-            'candidates': chosen,
+        decisions = context.decisions.get('deletion', {})
+        context.decisions['deletion'] = {
+            **decisions,
+            'count': len(candidates),
+            'candidates': candidates,
             'destroy_after_deletion': properties['destroy_after_deletion'],
             'grace_period': properties['grace_period'],
             'reduce_desired_capacity': properties['reduce_desired_capacity'],
             'hooks': properties['hooks'] or {},
         }
 
-    def _chosen(self, check: base.Check, criteria: str) -> list[str] | None:
-        kind = check.action.action
-        if kind == 'NODE_DELETE':
-            return [check.action.target]
-        if kind == 'CLUSTER_DEL_NODES':
-            return list(check.request.nodes)
-        members = nodes.of_cluster(check.session, check.cluster.id)
-        count = -check.growth()
+    def _candidates(
+        self, context: base.PolicyContext, criteria: str
+    ) -> list[str] | None:
+        action_name = context.action.action
+        if action_name == 'NODE_DELETE':
+            return [context.action.target]
+        if action_name == 'CLUSTER_DEL_NODES':
+            return list(context.request.nodes)
+        members = nodes.of_cluster(context.session, context.cluster.id)
+        count = -context.growth()
         if count <= 0:
             return None
-        ordered = _ordered(check, members, criteria)
-        return placement.chosen(check, ordered, count)
+        ordered = _sort(context, members, criteria)
+        return placement.choose_nodes(context, ordered, count)
 
 
 class DeletionPolicyWithHooks(DeletionPolicy):
@@ -160,18 +164,18 @@ class DeletionPolicyWithHooks(DeletionPolicy):
 
 def _check_hook(hook: Mapping[str, Any]) -> None:
     path = f'{spec_schema.PROPERTIES}.hooks'
-    kind, params = hook['type'], hook['params'] or {}
+    hook_type, params = hook['type'], hook['params'] or {}
     if hook['timeout'] < 0:
         raise errors.InvalidSpec(
             f'{path}.timeout: must be at least 0',
             "the 'timeout' of 'hooks' must be >= 0",
         )
-    if kind == 'webhook' and not _is_url(params.get('url') or ''):
+    if hook_type == 'webhook' and not _is_url(params.get('url') or ''):
         raise errors.InvalidSpec(
             f'{path}.params.url: must be an http or https URL',
             "'hooks' of type webhook need params.url, an http or https URL",
         )
-    if kind == 'zaqar' and not re.fullmatch(
+    if hook_type == 'zaqar' and not re.fullmatch(
         queues.NAME, params.get('queue') or ''
     ):
         raise errors.InvalidSpec(
@@ -199,8 +203,8 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def _ordered(
-    check: base.Check, members: Sequence[models.Node], criteria: str
+def _sort(
+    context: base.PolicyContext, members: Sequence[models.Node], criteria: str
 ) -> list[models.Node]:
     """Sort nodes: tainted and unhealthy ones first, then by the criteria."""
 
@@ -208,7 +212,7 @@ def _ordered(
         return not (node.tainted or node.status in ('ERROR', 'WARNING'))
 
     def age(node: models.Node) -> tuple[Any, int]:
-        return node.created_at or check.now, node.index
+        return node.created_at or context.now, node.index
 
     ordered = list(members)
     if criteria == 'RANDOM':
@@ -216,11 +220,11 @@ def _ordered(
     else:
         ordered.sort(key=age, reverse=criteria == 'YOUNGEST_FIRST')
     if criteria == 'OLDEST_PROFILE_FIRST':
-        born = {
-            node.profile_id: check.session.get_one(
+        profile_created_at = {
+            node.profile_id: context.session.get_one(
                 models.Profile, node.profile_id
             ).created_at
             for node in members
         }
-        ordered.sort(key=lambda node: born[node.profile_id])
+        ordered.sort(key=lambda node: profile_created_at[node.profile_id])
     return sorted(ordered, key=is_good)

@@ -169,17 +169,17 @@ class HealthPolicy(base.PolicyType):
     priority = 600
     targets = {base.BEFORE: ('CLUSTER_RECOVER',)}
     profile_types = (SERVER, 'os.heat.stack')
-    label = 'HealthPolicy'
+    data_key = 'HealthPolicy'
     properties = {
         'detection': Property(
             'Map',
-            'How sick nodes are found.',
+            'How unhealthy nodes are detected.',
             required=True,
             keys=_DETECTION,
         ),
         'recovery': Property(
             'Map',
-            'How sick nodes are recovered.',
+            'How unhealthy nodes are recovered.',
             required=True,
             keys=_RECOVERY,
         ),
@@ -189,10 +189,10 @@ class HealthPolicy(base.PolicyType):
         """Check detection modes, times and recovery actions."""
         detection = properties['detection']
         _check_modes(detection['detection_modes'])
-        for name, least in (('interval', 1), ('node_update_timeout', 0)):
-            if detection[name] < least:
+        for name, minimum in (('interval', 1), ('node_update_timeout', 0)):
+            if detection[name] < minimum:
                 raise errors.InvalidSpec(
-                    f'{_PATH}.detection.{name}: must be at least {least}'
+                    f'{_PATH}.detection.{name}: must be at least {minimum}'
                 )
         recovery = properties['recovery']
         if len(recovery['actions']) > 1:
@@ -207,53 +207,54 @@ class HealthPolicy(base.PolicyType):
                 f'{_PATH}.recovery.node_delete_timeout: must be at least 0'
             )
 
-    def plan(self, target: base.Target) -> dict[str, Any]:
+    def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Check that the cloud and the profile type support the policy."""
         detection = target.properties['detection']
-        least = target.conf.health_manager.interval_min
-        if detection['interval'] < least:
-            raise base.PolicyRefusal(
+        minimum = target.conf.health_manager.interval_min
+        if detection['interval'] < minimum:
+            raise base.PolicyCheckError(
                 f'Specified interval of {detection["interval"]} seconds has'
-                f' to be larger than the interval_min of {least} seconds set'
+                f' to be larger than the interval_min of {minimum} seconds set'
                 ' in configuration.'
             )
         modes = {mode['type'] for mode in detection['detection_modes']}
         if EVENTS in modes and target.cloud.lifecycle is None:
-            raise base.PolicyRefusal(
-                f'{EVENTS}: the cloud tells nothing of its servers by itself;'
+            raise base.PolicyCheckError(
+                f'{EVENTS}: the cloud does not report events of its servers;'
                 f' use {STATUS}'
             )
         if HYPERVISOR in modes and target.cloud.hosts is None:
-            raise base.PolicyRefusal(
-                f'{HYPERVISOR}: the cloud does not tell how its hosts are'
+            raise base.PolicyCheckError(
+                f'{HYPERVISOR}: the cloud does not report the status of its'
+                ' hosts'
             )
-        kind = target.profile.type.rpartition('-')[0]
+        profile_type = target.profile.type.rpartition('-')[0]
         operation = recovery_of(target.properties)['operation']
-        if kind != SERVER:
+        if profile_type != SERVER:
             for mode in modes & {EVENTS, HYPERVISOR}:
-                raise base.PolicyRefusal(
+                raise base.PolicyCheckError(
                     f'{mode} is only applicable to {SERVER} clusters.'
                 )
             if operation != 'RECREATE':
-                raise base.PolicyRefusal(
+                raise base.PolicyCheckError(
                     f'Recovery action {operation} is only applicable to'
                     f' {SERVER} clusters.'
                 )
         fences = bool(target.properties['recovery']['fencing'])
-        if fences and (operation != 'RECREATE' or kind != SERVER):
-            raise base.PolicyRefusal(
-                'fencing: only servers that are made anew (RECREATE) can be'
-                ' fenced'
+        if fences and (operation != 'RECREATE' or profile_type != SERVER):
+            raise base.PolicyCheckError(
+                'fencing: is supported only for servers that are recovered by'
+                ' RECREATE'
             )
         return {}
 
     def attach(
-        self, target: base.Target, planned: Mapping[str, Any]
+        self, target: base.AttachmentTarget, plan: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the data to show in the API; nothing is created."""
         detection = target.properties['detection']
         recovery = target.properties['recovery']
-        return self.wrapped(
+        return self.wrap_data(
             {
                 'interval': detection['interval'],
                 'node_update_timeout': detection['node_update_timeout'],
@@ -267,10 +268,10 @@ class HealthPolicy(base.PolicyType):
             }
         )
 
-    def bound(
+    def after_bind(
         self,
         session: orm.Session,
-        attached: base.Attached,
+        attached: base.AttachedPolicy,
         conf: cfg.ConfigOpts,
     ) -> None:
         """Register the cluster for health checks, or disable them."""
@@ -288,14 +289,18 @@ class HealthPolicy(base.PolicyType):
             enabled=attached.binding.enabled,
         )
 
-    def unbound(self, session: orm.Session, attached: base.Attached) -> None:
+    def before_unbind(
+        self, session: orm.Session, attached: base.AttachedPolicy
+    ) -> None:
         """Stop the health checks of the cluster."""
         health.unregister(session, attached.binding.cluster_id)
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Decide how to recover the cluster."""
         recovery = attached.properties['recovery']
-        check.decided['health'] = {
+        context.decisions['health'] = {
             'recover_action': recovery['actions'],
             'fencing': recovery['fencing'] or [],
             'request': recovery_of(attached.properties),
@@ -372,14 +377,14 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
         raise errors.InvalidSpec(
             f'{path}.poll_url_healthy_response: {error}'
         ) from None
-    for name, most in (
+    for name, maximum in (
         ('poll_url_retry_limit', 100),
         ('poll_url_retry_interval', 3600),
     ):
         value = options.get(name)
-        if value is not None and not 0 <= value <= most:
+        if value is not None and not 0 <= value <= maximum:
             raise errors.InvalidSpec(
-                f'{path}.{name}: must be from 0 to {most}, not {value}'
+                f'{path}.{name}: must be from 0 to {maximum}, not {value}'
             )
     limit, interval = (
         spec_schema.filled(_POLLING, options)[name]
@@ -393,17 +398,17 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
 
 
 def _check_parameters(action: Mapping[str, Any]) -> None:
-    known = _PARAMETERS[action['name']]
+    allowed = _PARAMETERS[action['name']]
     path = f'{_PATH}.recovery.actions[0].params'
     for name, value in (action.get('params') or {}).items():
-        if name not in known:
+        if name not in allowed:
             raise errors.InvalidSpec(
                 f'{phrases.path_to(path, [name])}:'
-                f' {phrases.unknown(name, known)}'
+                f' {phrases.unknown(name, allowed)}'
             )
-        if str(value).upper() not in known[name]:
+        if str(value).upper() not in allowed[name]:
             raise errors.InvalidSpec(
-                f'{path}.{name}: {phrases.not_one_of(value, known[name])}'
+                f'{path}.{name}: {phrases.not_one_of(value, allowed[name])}'
             )
 
 

@@ -26,8 +26,8 @@ from vobjects.clustering import consts, errors
 
 _PATH = spec_schema.PROPERTIES
 
-MEMBER = 'lb_member'
-BALANCERS = 'loadbalancers'
+MEMBER_ID = 'lb_member'
+LOAD_BALANCERS = 'loadbalancers'
 
 _PROTOCOLS = ('HTTP', 'HTTPS', 'TCP')
 
@@ -131,8 +131,8 @@ class LoadBalancingPolicy(base.PolicyType):
     }
     priority = 500
     targets: Mapping[str, tuple[str, ...]] = {}
-    follows_nodes = True
-    label = 'LoadBalancingPolicy'
+    tracks_nodes = True
+    data_key = 'LoadBalancingPolicy'
     profile_types = ('os.nova.server',)
     properties = {
         'pool': Property('Map', 'Pool of nodes.', keys=_POOL),
@@ -178,14 +178,17 @@ class LoadBalancingPolicy(base.PolicyType):
             raise errors.InvalidSpec(
                 f'{_PATH}.pool.id is required with an existing loadbalancer'
             )
-        sticky = pool['session_persistence'] or {}
-        if sticky.get('type') == 'APP_COOKIE' and not sticky['cookie_name']:
+        persistence = pool['session_persistence'] or {}
+        if (
+            persistence.get('type') == 'APP_COOKIE'
+            and not persistence['cookie_name']
+        ):
             raise errors.InvalidSpec(
                 f'{_PATH}.pool.session_persistence.cookie_name is required'
                 ' with APP_COOKIE'
             )
 
-    def plan(self, target: base.Target) -> dict[str, Any]:
+    def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Check that the cloud has everything that the policy names."""
         balancers, properties = _balancers(target.cloud), target.properties
         if properties['loadbalancer']:
@@ -193,78 +196,86 @@ class LoadBalancingPolicy(base.PolicyType):
             return {}
         for name in ('pool', 'health_monitor'):
             if (properties[name] or {}).get('id'):
-                raise base.PolicyRefusal(
+                raise base.PolicyCheckError(
                     f'{name}.id needs the loadbalancer that it belongs to'
                 )
         vip = _vip(properties)
         if not vip['subnet'] and not vip['network']:
-            raise base.PolicyRefusal(
+            raise base.PolicyCheckError(
                 'At least one of VIP Subnet or Network must be defined.'
             )
         balancers.check(_spec(target))
         return {}
 
     def attach(
-        self, target: base.Target, planned: Mapping[str, Any]
+        self, target: base.AttachmentTarget, plan: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Create the load balancer, or look up the existing one."""
         balancers, properties = _balancers(target.cloud), target.properties
-        is_there = bool(properties['loadbalancer'])
-        if is_there:
-            found = _get(balancers, properties)
+        preexisting = bool(properties['loadbalancer'])
+        if preexisting:
+            balancer = _get(balancers, properties)
         else:
-            found = balancers.create(
+            balancer = balancers.create(
                 target.key,
                 _spec(target),
                 timeout=properties['lb_status_timeout'],
             )
-        return self.wrapped(
+        return self.wrap_data(
             {
-                'loadbalancer': found.id,
-                'listener': found.listener_id,
-                'pool': found.pool_id,
-                'healthmonitor': found.monitor_id,
-                'vip_address': found.vip_address,
-                'preexisting': is_there,
+                'loadbalancer': balancer.id,
+                'listener': balancer.listener_id,
+                'pool': balancer.pool_id,
+                'healthmonitor': balancer.monitor_id,
+                'vip_address': balancer.vip_address,
+                'preexisting': preexisting,
             }
         )
 
-    def detach(self, target: base.Target, data: Mapping[str, Any]) -> None:
+    def detach(
+        self, target: base.AttachmentTarget, data: Mapping[str, Any]
+    ) -> None:
         """Delete the load balancer, if the policy created it."""
-        own = self.unwrapped(data)
-        if own and not own['preexisting']:
+        data = self.unwrap_data(data)
+        if data and not data['preexisting']:
             _balancers(target.cloud).delete(
-                _balancer(own),
+                _balancer(data),
                 timeout=target.properties['lb_status_timeout'],
             )
 
-    def bound(
+    def after_bind(
         self,
         session: orm.Session,
-        attached: base.Attached,
+        attached: base.AttachedPolicy,
         conf: cfg.ConfigOpts,
     ) -> None:
         """Store the load balancer's address in the cluster's data."""
-        own = self.unwrapped(attached.binding.data)
-        _announce(session, attached, {'vip_address': own['vip_address']})
+        data = self.unwrap_data(attached.binding.data)
+        _set_address(
+            session,
+            attached,
+            {'vip_address': data['vip_address']},
+        )
 
-    def unbound(self, session: orm.Session, attached: base.Attached) -> None:
+    def before_unbind(
+        self, session: orm.Session, attached: base.AttachedPolicy
+    ) -> None:
         """Remove the load balancer's address from the cluster's data."""
-        _announce(session, attached, None)
+        _set_address(session, attached, None)
 
-    def arrive(
+    def add_node(
         self,
         cloud: providers.Provider,
-        attached: base.Attached,
+        attached: base.AttachedPolicy,
         node: models.Node,
     ) -> dict[str, Any]:
         """Add a node to the pool, if it has a server."""
-        if not node.physical_id or node.data.get(MEMBER):
+        if not node.physical_id or node.data.get(MEMBER_ID):
             return {}
         pool = attached.properties['pool']
         try:
             member = _balancers(cloud).add_member(
-                _balancer(self.unwrapped(attached.binding.data)),
+                _balancer(self.unwrap_data(attached.binding.data)),
                 node.physical_id,
                 port=pool['protocol_port'],
                 subnet=pool['subnet'],
@@ -273,35 +284,35 @@ class LoadBalancingPolicy(base.PolicyType):
         except providers.ServerNotFound:
             # This is called again after the node's recovery.
             return {}
-        return {MEMBER: member}
+        return {MEMBER_ID: member}
 
-    def depart(
+    def remove_node(
         self,
         cloud: providers.Provider,
-        attached: base.Attached,
+        attached: base.AttachedPolicy,
         node: models.Node,
     ) -> dict[str, Any]:
         """Remove a node from the pool."""
-        member = node.data.get(MEMBER)
+        member = node.data.get(MEMBER_ID)
         if not member:
             return {}
         _balancers(cloud).remove_member(
-            _balancer(self.unwrapped(attached.binding.data)),
+            _balancer(self.unwrap_data(attached.binding.data)),
             member,
             timeout=attached.properties['lb_status_timeout'],
         )
-        return {MEMBER: None}
+        return {MEMBER_ID: None}
 
-    def depart_all(
+    def remove_nodes(
         self,
         cloud: providers.Provider,
-        attached: base.Attached,
+        attached: base.AttachedPolicy,
         members: Iterable[models.Node],
     ) -> dict[str, dict[str, Any]]:
         """Remove nodes from an existing pool; a created pool is deleted."""
-        if self.unwrapped(attached.binding.data)['preexisting']:
-            return super().depart_all(cloud, attached, members)
-        return {node.id: {MEMBER: None} for node in members}
+        if self.unwrap_data(attached.binding.data)['preexisting']:
+            return super().remove_nodes(cloud, attached, members)
+        return {node.id: {MEMBER_ID: None} for node in members}
 
 
 class LoadBalancingPolicy11(LoadBalancingPolicy):
@@ -332,7 +343,7 @@ def _vip(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _balancers(cloud: providers.Provider) -> load_balancing.LoadBalancers:
     if cloud.load_balancers is None:
-        raise base.PolicyRefusal('the cloud has no load balancers')
+        raise base.PolicyCheckError('the cloud has no load balancers')
     return cloud.load_balancers
 
 
@@ -348,7 +359,7 @@ def _get(
     )
 
 
-def _spec(target: base.Target) -> load_balancing.Spec:
+def _spec(target: base.AttachmentTarget) -> load_balancing.Spec:
     properties = target.properties
     return load_balancing.Spec(
         name=f'senlin-lb-{target.cluster.name}',
@@ -370,18 +381,20 @@ def _balancer(data: Mapping[str, Any]) -> load_balancing.Balancer:
     )
 
 
-def _announce(
+def _set_address(
     session: orm.Session,
-    attached: base.Attached,
-    told: Mapping[str, Any] | None,
+    attached: base.AttachedPolicy,
+    address: Mapping[str, Any] | None,
 ) -> None:
     cluster = clusters.lock(session, attached.binding.cluster_id)
     if cluster is None:
         return
-    known = dict(cluster.data.get(BALANCERS) or {})
-    known.pop(attached.policy.id, None)
-    if told is not None:
-        known[attached.policy.id] = dict(told)
-    others = {k: v for k, v in cluster.data.items() if k != BALANCERS}
-    cluster.data = {**others, BALANCERS: known} if known else others
+    addresses = dict(cluster.data.get(LOAD_BALANCERS) or {})
+    addresses.pop(attached.policy.id, None)
+    if address is not None:
+        addresses[attached.policy.id] = dict(address)
+    others = {k: v for k, v in cluster.data.items() if k != LOAD_BALANCERS}
+    cluster.data = (
+        {**others, LOAD_BALANCERS: addresses} if addresses else others
+    )
     session.flush()

@@ -16,10 +16,10 @@ from engine.distribution import (
     PLACEMENT,
     REGIONS,
     ZONES,
-    Place,
-    places,
-    spread,
-    thin,
+    Location,
+    choose_additions,
+    choose_removals,
+    parse_locations,
 )
 from engine.policies import base
 from engine.providers import base as providers
@@ -42,144 +42,165 @@ class PlacementPolicy(base.PolicyType):
             'NODE_CREATE',
         )
     }
-    looks = (
+    cloud_info_actions = (
         'CLUSTER_SCALE_OUT',
         'CLUSTER_RESIZE',
         'CLUSTER_RECOVER',
         'NODE_CREATE',
     )
 
-    def there(self, cloud: providers.Places) -> Iterable[str]:
+    def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the locations in a cloud."""
         raise NotImplementedError
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check weights and caps."""
-        self._places(properties)
+        self._locations(properties)
 
-    def plan(self, target: base.Target) -> dict[str, Any]:
+    def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Check that the cloud has all listed locations."""
-        there = self.look(target.cloud, None)
-        known = {place.name for place in self._places(target.properties)}
-        if known - there:
-            raise base.PolicyRefusal(
-                f"The specified {self.key} '{sorted(known - there)}' could"
-                f' not be found: the cloud has {sorted(there)}.'
+        available = self.get_cloud_info(target.cloud, None)
+        listed = {
+            location.name for location in self._locations(target.properties)
+        }
+        missing = listed - available
+        if missing:
+            raise base.PolicyCheckError(
+                f"The specified {self.key} '{sorted(missing)}' could not be"
+                f' found: the cloud has {sorted(available)}.'
             )
         return {}
 
-    def look(
-        self, cloud: providers.Provider, attached: base.Attached | None
+    def get_cloud_info(
+        self, cloud: providers.Provider, attached: base.AttachedPolicy | None
     ) -> set[str]:
         """Return the names of the locations in the cloud."""
         if cloud.places is None:
-            raise base.PolicyRefusal(f'the cloud has no {self.key}')
-        return set(self.there(cloud.places))
+            raise base.PolicyCheckError(f'the cloud has no {self.key}')
+        return set(self.available_names(cloud.places))
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Choose the locations of new nodes, or those to remove nodes from."""
         decide(
-            check,
+            context,
             self.key,
-            self._places(attached.properties),
-            usable=check.seen.get(attached.policy.id) or (),
+            self._locations(attached.properties),
+            available=context.cloud_info.get(attached.policy.id) or (),
         )
 
-    def _places(self, properties: Mapping[str, Any]) -> list[Place]:
-        return places(properties[self.key], self.key.removesuffix('s'))
+    def _locations(self, properties: Mapping[str, Any]) -> list[Location]:
+        return parse_locations(
+            properties[self.key], self.key.removesuffix('s')
+        )
 
 
-def listed(key: str, **more: Property) -> spec_schema.Schema:
+def locations_property(key: str, **extra: Property) -> spec_schema.Schema:
     """Return the property that lists locations with weights.
 
     :param key: :data:`ZONES` or :data:`REGIONS`
-    :param more: additional properties of a location
+    :param extra: additional properties of a location
     """
-    what = key.removesuffix('s')
+    singular = key.removesuffix('s')
     keys = {
-        'name': Property('String', f'Name of the {what}.', required=True),
-        'weight': Property('Integer', f'Weight of the {what}.', default=100),
+        'name': Property('String', f'Name of the {singular}.', required=True),
+        'weight': Property(
+            'Integer', f'Weight of the {singular}.', default=100
+        ),
     }
     return {
         key: Property(
             'List',
             f'The {key} to choose from.',
-            items=Property('Map', f'A {what}.', keys={**keys, **more}),
+            items=Property('Map', f'A {singular}.', keys={**keys, **extra}),
         )
     }
 
 
 def decide(
-    check: base.Check,
+    context: base.PolicyContext,
     key: str,
-    known: Sequence[Place],
+    locations: Sequence[Location],
     *,
-    usable: Iterable[str],
+    available: Iterable[str],
 ) -> None:
     """Choose the locations of new nodes, or those to remove nodes from.
 
     :param key: :data:`ZONES` or :data:`REGIONS`
-    :param known: the locations that the policy lists
-    :param usable: the names of the locations in the cloud
+    :param locations: the locations that the policy lists
+    :param available: the names of the locations in the cloud
     :raises engine.policies.base.PolicyRefusal: no location is available, or
         the caps are too low
     """
-    count = check.growth()
-    if not count or _is_settled(check, key):
+    count = context.growth()
+    if not count or _has_fixed_location(context, key):
         return
-    there = set(usable)
-    good = [place for place in known if place.name in there]
-    what = key.removesuffix('s')
-    if count > 0 and not good:
-        names = ', '.join(place.name for place in known)
-        raise base.PolicyRefusal(
-            f'no {what} of {names} is there in the cloud now'
+    names_in_cloud = set(available)
+    usable = [
+        location for location in locations if location.name in names_in_cloud
+    ]
+    singular = key.removesuffix('s')
+    if count > 0 and not usable:
+        names = ', '.join(location.name for location in locations)
+        raise base.PolicyCheckError(
+            f'the cloud has no {singular} of {names} now'
         )
-    members = nodes.of_cluster(check.session, check.cluster.id)
-    if check.action.action == 'NODE_CREATE':
-        members = [n for n in members if n.id != check.action.target]
-    where = located(check.session, members, key)
-    names_known = {place.name for place in known}
+    members = nodes.of_cluster(context.session, context.cluster.id)
+    if context.action.action == 'NODE_CREATE':
+        members = [n for n in members if n.id != context.action.target]
+    location_of = locations_of(context.session, members, key)
+    listed_names = {location.name for location in locations}
     current: dict[str, int] = {}
-    for place_name in where.values():
-        name = place_name if place_name in names_known else ''
+    for location_name in location_of.values():
+        name = location_name if location_name in listed_names else ''
         current[name] = current.get(name, 0) + 1
     if count > 0:
-        plan = spread(good, current, count)
+        plan = choose_additions(usable, current, count)
         if plan is None:
-            raise base.PolicyRefusal(
+            raise base.PolicyCheckError(
                 f'There is no feasible plan to handle all nodes: {count} more'
                 f' do not fit into the {key} with their caps.'
             )
-        _note(check, 'creation', count, key, plan)
+        _record_decision(context, 'creation', count, key, plan)
         return
-    _note(check, 'deletion', -count, key, thin(known, current, -count))
-    check.decided['deletion']['candidates'] = chosen(
-        check, nodes.victims(members, len(members)), -count
+    _record_decision(
+        context,
+        'deletion',
+        -count,
+        key,
+        choose_removals(locations, current, -count),
+    )
+    context.decisions['deletion']['candidates'] = choose_nodes(
+        context, nodes.victims(members, len(members)), -count
     )
 
 
-def _is_settled(check: base.Check, key: str) -> bool:
+def _has_fixed_location(context: base.PolicyContext, key: str) -> bool:
     """Tell whether the new node's profile determines its location."""
-    if check.action.action != 'NODE_CREATE':
+    if context.action.action != 'NODE_CREATE':
         return False
-    node = nodes.get(check.session, check.action.target)
+    node = nodes.get(context.session, context.action.target)
     return node is not None and bool(
-        located(check.session, [node], key)[node.id]
+        locations_of(context.session, [node], key)[node.id]
     )
 
 
-def _note(
-    check: base.Check, topic: str, count: int, key: str, plan: dict[str, int]
+def _record_decision(
+    context: base.PolicyContext,
+    topic: str,
+    count: int,
+    key: str,
+    plan: dict[str, int],
 ) -> None:
-    check.decided[topic] = {
-        **check.decided.get(topic, {}),
+    context.decisions[topic] = {
+        **context.decisions.get(topic, {}),
         'count': count,
         key: plan,
     }
 
 
-def located(
+def locations_of(
     session: orm.Session, members: Iterable[models.Node], key: str
 ) -> dict[str, str]:
     """Return the location of each node by its ID; empty if unspecified.
@@ -187,19 +208,21 @@ def located(
     :param key: :data:`ZONES` or :data:`REGIONS`
     """
     by_profile: dict[str, str] = {}
-    found: dict[str, str] = {}
+    locations: dict[str, str] = {}
     for node in members:
-        placed = (node.data.get(PLACEMENT) or {}).get(KEYS[key])
-        if placed is None:
+        location = (node.data.get(PLACEMENT) or {}).get(KEYS[key])
+        if location is None:
             if node.profile_id not in by_profile:
                 profile = session.get_one(models.Profile, node.profile_id)
-                by_profile[node.profile_id] = _of_profile(profile, key)
-            placed = by_profile[node.profile_id]
-        found[node.id] = placed
-    return found
+                by_profile[node.profile_id] = _location_of_profile(
+                    profile, key
+                )
+            location = by_profile[node.profile_id]
+        locations[node.id] = location
+    return locations
 
 
-def _of_profile(profile: models.Profile, key: str) -> str:
+def _location_of_profile(profile: models.Profile, key: str) -> str:
     properties = profile.spec.get('properties') or {}
     if key == REGIONS:
         properties = properties.get('context') or {}
@@ -207,8 +230,8 @@ def _of_profile(profile: models.Profile, key: str) -> str:
     return str(properties.get('availability_zone') or '')
 
 
-def chosen(
-    check: base.Check, ordered: Sequence[models.Node], count: int
+def choose_nodes(
+    context: base.PolicyContext, ordered: Sequence[models.Node], count: int
 ) -> list[str]:
     """Return the IDs of the nodes to remove.
 
@@ -217,36 +240,38 @@ def chosen(
     :param ordered: the candidates, the first to remove first
     :param count: the number of nodes to remove
     """
-    decided = check.decided.get('deletion', {})
+    decisions = context.decisions.get('deletion', {})
     quotas = [
-        _Quota(located(check.session, ordered, key), dict(decided[key]))
+        _RemovalQuota(
+            locations_of(context.session, ordered, key), dict(decisions[key])
+        )
         for key in (REGIONS, ZONES)
-        if key in decided
+        if key in decisions
     ]
-    fitting, rest = [], []
+    within_quota, rest = [], []
     for node in ordered:
         if all(quota.admits(node) for quota in quotas):
             for quota in quotas:
                 quota.take(node)
-            fitting.append(node.id)
+            within_quota.append(node.id)
         else:
             rest.append(node.id)
-    return [*fitting, *rest][:count]
+    return [*within_quota, *rest][:count]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Quota:
+class _RemovalQuota:
     """Number of nodes left to remove by location; '' for other locations."""
 
-    where: Mapping[str, str]
-    left: dict[str, int]
+    location_of: Mapping[str, str]
+    remaining: dict[str, int]
 
-    def _name(self, node: models.Node) -> str:
-        name = self.where[node.id]
-        return name if name in self.left else ''
+    def _location(self, node: models.Node) -> str:
+        name = self.location_of[node.id]
+        return name if name in self.remaining else ''
 
     def admits(self, node: models.Node) -> bool:
-        return self.left.get(self._name(node), 0) > 0
+        return self.remaining.get(self._location(node), 0) > 0
 
     def take(self, node: models.Node) -> None:
-        self.left[self._name(node)] -= 1
+        self.remaining[self._location(node)] -= 1

@@ -25,7 +25,7 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
     }
     priority = 200
     key = distribution.REGIONS
-    properties = placement.listed(
+    properties = placement.locations_property(
         distribution.REGIONS,
         cap=Property(
             'Integer',
@@ -34,6 +34,6 @@ class RegionPlacementPolicy(placement.PlacementPolicy):
         ),
     )
 
-    def there(self, cloud: providers.Places) -> Iterable[str]:
+    def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's regions."""
         return cloud.regions()

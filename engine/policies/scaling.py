@@ -89,70 +89,88 @@ class ScalingPolicy(base.PolicyType):
                     f"the '{name}' for 'adjustment' must be >= 0",
                 )
 
-    def is_asked(self, when: str, attached: base.Attached, kind: str) -> bool:
+    def checks_action(
+        self, when: str, attached: base.AttachedPolicy, action_name: str
+    ) -> bool:
         """Check the policy's own event before it, and any scaling after it."""
-        if not super().is_asked(when, attached, kind):
+        if not super().checks_action(when, attached, action_name):
             return False
-        return when == base.AFTER or kind == attached.properties['event']
+        return (
+            when == base.AFTER or action_name == attached.properties['event']
+        )
 
-    def cools_down(
-        self, attached: base.Attached, kind: str, now: datetime.datetime
+    def in_cooldown(
+        self,
+        attached: base.AttachedPolicy,
+        action_name: str,
+        now: datetime.datetime,
     ) -> bool:
         """Tell whether the last scaling was less than a cooldown ago."""
-        last, event = attached.binding.last_op, attached.properties['event']
-        if last is None or kind != event:
+        last_scaling, event = (
+            attached.binding.last_op,
+            attached.properties['event'],
+        )
+        if last_scaling is None or action_name != event:
             return False
         seconds = _adjustment(attached.properties)['cooldown']
-        return bool((now - last).total_seconds() < seconds)
+        return bool((now - last_scaling).total_seconds() < seconds)
 
-    def pre_op(self, check: base.Check, attached: base.Attached) -> None:
+    def pre_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Decide how many nodes to add or remove."""
-        kind = check.action.action
-        if self.cools_down(attached, kind, check.now):
-            raise base.PolicyRefusal(
+        action_name = context.action.action
+        if self.in_cooldown(attached, action_name, context.now):
+            raise base.PolicyCheckError(
                 f'Policy {attached.policy.id} cooldown is still in progress.'
             )
         adjustment = _adjustment(attached.properties)
-        current = nodes.count_of_cluster(check.session, check.cluster.id)
-        count = check.request.get('count')
+        current = nodes.count_of_cluster(context.session, context.cluster.id)
+        count = context.request.get('count')
         if count is None:
-            count = _count(kind, adjustment, current)
+            count = _count(action_name, adjustment, current)
         if count <= 0:
-            raise base.PolicyRefusal(
-                f"Invalid count ({count}) for action '{kind}'."
+            raise base.PolicyCheckError(
+                f"Invalid count ({count}) for action '{action_name}'."
             )
-        bounds = check.bounds()
+        bounds = context.bounds()
         if adjustment['best_effort']:
-            room = (
+            max_change = (
                 bounds.most() - current
-                if kind == OUT
+                if action_name == OUT
                 else current - bounds.minimum
             )
-            count = min(count, max(room, 0))
+            count = min(count, max(max_change, 0))
         try:
-            bounds.check_size(current + (count if kind == OUT else -count))
+            bounds.check_size(
+                current + (count if action_name == OUT else -count)
+            )
         except errors.BadRequest as error:
-            raise base.PolicyRefusal(str(error)) from None
-        key = 'creation' if kind == OUT else 'deletion'
-        check.decided[key] = {'count': count}
+            raise base.PolicyCheckError(str(error)) from None
+        key = 'creation' if action_name == OUT else 'deletion'
+        context.decisions[key] = {'count': count}
 
-    def post_op(self, check: base.Check, attached: base.Attached) -> None:
+    def post_op(
+        self, context: base.PolicyContext, attached: base.AttachedPolicy
+    ) -> None:
         """Record the time of the scaling."""
         attached.binding.last_op = clock.utcnow()
 
 
 def _adjustment(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     keys = ScalingPolicy.properties['adjustment'].keys or {}
-    found = properties.get('adjustment') or {}
+    given = properties.get('adjustment') or {}
     defaults = {name: prop.default for name, prop in keys.items()}
-    return {**defaults, **found}
+    return {**defaults, **given}
 
 
-def _count(kind: str, adjustment: Mapping[str, Any], current: int) -> int:
+def _count(
+    action_name: str, adjustment: Mapping[str, Any], current: int
+) -> int:
     number = adjustment['number']
     if adjustment['type'] == 'EXACT_CAPACITY':
         change = number - current
-        return int(change if kind == OUT else -change)
+        return int(change if action_name == OUT else -change)
     if adjustment['type'] == 'CHANGE_IN_CAPACITY':
         return int(number)
     share = int(sizes.share(number, current))

@@ -25,8 +25,8 @@ class ZonePlacementPolicy(placement.PlacementPolicy):
     priority = 300
     key = distribution.ZONES
     profile_types = ('os.nova.server',)
-    properties = placement.listed(distribution.ZONES)
+    properties = placement.locations_property(distribution.ZONES)
 
-    def there(self, cloud: providers.Places) -> Iterable[str]:
+    def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's zones."""
         return cloud.zones()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import distribution
-from engine.distribution import Place
+from engine.distribution import Location
 from vobjects.clustering import errors
 
 
@@ -26,14 +26,14 @@ def test_new_nodes_are_spread_by_weight(
     count: int,
     expected: dict[str, int],
 ) -> None:
-    known = [Place(name, weight) for name, weight in weights.items()]
-    assert distribution.spread(known, current, count) == expected
+    known = [Location(name, weight) for name, weight in weights.items()]
+    assert distribution.choose_additions(known, current, count) == expected
 
 
 def test_caps_are_kept_or_there_is_no_plan() -> None:
-    known = [Place('a', 100, 1), Place('b', 10, 2)]
-    assert distribution.spread(known, {}, 3) == {'a': 1, 'b': 2}
-    assert distribution.spread(known, {'a': 1}, 3) is None
+    known = [Location('a', 100, 1), Location('b', 10, 2)]
+    assert distribution.choose_additions(known, {}, 3) == {'a': 1, 'b': 2}
+    assert distribution.choose_additions(known, {'a': 1}, 3) is None
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_caps_are_kept_or_there_is_no_plan() -> None:
 def test_nodes_go_from_where_there_are_most(
     current: dict[str, int], count: int, expected: dict[str, int]
 ) -> None:
-    known = [Place('a', 100), Place('b', 50)]
-    assert distribution.thin(known, current, count) == expected
+    known = [Location('a', 100), Location('b', 50)]
+    assert distribution.choose_removals(known, current, count) == expected
 
 
 NUMBERS = st.dictionaries(
@@ -61,11 +61,11 @@ NUMBERS = st.dictionaries(
 def test_what_is_spread_is_thinned_to_nothing(
     weights: dict[str, int], count: int
 ) -> None:
-    known = [Place(name, weight) for name, weight in weights.items()]
-    plan = distribution.spread(known, {}, count)
+    known = [Location(name, weight) for name, weight in weights.items()]
+    plan = distribution.choose_additions(known, {}, count)
     assert plan is not None
     assert sum(plan.values()) == count
-    assert distribution.thin(known, plan, count) == plan
+    assert distribution.choose_removals(known, plan, count) == plan
     for place in known:
         share = count * place.weight / sum(weights.values())
         assert abs(plan.get(place.name, 0) - share) <= len(known)
@@ -85,7 +85,7 @@ def test_places_that_hold_nothing_are_refused(
     given: list[dict[str, object]], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
-        distribution.places(given, 'zone')
+        distribution.parse_locations(given, 'zone')
 
 
 def test_placement_of_new_nodes_is_of_all_policies_together() -> None:
@@ -96,8 +96,8 @@ def test_placement_of_new_nodes_is_of_all_policies_together() -> None:
         },
         'placement': {'placements': [{'servergroup': 'g'}] * 2},
     }
-    assert distribution.of_new_nodes(decided, 2) == [
+    assert distribution.new_placements(decided, 2) == [
         {'servergroup': 'g', 'region_name': 'r', 'zone': 'z1'},
         {'servergroup': 'g', 'region_name': 'r', 'zone': 'z2'},
     ]
-    assert distribution.of_new_nodes({}, 1) == [{}]
+    assert distribution.new_placements({}, 1) == [{}]

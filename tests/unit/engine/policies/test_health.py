@@ -121,7 +121,9 @@ def test_what_the_cloud_cannot_do_is_refused(
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     engine.runtime.provider.lifecycle = None
-    assert 'tells nothing' in refusal(engine, **spec('LIFECYCLE_EVENTS'))
+    assert 'does not report events' in refusal(
+        engine, **spec('LIFECYCLE_EVENTS')
+    )
 
 
 def test_fencing_without_recreation_is_refused(
@@ -134,7 +136,7 @@ def test_fencing_without_recreation_is_refused(
         actions=[{'name': 'REBOOT'}],
         fencing=['COMPUTE'],
     )
-    assert 'fencing: only' in refusal(engine, **properties)
+    assert 'fencing: is supported only' in refusal(engine, **properties)
 
 
 def test_interval_below_what_is_configured_is_refused(
