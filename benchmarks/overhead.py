@@ -78,9 +78,9 @@ class Recorded:
 def main() -> int:
     """Run the benchmark and print the results."""
     chosen = _options()
-    stage = conftest.Stage()
-    ours = app.build(conftest.configured(), stage, stage)
-    cases = _prepare(stage, ours, chosen.version)
+    backend = conftest.Backend()
+    ours = app.build(conftest.make_conf(), backend, backend)
+    cases = _prepare(backend, ours, chosen.version)
     print(f'{"request":18} {"bytes":>6} {"ours us":>8} {"WebOb us":>9} ratio')
     for case in cases:
         environ = _environ(case, chosen.version)
@@ -95,14 +95,14 @@ def main() -> int:
     return 0
 
 
-def _prepare(stage: conftest.Stage, ours: Any, version: str) -> list[Case]:
+def _prepare(backend: conftest.Backend, ours: Any, version: str) -> list[Case]:
     """Create clusters and return the test cases."""
     new = {'name': 'web', 'profile_id': 'small', 'desired_capacity': 2}
     post = Case('POST cluster', 'POST', '/v1/clusters', {'cluster': new}, 202)
     for _number in range(ROWS):
         made = _ask(ours, _environ(post, version))
     identity = json.loads(made.body)['cluster']['id']
-    stage.engine = Recorded(stage.engine)  # type: ignore[assignment]
+    backend.engine = Recorded(backend.engine)  # type: ignore[assignment]
     one = f'/v1/clusters/{identity}'
     return [
         Case('GET /', 'GET', '/', None, 300),

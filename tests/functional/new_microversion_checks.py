@@ -15,7 +15,7 @@ import pytest
 
 from api import app, cli
 from api.contract import contract
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects import exceptions
 from vobjects.cli import main
@@ -30,11 +30,13 @@ CLUSTER = {'cluster': {'name': 'c1', 'profile_id': 'p1'}}
 
 
 @pytest.fixture
-def api() -> http.Api:
-    offered = memory.Fleet()
-    offered.served = Maximum(history.MAXIMUM)
-    made = app.build(conftest.configured(), memory.Engine(), offered)
-    return http.Api(made)
+def api() -> client.ApiClient:
+    fleet = fake_engine.FakeFleet()
+    fleet.max_version = Maximum(history.MAXIMUM)
+    application = app.build(
+        conftest.make_conf(), fake_engine.FakeEngine(), fleet
+    )
+    return client.ApiClient(application)
 
 
 def test_schema_follows() -> None:
@@ -44,14 +46,14 @@ def test_schema_follows() -> None:
         assert 'only_empty' in getattr(new, place)['properties']
 
 
-def test_discovery_and_validation_follow(api: http.Api) -> None:
+def test_discovery_and_validation_follow(api: client.ApiClient) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     body = {'only_empty': True}
-    offered = api('GET', '/v1').json['version']
+    shown = api('GET', '/v1').json['version']
     early = api('DELETE', '/v1/clusters/c1', body, version='1.14')
     late = api('DELETE', '/v1/clusters/c1', body, version='1.15')
 
-    assert offered['max_version'] == '1.15'
+    assert shown['max_version'] == '1.15'
     assert early.status == 400
     assert "'only_empty' needs API version 1.15 or later" in early.detail
     assert late.status == 202

@@ -15,14 +15,14 @@ from typing import Any
 import vobjects.objects  # noqa: F401 - has oslo.service choose threads
 from api import app, serving, wsgi
 from api import conf as api_conf
-from tests.unit.api import memory
+from tests.unit.api import fake_engine
 from vobjects.clustering import resources
 from vobjects.clustering.requests import clusters, services
 
 SLOW = 1.0
 
 
-class Engine(memory.Engine):
+class Engine(fake_engine.FakeEngine):
     """Shows how long things take and where they happen."""
 
     def call(self, *arguments: Any) -> Any:
@@ -42,7 +42,7 @@ class Engine(memory.Engine):
 def load() -> Any:
     """Return the application of a worker process."""
     serving.install_worker_signals()
-    return app.build(wsgi.configuration(), Engine(), memory.Fleet())
+    return app.build(wsgi.configuration(), Engine(), fake_engine.FakeFleet())
 
 
 def main(config_file: str) -> int:

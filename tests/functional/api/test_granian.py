@@ -29,7 +29,7 @@ from api import asgi, cli, conf, serving
 from tests.functional.api import served
 from tests.functional.processes import free_port, is_alive, wait_for
 from tests.functional.rest import unique
-from tests.unit.api import conftest, http
+from tests.unit.api import client, conftest
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -70,13 +70,13 @@ class Server:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        until(lambda: self.answers() and len(self.workers()) == workers)
+        until(lambda: self.is_ready() and len(self.workers()) == workers)
 
     def workers(self) -> list[int]:
         children = psutil.Process(self.process.pid).children()
         return [child.pid for child in children]
 
-    def answers(self) -> bool:
+    def is_ready(self) -> bool:
         try:
             return self.send(b'GET / HTTP/1.1').status == 300
         except OSError:
@@ -84,17 +84,17 @@ class Server:
 
     def serving(self) -> int:
         """Return the process that serves a request."""
-        answer = self.send(b'GET /v1/build-info HTTP/1.1')
-        return int(answer.json['build_info']['engine']['revision'])
+        response = self.send(b'GET /v1/build-info HTTP/1.1')
+        return int(response.json['build_info']['engine']['revision'])
 
     def created(self) -> list[str]:
         """Return the names of the profiles."""
-        answer = self.send(b'GET /v1/profiles HTTP/1.1')
-        return [profile['name'] for profile in answer.json['profiles']]
+        response = self.send(b'GET /v1/profiles HTTP/1.1')
+        return [profile['name'] for profile in response.json['profiles']]
 
     def send(
         self, line: bytes, headers: bytes = b'', *content: bytes
-    ) -> http.Answer:
+    ) -> client.Response:
         """Send a request, byte for byte, on a connection of its own."""
         with socket.create_connection(('127.0.0.1', self.port)) as sock:
             sock.settimeout(TIMEOUT)
@@ -117,11 +117,11 @@ class Server:
         self.process.wait(TIMEOUT)
 
 
-def parsed(received: bytes) -> http.Answer:
+def parsed(received: bytes) -> client.Response:
     head, _, content = received.partition(b'\r\n\r\n')
     status, *lines = head.decode('latin-1').split('\r\n')
     headers = dict(line.split(': ', 1) for line in lines)
-    return http.Answer(
+    return client.Response(
         int(status.split()[1]),
         {name.lower(): value for name, value in headers.items()},
         content,
@@ -155,10 +155,10 @@ LINES = (
 
 
 def test_header_lines_when_several_are_joined(server: Server) -> None:
-    answer = server.send(b'GET /v1/clusters HTTP/1.1', LINES)
-    assert answer.status == 200
-    assert answer.version == 'clustering 1.7'
-    http.check(answer)
+    response = server.send(b'GET /v1/clusters HTTP/1.1', LINES)
+    assert response.status == 200
+    assert response.version == 'clustering 1.7'
+    client.check_response(response)
 
 
 JSON = b'Content-Type: application/json\r\n'
@@ -173,11 +173,11 @@ def chunks(*parts: bytes) -> bytes:
 
 def test_body_when_in_chunks_arrives_whole(server: Server) -> None:
     parts = [PROFILE[:1], PROFILE[1:20], PROFILE[20:]]
-    answer = server.send(
+    response = server.send(
         b'POST /v1/profiles HTTP/1.1', CHUNKED, chunks(*parts)
     )
-    assert answer.status == 201
-    http.check(answer)
+    assert response.status == 201
+    client.check_response(response)
 
 
 def test_body_when_too_large_is_413_in_chunks_and_at_once(
@@ -189,15 +189,15 @@ def test_body_when_too_large_is_413_in_chunks_and_at_once(
         (CHUNKED, chunks(big[:70_000], big[70_000:])),
         (JSON + b'Content-Length: 99999999999999\r\n', b''),
     ):
-        answer = server.send(b'POST /v1/profiles HTTP/1.1', headers, content)
-        assert answer.status == 413
-        http.check(answer)
+        response = server.send(b'POST /v1/profiles HTTP/1.1', headers, content)
+        assert response.status == 413
+        client.check_response(response)
 
 
 def test_body_when_there_is_none_is_400(server: Server) -> None:
-    answer = server.send(b'POST /v1/profiles HTTP/1.1')
-    assert answer.status == 400
-    http.check(answer)
+    response = server.send(b'POST /v1/profiles HTTP/1.1')
+    assert response.status == 400
+    client.check_response(response)
 
 
 @pytest.mark.parametrize(
@@ -209,18 +209,18 @@ def test_body_when_there_is_none_is_400(server: Server) -> None:
     ],
 )
 def test_length_when_it_is_none_is_400(server: Server, headers: bytes) -> None:
-    answer = server.send(b'POST /v1/profiles HTTP/1.1', headers)
-    assert answer.status == 400
+    response = server.send(b'POST /v1/profiles HTTP/1.1', headers)
+    assert response.status == 400
 
 
 @pytest.mark.parametrize('path', [b'/v1/clusters', b'/', b'/v1/nope'])
 def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
-    answer = server.send(b'HEAD %s HTTP/1.1' % path)
+    response = server.send(b'HEAD %s HTTP/1.1' % path)
     got = server.send(b'GET %s HTTP/1.1' % path)
-    assert answer.content == b''
-    assert answer.status == got.status
-    assert answer.headers['content-length'] == got.headers['content-length']
-    http.check(answer, 'HEAD')
+    assert response.content == b''
+    assert response.status == got.status
+    assert response.headers['content-length'] == got.headers['content-length']
+    client.check_response(response, 'HEAD')
 
 
 @pytest.mark.parametrize(
@@ -242,17 +242,17 @@ def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
 def test_path_when_encoded_arrives_as_bytes(
     server: Server, path: bytes, status: int, says: str
 ) -> None:
-    answer = server.send(b'GET %s HTTP/1.1' % path)
-    assert answer.status == status
-    assert says in answer.detail
-    http.check(answer)
+    response = server.send(b'GET %s HTTP/1.1' % path)
+    assert response.status == status
+    assert says in response.detail
+    client.check_response(response)
 
 
 def test_links_when_made_have_scheme_and_host_of_the_request(
     server: Server,
 ) -> None:
-    answer = server.send(b'GET /v1 HTTP/1.1')
-    link = answer.json['version']['links'][0]['href']
+    response = server.send(b'GET /v1 HTTP/1.1')
+    link = response.json['version']['links'][0]['href']
     assert link == 'http://h.example.org/v1/'
 
 
@@ -318,7 +318,7 @@ def test_chunked_body_that_breaks_off_is_not_served(
             while part := sock.recv(65536):
                 received += part
     assert not received or parsed(received).status == 400
-    until(lambda: server.answers())
+    until(lambda: server.is_ready())
     assert made not in server.created()
 
 
@@ -357,12 +357,12 @@ def test_chunked_body_that_breaks_off_is_not_served(
 def test_body_when_framed_oddly_is_refused(
     server: Server, headers: bytes, content: bytes, status: int, says: str
 ) -> None:
-    answer = server.send(
+    response = server.send(
         b'POST /v1/profiles HTTP/1.1', JSON + headers, content
     )
-    assert answer.status == status
-    assert says in answer.detail
-    http.check(answer)
+    assert response.status == status
+    assert says in response.detail
+    client.check_response(response)
 
 
 def test_client_that_waits_for_100_continue_is_told_to_go_on(
@@ -378,12 +378,12 @@ def test_client_that_waits_for_100_continue_is_told_to_go_on(
 
 
 def test_header_names_with_underscores_are_not_read(server: Server) -> None:
-    answer = server.send(
+    response = server.send(
         b'GET /v1/clusters HTTP/1.1',
         b'OpenStack_API_Version: clustering 1.7\r\n',
     )
-    assert answer.status == 200
-    assert answer.version == 'clustering 1.0'
+    assert response.status == 200
+    assert response.version == 'clustering 1.0'
 
 
 def test_idle_connections_leave_room_and_are_closed(server: Server) -> None:
@@ -448,19 +448,19 @@ def test_slow_bodies_end_with_408_and_hold_nobody_up(
             received = b''
             while part := sock.recv(65536):
                 received += part
-            answer = parsed(received)
-            assert answer.status == 408
-            assert answer.headers['connection'] == 'close'
-            http.check(answer)
+            response = parsed(received)
+            assert response.status == 408
+            assert response.headers['connection'] == 'close'
+            client.check_response(response)
 
 
 def test_server_when_terminated_finishes_requests_and_leaves_nothing(
     own_server: Server,
 ) -> None:
     workers = own_server.workers()
-    answers: list[http.Answer] = []
+    responses: list[client.Response] = []
     slow = threading.Thread(
-        target=lambda: answers.append(
+        target=lambda: responses.append(
             own_server.send(b'GET /v1/clusters/slow HTTP/1.1')
         )
     )
@@ -469,7 +469,7 @@ def test_server_when_terminated_finishes_requests_and_leaves_nothing(
     own_server.process.send_signal(signal.SIGTERM)
     assert own_server.process.wait(TIMEOUT) == 0
     slow.join()
-    assert answers[0].status == 404
+    assert responses[0].status == 404
     assert not any(is_alive(pid) for pid in workers)
 
 
@@ -483,7 +483,7 @@ def test_worker_when_killed_is_replaced(own_server: Server) -> None:
     os.kill(killed, signal.SIGKILL)
     until(lambda: killed not in own_server.workers())
     until(lambda: len(own_server.workers()) == 2)
-    until(own_server.answers)
+    until(own_server.is_ready)
     assert own_server.process.poll() is None
 
 
@@ -513,7 +513,7 @@ def test_worker_when_it_cannot_leave_is_ended() -> None:
 
 
 def test_port_when_somebody_listens_is_refused(server: Server) -> None:
-    configuration = conftest.configured(port=server.port)
+    configuration = conftest.make_conf(port=server.port)
     with pytest.raises(OSError, match=f'port {server.port}'):
         serving.serve(configuration, served.load)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The application over an engine in memory."""
+"""Fixtures: the application with an engine in memory."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from oslo_config import cfg
 
 from api import app
 from api import conf as api_conf
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 
 
-class Stage:
-    """Holds the engine and the fleet of the test that runs.
+class Backend:
+    """Delegates to the engine and the fleet of the running test.
 
-    Building the application takes longer than a request; most tests share
-    one, and each has an engine of its own behind it.
+    Most tests share one application, because building it takes longer than a
+    request; each test has its own engine behind it.
     """
 
     def __init__(self) -> None:
-        self.engine = memory.Engine()
-        self.fleet = memory.Fleet()
+        self.engine = fake_engine.FakeEngine()
+        self.fleet = fake_engine.FakeFleet()
 
     def call(self, *arguments: Any) -> Any:
         return self.engine.call(*arguments)
@@ -38,67 +38,71 @@ class Stage:
         return self.fleet.fleet_data()
 
 
-def configured(**options: Any) -> cfg.ConfigOpts:
-    """Return a configuration; names are those of ``[api]``."""
+def make_conf(**options: Any) -> cfg.ConfigOpts:
+    """Return a configuration with options of ``[api]``."""
     conf = cfg.ConfigOpts()
     api_conf.register(conf)
     conf(args=[], project='vobjects', default_config_files=[])
-    conf.set_override('allowed_hosts', [http.HOST], 'api')
+    conf.set_override('allowed_hosts', [client.HOST], 'api')
     for name, value in options.items():
         conf.set_override(name, value, 'api')
     return conf
 
 
 @pytest.fixture(scope='session')
-def stage() -> Stage:
-    return Stage()
+def backend() -> Backend:
+    return Backend()
 
 
 @pytest.fixture(scope='session')
-def shared(stage: Stage) -> http.Api:
-    return http.Api(app.build(configured(), stage, stage))
+def shared_api(backend: Backend) -> client.ApiClient:
+    return client.ApiClient(app.build(make_conf(), backend, backend))
 
 
 @pytest.fixture
-def engine(stage: Stage) -> memory.Engine:
-    stage.engine = memory.Engine()
-    return stage.engine
+def engine(backend: Backend) -> fake_engine.FakeEngine:
+    backend.engine = fake_engine.FakeEngine()
+    return backend.engine
 
 
 @pytest.fixture
-def fleet(stage: Stage) -> memory.Fleet:
-    stage.fleet = memory.Fleet()
-    return stage.fleet
+def fleet(backend: Backend) -> fake_engine.FakeFleet:
+    backend.fleet = fake_engine.FakeFleet()
+    return backend.fleet
 
 
 @pytest.fixture
 def api(
-    shared: http.Api, engine: memory.Engine, fleet: memory.Fleet
-) -> http.Api:
-    return shared
+    shared_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
+) -> client.ApiClient:
+    return shared_api
 
 
 @pytest.fixture(scope='session')
-def shared_strict(stage: Stage) -> http.Api:
-    conf = configured(strict_versions=True)
-    return http.Api(app.build(conf, stage, stage))
+def shared_strict_api(backend: Backend) -> client.ApiClient:
+    conf = make_conf(strict_versions=True)
+    return client.ApiClient(app.build(conf, backend, backend))
 
 
 @pytest.fixture
-def strict(
-    shared_strict: http.Api, engine: memory.Engine, fleet: memory.Fleet
-) -> http.Api:
-    """An API that accepts nothing before the version that documents it."""
-    return shared_strict
+def strict_api(
+    shared_strict_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
+) -> client.ApiClient:
+    """Return an API with ``strict_versions``."""
+    return shared_strict_api
 
 
 @pytest.fixture
-def api_with(
-    engine: memory.Engine, fleet: memory.Fleet
-) -> Callable[..., http.Api]:
-    """Return what builds the application with other options."""
+def make_api(
+    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+) -> Callable[..., client.ApiClient]:
+    """Return a function that builds an API with options of ``[api]``."""
 
-    def build(**options: Any) -> http.Api:
-        return http.Api(app.build(configured(**options), engine, fleet))
+    def build(**options: Any) -> client.ApiClient:
+        return client.ApiClient(app.build(make_conf(**options), engine, fleet))
 
     return build

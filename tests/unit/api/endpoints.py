@@ -1,62 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
 """The endpoints of the route table, as parameters of tests.
 
-A new endpoint is tested as soon as it is in the table. What is tried at each
-of them is tried in one test: a test for each attempt would take longer to
-begin and to end than the attempt itself.
+New endpoints are tested without further code. One test tries all values at an
+endpoint, because a test per value would take much longer.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from api import routes
-from tests.unit.api import http
+from tests.unit.api import client
 
 LATEST = '1.14'
 
-#: How a server that can tell where chunks end says so.
+#: Environ of a chunked body, on a server that marks its end.
 CHUNKED = {'CONTENT_LENGTH': '', 'wsgi.input_terminated': True}
 MARKER = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
 
 
-def name_of(route: routes.Route) -> str:
+def route_id(route: routes.Route) -> str:
     return f'{route.method} {route.path} {route.params.key}'.strip()
 
 
-def every(kind) -> Any:
-    """Return the routes of a kind as parameters."""
+def routes_where(predicate: Callable[[routes.Route], Any]) -> Any:
+    """Return a mark that runs a test with each of these routes."""
     return pytest.mark.parametrize(
-        'route', [r for r in routes.ROUTES if kind(r)], ids=name_of
+        'route', [r for r in routes.ROUTES if predicate(r)], ids=route_id
     )
 
 
-def path_of(route: routes.Route, identity: str = 'x') -> str:
+def route_path(route: routes.Route, identity: str = 'x') -> str:
     return re.sub(r'\{\w+\}', lambda match: identity, route.path)
 
 
-has_body = every(lambda route: route.params.body)
-needs_body = every(
+has_body = routes_where(lambda route: route.params.body)
+needs_body = routes_where(
     lambda route: route.params.body and not route.params.body_optional
 )
-has_key = every(
+has_key = routes_where(
     lambda route: route.params.key and not route.params.dispatch_on_key
 )
-has_identity = every(lambda route: '{identity}' in route.path)
-all_routes = every(lambda route: True)
-lists = every(lambda route: 'marker' in route.request.fields)
+has_identity = routes_where(lambda route: '{identity}' in route.path)
+all_routes = routes_where(lambda route: True)
+lists = routes_where(lambda route: 'marker' in route.request.fields)
 
 
 def send(
-    api: http.Api, route: routes.Route, raw: bytes, **more
-) -> http.Answer:
-    return api(route.method, path_of(route), raw=raw, version=LATEST, **more)
+    api: client.ApiClient, route: routes.Route, raw: bytes, **options
+) -> client.Response:
+    return api(
+        route.method, route_path(route), raw=raw, version=LATEST, **options
+    )
 
 
-def wrapped(route: routes.Route, text: str) -> bytes:
+def wrap_body(route: routes.Route, text: str) -> bytes:
     """Return a body whose fields are ``text``, a JSON value."""
     if route.params.key_field:
         text = f'{{"reboot": {text}}}'

@@ -23,7 +23,7 @@ class Client:
 
     def __init__(self, parts: list[bytes | None], *, ends: bool) -> None:
         self.sent: list[bytes | None] = []
-        self.answer: list[Any] = []
+        self.messages: list[Any] = []
         self._parts = list(parts)
         self._ends = ends
 
@@ -38,11 +38,11 @@ class Client:
         return {'type': 'http.request', 'body': part, 'more_body': more}
 
     async def send(self, message: asgi.Message) -> None:
-        self.answer.append(message)
+        self.messages.append(message)
 
     @property
     def status(self) -> int:
-        status: int = self.answer[0]['status']
+        status: int = self.messages[0]['status']
         return status
 
 
@@ -118,7 +118,7 @@ def test_body_arrives_whole(length: bytes) -> None:
     header = (b'content-length', length) if length else CHUNKED
     call(read, client, header)
     assert client.status == 200
-    assert client.answer[1]['body'] == PART * 10
+    assert client.messages[1]['body'] == PART * 10
 
 
 @pytest.mark.parametrize('parts', [[b'{}'], [PART] * 3])
@@ -126,15 +126,15 @@ def test_body_without_an_end_times_out(parts: list[bytes | None]) -> None:
     client = Client(parts, ends=False)
     call(read, client, CHUNKED)
     assert client.status == errors.BodyTimeout.status
-    assert (b'connection', b'close') in client.answer[0]['headers']
+    assert (b'connection', b'close') in client.messages[0]['headers']
 
 
 @pytest.mark.parametrize('parts', [[b'{}', None], [PART, PART, PART, None]])
 def test_body_that_breaks_off_is_an_error(parts: list[bytes | None]) -> None:
     client = Client(parts, ends=False)
     call(read, client, CHUNKED)
-    assert client.answer[1]['body'] == b'MalformedBody'
-    assert (b'connection', b'close') in client.answer[0]['headers']
+    assert client.messages[1]['body'] == b'MalformedBody'
+    assert (b'connection', b'close') in client.messages[0]['headers']
 
 
 def test_request_that_waits_for_its_body_takes_no_place() -> None:

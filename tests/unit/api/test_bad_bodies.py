@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad bodies of every kind at every endpoint: a precise 4xx, nothing else.
 
-``http.check`` holds every answer against the API-SIG schema.
+``client.check_response`` holds every response against the API-SIG schema.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from tests.unit.api.endpoints import (
     CHUNKED,
     LATEST,
     has_body,
     has_key,
-    name_of,
     needs_body,
+    route_id,
     send,
-    wrapped,
+    wrap_body,
 )
 
 # What is no JSON, or no safe JSON
@@ -53,18 +53,20 @@ BODIES = {
 
 @has_body
 def test_body_when_it_is_not_a_safe_json_object_is_400(
-    api: http.Api, engine: memory.Engine, route: routes.Route
+    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
     for name, raw in BODIES.items():
         assert send(api, route, raw).status == 400, name
-        assert engine.seen == [], name
+        assert engine.calls == [], name
 
 
 @needs_body
-def test_body_when_missing_is_400(api: http.Api, route: routes.Route) -> None:
-    answer = send(api, route, b'')
-    assert answer.status == 400
-    assert 'empty' in answer.detail
+def test_body_when_missing_is_400(
+    api: client.ApiClient, route: routes.Route
+) -> None:
+    response = send(api, route, b'')
+    assert response.status == 400
+    assert 'empty' in response.detail
 
 
 UNSTORABLE = ['"\\u0000"', '"a\\ud800b"', '"\\udc00"', '{"a\\u0000": 1}']
@@ -73,13 +75,13 @@ AROUND = ['%s', '[[%s]]', '{"a": [{"b": %s}]}']
 
 @has_body
 def test_body_when_it_has_what_cannot_be_stored_is_400(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
     for around, text in itertools.product(AROUND, UNSTORABLE):
-        raw = wrapped(route, '{"metadata": ' + around % text + '}')
-        answer = send(api, route, raw)
-        assert answer.status == 400, raw
-        assert 'cannot be stored' in answer.detail
+        raw = wrap_body(route, '{"metadata": ' + around % text + '}')
+        response = send(api, route, raw)
+        assert response.status == 400, raw
+        assert 'cannot be stored' in response.detail
 
 
 MEDIA_TYPES = [
@@ -94,12 +96,14 @@ MEDIA_TYPES = [
 
 @has_body
 def test_body_when_said_to_be_no_json_is_415(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
     for media_type in MEDIA_TYPES:
-        answer = send(api, route, b'{}', headers={'Content-Type': media_type})
-        assert answer.status == 415, media_type
-        assert 'application/json' in answer.detail
+        response = send(
+            api, route, b'{}', headers={'Content-Type': media_type}
+        )
+        assert response.status == 415, media_type
+        assert 'application/json' in response.detail
 
 
 @pytest.mark.parametrize(
@@ -112,77 +116,81 @@ def test_body_when_said_to_be_no_json_is_415(
     ],
 )
 def test_body_when_said_to_be_json_or_nothing_is_read(
-    api: http.Api, media_type: str
+    api: client.ApiClient, media_type: str
 ) -> None:
     raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
-    answer = api(
+    response = api(
         'POST', '/v1/profiles', raw=raw, headers={'Content-Type': media_type}
     )
-    assert answer.status == 201
+    assert response.status == 201
 
 
 @pytest.mark.parametrize('chunked', [False, True])
-def test_body_when_too_large_is_413(api_with, chunked: bool) -> None:
-    api = api_with(max_body_size=1024)
+def test_body_when_too_large_is_413(make_api, chunked: bool) -> None:
+    api = make_api(max_body_size=1024)
     environ = CHUNKED if chunked else {}
     headers = {'Transfer-Encoding': 'chunked'} if chunked else {}
     for route in routes.ROUTES:
         if not route.params.body:
             continue
-        raw = b' ' * 1000 + wrapped(route, '{"metadata": "%s"}' % ('x' * 1000))
-        answer = send(api, route, raw, environ=environ, headers=headers)
-        assert answer.status == 413, name_of(route)
-        assert '1024' in answer.detail
+        raw = b' ' * 1000 + wrap_body(
+            route, '{"metadata": "%s"}' % ('x' * 1000)
+        )
+        response = send(api, route, raw, environ=environ, headers=headers)
+        assert response.status == 413, route_id(route)
+        assert '1024' in response.detail
 
 
-def test_body_when_said_to_be_huge_is_413_unread(api: http.Api) -> None:
-    answer = api(
+def test_body_when_said_to_be_huge_is_413_unread(
+    api: client.ApiClient,
+) -> None:
+    response = api(
         'POST',
         '/v1/clusters',
         raw=b'{',
         environ={'CONTENT_LENGTH': '9' * 15},
     )
-    assert answer.status == 413
+    assert response.status == 413
 
 
-def test_body_when_chunked_is_read(api: http.Api) -> None:
+def test_body_when_chunked_is_read(api: client.ApiClient) -> None:
     raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
-    answer = api(
+    response = api(
         'POST',
         '/v1/profiles',
         raw=raw,
         environ=CHUNKED,
         headers={'Transfer-Encoding': 'chunked'},
     )
-    assert answer.status == 201
+    assert response.status == 201
 
 
 def test_body_when_chunked_and_the_server_has_no_end_is_411(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
     headers = {'Transfer-Encoding': 'chunked'}
-    answer = api('POST', '/v1/profiles', raw=b'{', headers=headers)
-    assert answer.status == 411
+    response = api('POST', '/v1/profiles', raw=b'{', headers=headers)
+    assert response.status == 411
     assert api('GET', '/v1/profiles', raw=b'{', headers=headers).status == 200
 
 
 @has_body
 def test_body_when_cut_short_is_400(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
-    answer = send(api, route, b'{}', environ={'CONTENT_LENGTH': '20'})
-    assert answer.status == 400
-    assert 'ended after 2 of 20' in answer.detail
+    response = send(api, route, b'{}', environ={'CONTENT_LENGTH': '20'})
+    assert response.status == 400
+    assert 'ended after 2 of 20' in response.detail
 
 
 @pytest.mark.parametrize('length', ['x', '1.5', '0x10', '+3', '\uff11'])
 def test_content_length_when_it_is_no_number_is_400(
-    api: http.Api, length: str
+    api: client.ApiClient, length: str
 ) -> None:
     environ = {'CONTENT_LENGTH': length, 'wsgi.input': io.BytesIO(b'{}')}
     # The lint of wsgiref does not let these through, a server might.
-    answer = api.bare('POST', '/v1/clusters', environ)
-    assert answer.status == 400
+    response = api.unlinted('POST', '/v1/clusters', environ)
+    assert response.status == 400
 
 
 # What is JSON, but not what is asked for
@@ -203,12 +211,12 @@ def test_content_length_when_it_is_no_number_is_400(
     ],
 )  # fmt: skip
 def test_wrapper_when_wrong_is_400_and_says_where(
-    api: http.Api, route: routes.Route, raw: bytes, says: str
+    api: client.ApiClient, route: routes.Route, raw: bytes, says: str
 ) -> None:
     key = route.params.key
-    answer = send(api, route, raw.replace(b'KEY', key.encode()))
-    assert answer.status == 400
-    assert says.replace('KEY', key) in answer.detail
+    response = send(api, route, raw.replace(b'KEY', key.encode()))
+    assert response.status == 400
+    assert says.replace('KEY', key) in response.detail
 
 
 ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
@@ -229,11 +237,13 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
     ],
 )
 def test_action_when_wrong_is_400_and_says_what_there_is(
-    api: http.Api, path: str, body: Any, says: str
+    api: client.ApiClient, path: str, body: Any, says: str
 ) -> None:
-    answer = api('POST', path.replace('{identity}', 'x'), body, version=LATEST)
-    assert answer.status == 400
-    assert says in answer.detail
+    response = api(
+        'POST', path.replace('{identity}', 'x'), body, version=LATEST
+    )
+    assert response.status == 400
+    assert says in response.detail
 
 
 @pytest.mark.parametrize(
@@ -271,31 +281,36 @@ def test_action_when_wrong_is_400_and_says_what_there_is(
     ],
 )
 def test_cluster_field_when_wrong_is_400_and_named(
-    api: http.Api, engine: memory.Engine, field: str, value: Any
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    field: str,
+    value: Any,
 ) -> None:
     fields = {'name': 'c', 'profile_id': 'p', field: value}
-    answer = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
-    assert answer.status == 400
-    assert field in answer.detail or 'integer' in answer.detail
-    assert engine.seen == []
+    response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
+    assert response.status == 400
+    assert field in response.detail or 'integer' in response.detail
+    assert engine.calls == []
 
 
 @pytest.mark.parametrize('field', ['name', 'profile_id'])
 def test_cluster_field_when_required_and_missing_is_400(
-    api: http.Api, field: str
+    api: client.ApiClient, field: str
 ) -> None:
     fields = {'name': 'c', 'profile_id': 'p'}
     del fields[field]
-    answer = api('POST', '/v1/clusters', {'cluster': fields})
-    assert answer.status == 400
-    assert answer.detail == f'body.cluster: {field!r} is required.'
+    response = api('POST', '/v1/clusters', {'cluster': fields})
+    assert response.status == 400
+    assert response.detail == f'body.cluster: {field!r} is required.'
 
 
-def test_string_when_longer_than_its_column_is_400(api: http.Api) -> None:
+def test_string_when_longer_than_its_column_is_400(
+    api: client.ApiClient,
+) -> None:
     fields = {'name': 'n', 'profile_id': 'p', 'role': 'r' * 256}
-    answer = api('POST', '/v1/nodes', {'node': fields})
-    assert answer.status == 400
-    assert answer.detail == (
+    response = api('POST', '/v1/nodes', {'node': fields})
+    assert response.status == 400
+    assert response.detail == (
         'body.node.role: must have at most 255 characters, not 256.'
     )
 
@@ -308,10 +323,10 @@ WRONG = [
 
 @has_body
 def test_field_when_of_any_type_is_never_our_fault(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
     for name, value in itertools.product(route.request.fields, WRONG):
-        raw = wrapped(route, json.dumps({name: value}))
+        raw = wrap_body(route, json.dumps({name: value}))
         assert send(api, route, raw).status < 500
 
 
@@ -325,14 +340,14 @@ def test_field_when_of_any_type_is_never_our_fault(
     ],
 )
 def test_operation_of_a_cluster_has_its_parameters_flat_or_below_params(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     given: dict[str, Any],
     params: dict[str, Any],
     filters: dict[str, Any],
 ) -> None:
     body = {'reboot': given}
     api('POST', '/v1/clusters/x/ops', body, version=LATEST)
-    assert engine.asked.operation == 'reboot'
-    assert engine.asked.params == params
-    assert engine.asked.filters == filters
+    assert engine.last_request.operation == 'reboot'
+    assert engine.last_request.params == params
+    assert engine.last_request.filters == filters

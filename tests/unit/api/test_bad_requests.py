@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad queries, paths and methods at every endpoint: a precise 4xx.
 
-``http.check`` holds every answer against the API-SIG schema.
+``client.check_response`` holds every response against the API-SIG schema.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import json
 import pytest
 
 from api import routes
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from tests.unit.api.endpoints import (
     LATEST,
     MARKER,
     all_routes,
     has_identity,
     lists,
-    path_of,
-    wrapped,
+    route_path,
+    wrap_body,
 )
 
 QUERIES = [
@@ -38,19 +38,19 @@ QUERIES = [
 
 @all_routes
 def test_query_when_it_cannot_be_is_400(
-    api: http.Api, engine: memory.Engine, route: routes.Route
+    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
-    body = json.loads(wrapped(route, '{}')) if route.params.key else None
+    body = json.loads(wrap_body(route, '{}')) if route.params.key else None
     for query in QUERIES:
-        answer = api(
+        response = api(
             route.method,
-            path_of(route),
+            route_path(route),
             body,
             version=LATEST,
             environ={'QUERY_STRING': query},
         )
-        assert answer.status == 400, query
-        assert engine.seen == [], query
+        assert response.status == 400, query
+        assert engine.calls == [], query
 
 
 LIST_QUERIES = [
@@ -74,12 +74,12 @@ LIST_QUERIES = [
 
 @lists
 def test_list_query_when_wrong_is_400_and_named(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
     for query in LIST_QUERIES:
-        answer = api('GET', f'{path_of(route)}?{query}', version=LATEST)
-        assert answer.status == 400, query
-        assert f'query.{query.partition("=")[0]}' in answer.detail
+        response = api('GET', f'{route_path(route)}?{query}', version=LATEST)
+        assert response.status == 400, query
+        assert f'query.{query.partition("=")[0]}' in response.detail
 
 
 @pytest.mark.parametrize(
@@ -94,28 +94,33 @@ def test_list_query_when_wrong_is_400_and_named(
         '/v1/build-info?x',
     ],
 )
-def test_query_value_when_unknown_is_400(api: http.Api, path: str) -> None:
+def test_query_value_when_unknown_is_400(
+    api: client.ApiClient, path: str
+) -> None:
     assert api('GET', path, version=LATEST).status == 400
 
 
 def test_cancelling_when_forced_has_the_status_in_the_body(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     body = {'action': {'status': 'CANCELLED'}}
     api('PATCH', '/v1/actions/x?force=true', body, version='1.12')
-    assert (engine.asked.force, engine.asked.status) == (True, 'CANCELLED')
-    answer = api(
+    assert (engine.last_request.force, engine.last_request.status) == (
+        True,
+        'CANCELLED',
+    )
+    response = api(
         'PATCH', '/v1/actions/x?status=CANCELLED', body, version='1.12'
     )
-    assert answer.status == 400
+    assert response.status == 400
 
 
-def test_force_when_in_query_and_body_is_400(api: http.Api) -> None:
-    answer = api(
+def test_force_when_in_query_and_body_is_400(api: client.ApiClient) -> None:
+    response = api(
         'DELETE', '/v1/clusters/x?force=true', {'force': True}, version='1.8'
     )
-    assert answer.status == 400
-    assert 'in the query or in the body' in answer.detail
+    assert response.status == 400
+    assert 'in the query or in the body' in response.detail
 
 
 # Paths and methods
@@ -135,23 +140,23 @@ IDENTITIES = {
 
 @has_identity
 def test_identity_when_it_cannot_be_one_is_400(
-    api: http.Api, engine: memory.Engine, route: routes.Route
+    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
-    raw = wrapped(route, '{}') if route.params.body else b''
+    raw = wrap_body(route, '{}') if route.params.body else b''
     for identity, says in IDENTITIES.items():
-        answer = api(
-            route.method, path_of(route, identity), raw=raw, version=LATEST
+        response = api(
+            route.method, route_path(route, identity), raw=raw, version=LATEST
         )
-        assert answer.status == 400, identity[:20]
-        assert says in answer.detail
-        assert engine.seen == [], identity[:20]
+        assert response.status == 400, identity[:20]
+        assert says in response.detail
+        assert engine.calls == [], identity[:20]
 
 
 @pytest.mark.parametrize(
     'identity', ['no', '%E2%82%AC', '%F0%9F%98%80', "'; DROP TABLE", '..']
 )
 def test_identity_when_nothing_has_it_is_404(
-    api: http.Api, identity: str
+    api: client.ApiClient, identity: str
 ) -> None:
     assert api('GET', f'/v1/clusters/{identity}').status == 404
 
@@ -180,43 +185,43 @@ def test_identity_when_nothing_has_it_is_404(
 )
 @pytest.mark.parametrize('method', ['GET', 'POST', 'DELETE'])
 def test_path_when_unknown_is_404(
-    api: http.Api, path: str, method: str
+    api: client.ApiClient, path: str, method: str
 ) -> None:
     environ = {'PATH_INFO': path.replace('%2F', '/')}
-    answer = api.bare(method, '/', environ)
-    assert answer.status == 404
-    assert len(answer.content) < 2000
+    response = api.unlinted(method, '/', environ)
+    assert response.status == 404
+    assert len(response.content) < 2000
 
 
 @all_routes
 def test_method_when_the_path_lacks_it_is_405_with_allow(
-    api: http.Api, route: routes.Route
+    api: client.ApiClient, route: routes.Route
 ) -> None:
     environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {LATEST}'}
     for method in ('PUT', 'TRACE', 'FROB', 'get'):
-        answer = api.bare(method, path_of(route), dict(environ))
-        assert answer.status == 405, method
-        assert route.method in answer.headers['allow'].split(', ')
+        response = api.unlinted(method, route_path(route), dict(environ))
+        assert response.status == 405, method
+        assert route.method in response.headers['allow'].split(', ')
 
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
 def test_method_when_discovery_lacks_it_is_405(
-    api: http.Api, path: str
+    api: client.ApiClient, path: str
 ) -> None:
-    answer = api('POST', path, {})
-    assert answer.status == 405
-    assert answer.headers['allow'] == 'GET, HEAD'
+    response = api('POST', path, {})
+    assert response.status == 405
+    assert response.headers['allow'] == 'GET, HEAD'
 
 
 def test_method_override_when_smuggled_is_not_heard(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
-    answer = api('GET', '/v1/clusters/x?_method=DELETE', version=LATEST)
-    assert answer.status == 400
+    response = api('GET', '/v1/clusters/x?_method=DELETE', version=LATEST)
+    assert response.status == 400
     headers = {'X-HTTP-Method-Override': 'DELETE'}
     api('GET', '/v1/clusters/x', headers=headers)
-    assert type(engine.asked).__name__ == 'ClusterGetRequest'
+    assert type(engine.last_request).__name__ == 'ClusterGetRequest'
 
 
-def test_body_when_sent_with_get_is_not_read(api: http.Api) -> None:
+def test_body_when_sent_with_get_is_not_read(api: client.ApiClient) -> None:
     assert api('GET', '/v1/clusters', raw=b'\xff{').status == 200

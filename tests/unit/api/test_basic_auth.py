@@ -15,7 +15,7 @@ from oslo_middleware import basic_auth as oslo_basic_auth
 
 from api import app, basic_auth, errors
 from tests.functional.processes import wait_for
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 
 PASSWORD = 'pässword'
 
@@ -32,7 +32,7 @@ def users(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def configured(users: pathlib.Path) -> cfg.ConfigOpts:
-    conf = conftest.configured(
+    conf = conftest.make_conf(
         auth_strategy='http_basic',
         http_basic_admins=['root'],
         http_basic_projects={'alice': 'web'},
@@ -52,22 +52,24 @@ def sent(name: str, password: str) -> dict[str, str]:
 
 @pytest.fixture
 def api(
-    users: pathlib.Path, engine: memory.Engine, fleet: memory.Fleet
-) -> http.Api:
-    return http.Api(app.build(configured(users), engine, fleet))
+    users: pathlib.Path,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
+) -> client.ApiClient:
+    return client.ApiClient(app.build(configured(users), engine, fleet))
 
 
 def test_user_works_in_a_project_with_roles(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
-    answer = api('GET', '/v1/clusters', headers=sent('alice', PASSWORD))
-    assert answer.status == 200
-    caller, _ = engine.seen[-1]
+    response = api('GET', '/v1/clusters', headers=sent('alice', PASSWORD))
+    assert response.status == 200
+    caller, _ = engine.calls[-1]
     assert (caller.user_id, caller.project_id) == ('alice', 'web')
     assert caller.roles == ['member', 'reader']
     assert not caller.is_admin
     api('GET', '/v1/clusters', headers=sent('root', 'r'))
-    caller, _ = engine.seen[-1]
+    caller, _ = engine.calls[-1]
     assert (caller.project_id, caller.is_admin) == ('ops', True)
 
 
@@ -87,14 +89,14 @@ def test_user_works_in_a_project_with_roles(
     ],
 )
 def test_stranger_is_asked_for_name_and_password(
-    api: http.Api, headers: dict[str, str]
+    api: client.ApiClient, headers: dict[str, str]
 ) -> None:
-    answer = api('GET', '/v1/clusters', headers=headers)
-    assert answer.status == 401
-    assert answer.headers['www-authenticate'].startswith('Basic realm=')
+    response = api('GET', '/v1/clusters', headers=headers)
+    assert response.status == 401
+    assert response.headers['www-authenticate'].startswith('Basic realm=')
 
 
-def test_discovery_needs_no_name(api: http.Api) -> None:
+def test_discovery_needs_no_name(api: client.ApiClient) -> None:
     assert api('GET', '/').status == 300
     assert api('GET', '/v1').status == 200
 
@@ -113,14 +115,14 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 def test_unknown_user_costs_the_same_check_as_a_known_one(
-    api: http.Api, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    api: client.ApiClient, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks = counted(monkeypatch)
-    answers = [
+    responses = [
         api('GET', '/v1/clusters', headers=sent(name, 'wrong'))
         for name in ('alice', 'mallory', '')
     ]
-    assert {answer.status for answer in answers} == {401}
+    assert {response.status for response in responses} == {401}
     # Algorithm and cost, which come before the salt.
     assert len(checks) == 3
     assert len({hashed[:7] for hashed in checks}) == 1
@@ -132,9 +134,11 @@ def test_unknown_user_costs_the_same_check_as_a_known_one(
 class Guessing:
     """Requests whose passwords are being checked until :meth:`end`."""
 
-    def __init__(self, api: http.Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.api = api
-        self.answers: list[http.Answer] = []
+        self.responses: list[client.Response] = []
         self._threads: list[threading.Thread] = []
         self._over = threading.Event()
         check = bcrypt.checkpw
@@ -146,7 +150,7 @@ class Guessing:
 
         monkeypatch.setattr(bcrypt, 'checkpw', checkpw)
 
-    def ask(self, name: str, password: str, address: str) -> http.Answer:
+    def ask(self, name: str, password: str, address: str) -> client.Response:
         return self.api(
             'GET',
             '/v1/clusters',
@@ -158,8 +162,8 @@ class Guessing:
         number = len(self._threads)
 
         def guess() -> None:
-            answer = self.ask('alice', f'guess{number}', address)
-            self.answers.append(answer)
+            response = self.ask('alice', f'guess{number}', address)
+            self.responses.append(response)
 
         self._threads.append(threading.Thread(target=guess))
         self._threads[-1].start()
@@ -168,19 +172,19 @@ class Guessing:
         self._over.set()
         for thread in self._threads:
             thread.join()
-        return [answer.status for answer in self.answers]
+        return [response.status for response in self.responses]
 
 
 def test_guessers_hold_up_neither_known_callers_nor_all_threads(
-    api: http.Api, monkeypatch: pytest.MonkeyPatch
+    api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
     assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
     for number in range(40):
         guessing.start(f'192.0.2.{number % 4}')
-    most = conftest.configured().api.threads // basic_auth.THREAD_SHARE
-    wait_for('most are refused', lambda: len(guessing.answers) == 40 - most)
-    refused = guessing.answers[0]
+    most = conftest.make_conf().api.threads // basic_auth.THREAD_SHARE
+    wait_for('most are refused', lambda: len(guessing.responses) == 40 - most)
+    refused = guessing.responses[0]
     assert refused.status == 503
     assert refused.headers['retry-after']
     assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
@@ -192,14 +196,14 @@ def test_guessers_hold_up_neither_known_callers_nor_all_threads(
 
 
 def test_guesser_at_one_address_leaves_room_for_others(
-    api: http.Api, monkeypatch: pytest.MonkeyPatch
+    api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
-    most = conftest.configured().api.threads // basic_auth.ADDRESS_SHARE
+    most = conftest.make_conf().api.threads // basic_auth.ADDRESS_SHARE
     for _ in range(20):
         guessing.start('192.0.2.1')
-    wait_for('most are refused', lambda: len(guessing.answers) == 20 - most)
-    found: list[http.Answer] = []
+    wait_for('most are refused', lambda: len(guessing.responses) == 20 - most)
+    found: list[client.Response] = []
     other = threading.Thread(
         target=lambda: found.append(guessing.ask('root', 'r', '192.0.2.2'))
     )

@@ -14,7 +14,7 @@ from wsgiref import simple_server
 import pytest
 
 from api import app
-from tests.unit.api import conftest, memory
+from tests.unit.api import conftest, fake_engine
 
 with warnings.catch_warnings():
     # The clients' own imports, not ours.
@@ -44,23 +44,23 @@ class Quiet(simple_server.WSGIRequestHandler):
 
 
 @pytest.fixture(scope='module')
-def served() -> Iterator[tuple[str, conftest.Stage]]:
+def served() -> Iterator[tuple[str, conftest.Backend]]:
     with serving() as found:
         yield found
 
 
 @contextlib.contextmanager
-def serving(**options: Any) -> Iterator[tuple[str, conftest.Stage]]:
+def serving(**options: Any) -> Iterator[tuple[str, conftest.Backend]]:
     """Serve an API with options of ``[api]``."""
-    stage = conftest.Stage()
-    application = app.build(conftest.configured(**options), stage, stage)
+    backend = conftest.Backend()
+    application = app.build(conftest.make_conf(**options), backend, backend)
     server = simple_server.make_server(
         '127.0.0.1', 0, application, handler_class=Quiet
     )
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
-        yield f'http://127.0.0.1:{server.server_port}', stage
+        yield f'http://127.0.0.1:{server.server_port}', backend
     finally:
         server.shutdown()
         thread.join()
@@ -81,8 +81,8 @@ def connected(url: str, microversion: str | None) -> Iterator[Any]:
 
 @pytest.fixture(params=[None, '1.7', '1.8', '1.14'])
 def sdk(served: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    url, stage = served
-    stage.engine = memory.Engine()
+    url, backend = served
+    backend.engine = fake_engine.FakeEngine()
     with connected(url, request.param) as clustering:
         yield clustering
 
@@ -104,18 +104,18 @@ def test_sdk_when_used_for_profiles_works(sdk: Any) -> None:
 
 
 def test_sdk_when_used_for_clusters_works(sdk: Any, served: Any) -> None:
-    _, stage = served
+    _, backend = served
     cluster = sdk.create_cluster(
         name='c', profile_id='p', min_size=0, desired_capacity=3
     )
-    assert stage.engine.asked.desired_capacity == 3
+    assert backend.engine.last_request.desired_capacity == 3
     assert sdk.get_cluster('c').id == cluster.id
     assert sdk.find_cluster('c').id == cluster.id
     listed = sdk.clusters(limit=10, sort='name:asc', global_project=True)
     assert [one.id for one in listed] == [cluster.id]
     sdk.update_cluster(cluster, name='d')
-    assert stage.engine.asked.name == 'd'
-    for answer in (
+    assert backend.engine.last_request.name == 'd'
+    for response in (
         sdk.resize_cluster(
             'c', adjustment_type='EXACT_CAPACITY', number=5, strict=True
         ),
@@ -124,7 +124,7 @@ def test_sdk_when_used_for_clusters_works(sdk: Any, served: Any) -> None:
         sdk.check_cluster('c'),
         sdk.recover_cluster('c', operation='REBUILD'),
     ):
-        action = sdk.get_action(answer['action'])
+        action = sdk.get_action(response['action'])
         assert action.status == 'READY'
     assert len(list(sdk.actions(status='READY'))) == 7
     deleted = sdk.delete_cluster('c', ignore_missing=False)
@@ -235,8 +235,8 @@ def spec_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope='module')
 def manager(served: Any) -> Iterator[Any]:
     """Return what a command knows of the shell around it."""
-    url, stage = served
-    stage.engine = memory.Engine()
+    url, backend = served
+    backend.engine = fake_engine.FakeEngine()
     # What python-senlinclient asks for when nothing else is said.
     with connected(url, plugin.CURRENT_API_VERSION) as clustering:
         yield argparse.Namespace(
@@ -258,9 +258,9 @@ def test_command_when_run_works(
 ) -> None:
     run = command(manager, None)
     arguments = line.replace('SPEC', spec_file).split()
-    answer = run.take_action(run.get_parser('x').parse_args(arguments))
-    if isinstance(answer, tuple) and len(answer) == 2:
-        columns, rows = answer
+    response = run.take_action(run.get_parser('x').parse_args(arguments))
+    if isinstance(response, tuple) and len(response) == 2:
+        columns, rows = response
         assert columns is not None
         list(rows)
     printed = capsys.readouterr().out

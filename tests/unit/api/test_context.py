@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from api import conf as api_conf
 from api import context, errors
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 
 SPOOFED = {
     'X-User-Id': 'mallory',
@@ -21,47 +21,47 @@ SPOOFED = {
 
 
 def test_everybody_is_the_default_user_whatever_headers_say(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('GET', '/v1/clusters', headers=SPOOFED)
-    caller, _ = engine.seen[-1]
+    caller, _ = engine.calls[-1]
     assert (caller.user_id, caller.project_id) == ('admin', 'admin')
     assert caller.auth_token is None
 
 
 @pytest.mark.parametrize('address', ['127.0.0.1', '127.8.8.8', '::1', ''])
 def test_request_from_this_machine_is_served(
-    api: http.Api, address: str
+    api: client.ApiClient, address: str
 ) -> None:
     near = {'REMOTE_ADDR': address}
     assert api('GET', '/v1/clusters', environ=near).status == 200
 
 
 def test_request_from_elsewhere_is_refused_unless_that_is_wanted(
-    api: http.Api, api_with: Callable[..., http.Api]
+    api: client.ApiClient, make_api: Callable[..., client.ApiClient]
 ) -> None:
     far = {'REMOTE_ADDR': '192.0.2.7'}
     refused = api('GET', '/v1/clusters', environ=far)
     assert refused.status == 403
     assert 'auth_strategy' in refused.detail
     assert api('GET', '/v1', environ=far).status == 200
-    opened = api_with(none_beyond_loopback=True)
+    opened = make_api(none_beyond_loopback=True)
     assert opened('GET', '/v1/clusters', environ=far).status == 200
 
 
 def test_address_for_strangers_is_refused_unless_that_is_wanted() -> None:
-    conf = conftest.configured(host='0.0.0.0')
+    conf = conftest.make_conf(host='0.0.0.0')
     with pytest.raises(
         api_conf.InsecureConfiguration, match='none_beyond_loopback'
     ):
         api_conf.check(conf)
     api_conf.check(
-        conftest.configured(host='0.0.0.0', none_beyond_loopback=True)
+        conftest.make_conf(host='0.0.0.0', none_beyond_loopback=True)
     )
 
 
 def test_caller_is_known_before_the_body_is_read(
-    api_with: Callable[..., http.Api], monkeypatch: pytest.MonkeyPatch
+    make_api: Callable[..., client.ApiClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unknown(conf: cfg.ConfigOpts) -> context.Authenticate:
         def refuse(environ: object) -> None:
@@ -70,12 +70,12 @@ def test_caller_is_known_before_the_body_is_read(
         return refuse
 
     monkeypatch.setitem(context.STRATEGIES, 'none', unknown)
-    api = api_with()
+    api = make_api()
     for path in ('/v1/profiles', '/v1/clusters/c/actions'):
-        answer = api('POST', path, raw=b'{"no JSON')
-        assert answer.status == 401
-        assert answer.headers['www-authenticate'] == 'Test realm="here"'
-        assert answer.json['error']['code'] == 401
+        response = api('POST', path, raw=b'{"no JSON')
+        assert response.status == 401
+        assert response.headers['www-authenticate'] == 'Test realm="here"'
+        assert response.json['error']['code'] == 401
     assert api('GET', '/v1/nothing').status == 404
     assert api('GET', '/v1').status == 200
     assert api('POST', '/v1/webhooks/w/trigger').status == 400

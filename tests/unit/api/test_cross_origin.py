@@ -10,37 +10,39 @@ import webob
 from oslo_middleware import cors
 
 from api import app, cross_origin
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 
 HERE, ELSEWHERE = 'https://panel.example.org', 'https://evil.example.org'
 
 
 @pytest.fixture
-def application(engine: memory.Engine, fleet: memory.Fleet) -> Any:
-    conf = conftest.configured()
+def application(
+    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+) -> Any:
+    conf = conftest.make_conf()
     conf.register_opts(cors.OPTS, group=cross_origin.GROUP)
     conf.set_override('allowed_origin', [HERE], cross_origin.GROUP)
     return app.build(conf, engine, fleet)
 
 
 @pytest.fixture
-def api(application: Any) -> http.Api:
-    return http.Api(application)
+def api(application: Any) -> client.ApiClient:
+    return client.ApiClient(application)
 
 
 def preflight(
     application: Any, origin: str, method: str = 'PATCH', headers: str = ''
 ) -> dict[str, str]:
-    """Ask as a browser does; return the headers of the answer."""
+    """Ask as a browser does; return the headers of the response."""
     sent = {'Origin': origin, 'Access-Control-Request-Method': method}
     if headers:
         sent['Access-Control-Request-Headers'] = headers
-    answer = webob.Request.blank(
+    response = webob.Request.blank(
         '/v1/clusters/c', method='OPTIONS', headers=sent
     ).get_response(application)
-    assert answer.status_code == 204
-    assert not answer.body
-    return {name.lower(): value for name, value in answer.headers.items()}
+    assert response.status_code == 204
+    assert not response.body
+    return {name.lower(): value for name, value in response.headers.items()}
 
 
 def test_browser_is_told_what_a_page_may_send(application: Any) -> None:
@@ -72,24 +74,26 @@ def test_browser_is_told_nothing_of_what_is_not_allowed(
     [('/v1/clusters', 200), ('/v1/clusters/nothing', 404), ('/', 300)],
 )
 def test_page_may_read_answers_and_errors(
-    api: http.Api, path: str, status: int
+    api: client.ApiClient, path: str, status: int
 ) -> None:
-    answer = api('GET', path, headers={'Origin': HERE})
-    assert answer.status == status
-    assert answer.headers['access-control-allow-origin'] == HERE
-    exposed = answer.headers['access-control-expose-headers'].split(',')
+    response = api('GET', path, headers={'Origin': HERE})
+    assert response.status == status
+    assert response.headers['access-control-allow-origin'] == HERE
+    exposed = response.headers['access-control-expose-headers'].split(',')
     assert 'OpenStack-API-Version' in exposed
-    assert 'Origin' in answer.headers['vary']
+    assert 'Origin' in response.headers['vary']
     other = api('GET', path, headers={'Origin': ELSEWHERE})
     assert 'access-control-allow-origin' not in other.headers
 
 
 def test_nothing_is_said_where_no_origin_is_allowed(
-    shared: http.Api, engine: memory.Engine, fleet: memory.Fleet
+    shared_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
 ) -> None:
-    answer = shared('GET', '/v1/clusters', headers={'Origin': HERE})
-    assert 'access-control-allow-origin' not in answer.headers
+    response = shared_api('GET', '/v1/clusters', headers={'Origin': HERE})
+    assert 'access-control-allow-origin' not in response.headers
     asked = {'Access-Control-Request-Method': 'GET', 'Origin': HERE}
-    answer = shared('OPTIONS', '/v1/clusters', headers=asked)
-    assert answer.status == 200
-    assert not [n for n in answer.headers if n.startswith('access-control')]
+    response = shared_api('OPTIONS', '/v1/clusters', headers=asked)
+    assert response.status == 200
+    assert not [n for n in response.headers if n.startswith('access-control')]

@@ -6,35 +6,37 @@ from __future__ import annotations
 import pytest
 
 from api import app
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 
-def test_root_when_asked_lists_the_one_major_version(api: http.Api) -> None:
-    answer = api('GET', '/')
-    assert answer.status == 300
-    api_sig.assert_versions_document(answer.json)
-    (version,) = answer.json['versions']
+def test_root_when_asked_lists_the_one_major_version(
+    api: client.ApiClient,
+) -> None:
+    response = api('GET', '/')
+    assert response.status == 300
+    api_sig.assert_versions_document(response.json)
+    (version,) = response.json['versions']
     assert (version['min_version'], version['max_version']) == ('1.0', '1.14')
     assert version['links'][0]['href'] == 'http://api.example.org/v1/'
 
 
 @pytest.mark.parametrize('path', ['/v1', '/v1/'])
 def test_major_version_when_asked_shows_itself(
-    api: http.Api, path: str
+    api: client.ApiClient, path: str
 ) -> None:
-    answer = api('GET', path)
-    assert answer.status == 200
-    api_sig.assert_version_document(answer.json)
-    link = answer.json['version']['links'][0]
+    response = api('GET', path)
+    assert response.status == 200
+    api_sig.assert_version_document(response.json)
+    link = response.json['version']['links'][0]
     assert link == {'rel': 'self', 'href': 'http://api.example.org/v1/'}
 
 
 def test_maximum_when_an_old_engine_lives_is_what_it_allows(
-    api: http.Api, fleet: memory.Fleet
+    api: client.ApiClient, fleet: fake_engine.FakeFleet
 ) -> None:
-    fleet.served = Maximum(Version(1, 7), 'an old engine')
+    fleet.max_version = Maximum(Version(1, 7), 'an old engine')
     for path, key in (('/', 'versions'), ('/v1', 'version')):
         shown = api('GET', path).json[key]
         shown = shown[0] if key == 'versions' else shown
@@ -43,16 +45,16 @@ def test_maximum_when_an_old_engine_lives_is_what_it_allows(
 
 @pytest.mark.parametrize('version', ['1.99', 'pony', '1.7'])
 def test_discovery_when_the_version_is_any_is_answered(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
     assert api('GET', '/', version=version).status == 300
     assert api('GET', '/v1', version=version).status == 200
 
 
 def test_links_when_a_public_endpoint_is_configured_begin_with_it(
-    api_with,
+    make_api,
 ) -> None:
-    api = api_with(public_endpoint='https://cloud.example.org/clustering/')
+    api = make_api(public_endpoint='https://cloud.example.org/clustering/')
     root = 'https://cloud.example.org/clustering'
     links = api('GET', '/').json['versions'][0]['links']
     assert links[0]['href'] == f'{root}/v1/'
@@ -61,7 +63,7 @@ def test_links_when_a_public_endpoint_is_configured_begin_with_it(
 
 
 def test_links_when_the_application_is_mounted_have_the_prefix(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
     environ = {'SCRIPT_NAME': '/clustering'}
     links = api('GET', '/v1', environ=environ).json['version']['links']
@@ -69,7 +71,7 @@ def test_links_when_the_application_is_mounted_have_the_prefix(
 
 
 def test_proxy_headers_when_enabled_make_the_links(
-    engine: memory.Engine, fleet: memory.Fleet
+    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
 ) -> None:
     headers = {
         'X-Forwarded-Proto': 'https',
@@ -80,14 +82,14 @@ def test_proxy_headers_when_enabled_make_the_links(
         (False, 'http://api.example.org'),
         (True, 'https://cloud.example.org/clustering'),
     ):
-        conf = conftest.configured()
+        conf = conftest.make_conf()
         conf.set_override(
-            'allowed_hosts', [http.HOST, 'cloud.example.org'], 'api'
+            'allowed_hosts', [client.HOST, 'cloud.example.org'], 'api'
         )
         app.build(conf, engine, fleet)
         conf.set_override(
             'enable_proxy_headers_parsing', enabled, 'oslo_middleware'
         )
-        api = http.Api(app.build(conf, engine, fleet))
+        api = client.ApiClient(app.build(conf, engine, fleet))
         links = api('GET', '/v1', headers=headers).json['version']['links']
         assert links[0]['href'] == f'{root}/v1/'

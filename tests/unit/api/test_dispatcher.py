@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api import context, dispatcher, handler, policy, routes
-from tests.unit.api import conftest, memory
+from tests.unit.api import conftest, fake_engine
 from tests.unit.vobjects.microversions import samples, wsgi
 from vobjects.microversions import presets
 from vobjects.microversions.middleware import Microversions
@@ -33,10 +33,10 @@ YOUNG = dataclasses.replace(
 
 @pytest.fixture(scope='module')
 def app() -> Microversions:
-    conf = conftest.configured()
+    conf = conftest.make_conf()
     service = handler.Service(
         versions=presets.SENLIN,
-        client=memory.Engine(),
+        client=fake_engine.FakeEngine(),
         maximum=presets.SENLIN.limit,
         authenticate=context.strategy(conf),
         enforcer=policy.Enforcer(conf),
@@ -53,7 +53,7 @@ def refused(
     app: Microversions, version: str, body: dict[str, Any]
 ) -> tuple[int, dict[str, Any]]:
     content = json.dumps(body).encode()
-    answer = wsgi.call(
+    response = wsgi.call(
         app,
         PATH,
         method='POST',
@@ -64,8 +64,8 @@ def refused(
             'wsgi.input': io.BytesIO(content),
         },
     )
-    (item,) = answer.json['errors']
-    return answer.status, item
+    (item,) = response.json['errors']
+    return response.status, item
 
 
 def test_action_when_the_version_lacks_it_says_since_when(

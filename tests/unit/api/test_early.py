@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields and methods before the microversion that documents them.
 
-Each is one that Senlin 16 accepts at every microversion; ``strict_versions``
-refuses them.
+Senlin 16 accepts each of them at every microversion; ``strict_versions``
+rejects them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from vobjects import exceptions
 from vobjects.clustering.history import HISTORY
 from vobjects.versions import Maximum, Version
@@ -69,28 +69,34 @@ METHODS: list[tuple[str, str, Any]] = [
 ]
 
 
+early_field = pytest.mark.parametrize(
+    ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
+)
+early_method = pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
+
+
 @pytest.fixture(autouse=True)
-def resources(engine: memory.Engine, shared: http.Api) -> None:
-    """Have a cluster c, a node n and a receiver r."""
-    shared('POST', C, {'cluster': {'name': 'c', 'profile_id': 'p'}})
-    shared('POST', N, {'node': {'name': 'n', 'profile_id': 'p'}})
+def resources(
+    engine: fake_engine.FakeEngine, shared_api: client.ApiClient
+) -> None:
+    """Create a cluster c, a node n and a receiver r."""
+    shared_api('POST', C, {'cluster': {'name': 'c', 'profile_id': 'p'}})
+    shared_api('POST', N, {'node': {'name': 'n', 'profile_id': 'p'}})
     receiver = {
         'name': 'r',
         'type': 'webhook',
         'cluster_id': 'c',
         'action': 'CLUSTER_SCALE_OUT',
     }
-    shared('POST', '/v1/receivers', {'receiver': receiver})
-    engine.seen.clear()
+    shared_api('POST', '/v1/receivers', {'receiver': receiver})
+    engine.calls.clear()
 
 
 @pytest.mark.parametrize('version', ['', '1.0', '1.3'])
-@pytest.mark.parametrize(
-    ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
-)
-def test_field_when_given_early_reaches_the_engine(
-    api: http.Api,
-    engine: memory.Engine,
+@early_field
+def test_field_when_sent_early_reaches_the_engine(
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     since: str,
     method: str,
     path: str,
@@ -99,18 +105,16 @@ def test_field_when_given_early_reaches_the_engine(
     value: Any,
     version: str,
 ) -> None:
-    answer = api(method, path, body, version=version)
+    response = api(method, path, body, version=version)
 
-    assert answer.status in (200, 202)
-    assert getattr(engine.asked, name) == value
+    assert response.status in (200, 202)
+    assert getattr(engine.last_request, name) == value
 
 
-@pytest.mark.parametrize(
-    ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
-)
-def test_field_when_versions_are_strict_is_refused_naming_its_version(
-    strict: http.Api,
-    engine: memory.Engine,
+@early_field
+def test_field_when_versions_are_strict_is_rejected_with_its_version(
+    strict_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     since: str,
     method: str,
     path: str,
@@ -118,14 +122,14 @@ def test_field_when_versions_are_strict_is_refused_naming_its_version(
     name: str,
     value: Any,
 ) -> None:
-    answer = strict(method, path, body, version='1.3')
+    response = strict_api(method, path, body, version='1.3')
 
-    assert answer.status == 400
-    assert f"'{name}' needs API version {since} or later" in answer.detail
-    assert engine.seen == []
+    assert response.status == 400
+    assert f"'{name}' needs API version {since} or later" in response.detail
+    assert engine.calls == []
 
 
-def test_fields_above_are_all_that_came_later() -> None:
+def test_fields_when_listed_are_all_that_were_added_later() -> None:
     tested = {(since, name) for since, _, _, _, name, _ in FIELDS}
     later = set()
     for route in routes.ROUTES:
@@ -136,24 +140,26 @@ def test_fields_above_are_all_that_came_later() -> None:
     assert tested == later
 
 
-@pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
+@early_method
 def test_method_when_called_early_works(
-    api: http.Api, method: str, path: str, body: Any
+    api: client.ApiClient, method: str, path: str, body: Any
 ) -> None:
     assert api(method, path, body).status == 200
 
 
-@pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
-def test_method_when_versions_are_strict_is_refused(
-    strict: http.Api, method: str, path: str, body: Any
+@early_method
+def test_method_when_versions_are_strict_is_rejected(
+    strict_api: client.ApiClient, method: str, path: str, body: Any
 ) -> None:
-    answer = strict(method, path, body, version='1.6')
+    response = strict_api(method, path, body, version='1.6')
 
-    assert answer.status == 404
-    assert 'needs API version 1.7 or later' in answer.detail
+    assert response.status == 404
+    assert 'needs API version 1.7 or later' in response.detail
 
 
-def test_method_that_senlin_refuses_early_is_refused(api: http.Api) -> None:
+def test_method_when_senlin_rejects_it_early_is_rejected(
+    api: client.ApiClient,
+) -> None:
     """All but those of :data:`METHODS`."""
     early = {(method, path.removesuffix('/r')) for method, path, _ in METHODS}
     for route in routes.ROUTES:
@@ -163,25 +169,25 @@ def test_method_that_senlin_refuses_early_is_refused(api: http.Api) -> None:
             continue
         before = Version(since.major, since.minor - 1)
         key = route.params.key
-        answer = api(
+        response = api(
             route.method,
             route.path.format(identity='x', path='x'),
             {key: {}} if key else {'x': {}} if route.params.body else None,
             version=str(before),
         )
-        assert answer.status == 404, route.path
-        assert f'needs API version {since} or later' in answer.detail
+        assert response.status == 404, route.path
+        assert f'needs API version {since} or later' in response.detail
 
 
 @pytest.mark.parametrize('version', HISTORY)
-def test_answers_show_early_what_senlin_shows_early(
-    api: http.Api, strict: http.Api, version: str
+def test_response_when_early_has_the_fields_of_senlin(
+    api: client.ApiClient, strict_api: client.ApiClient, version: str
 ) -> None:
     at = Version.parse(version)
 
     cluster = api('GET', f'{C}/c', version=version).json['cluster']
     assert 'config' in cluster
-    cluster = strict('GET', f'{C}/c', version=version).json['cluster']
+    cluster = strict_api('GET', f'{C}/c', version=version).json['cluster']
     assert ('config' in cluster) is (at >= Version(1, 7))
     node = api('GET', f'{N}/n', version=version).json['node']
     assert ('tainted' in node) is (at >= Version(1, 13))
@@ -207,24 +213,24 @@ def test_answers_show_early_what_senlin_shows_early(
     ],
 )
 @pytest.mark.parametrize('served', ['1.6', '1.14'])
-def test_field_that_a_live_engine_lacks_is_406_naming_version_and_engine(
-    api: http.Api,
-    engine: memory.Engine,
-    fleet: memory.Fleet,
+def test_field_when_an_engine_lacks_it_is_406_with_version_and_engine(
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
     error: Exception,
     name: str,
     request_: tuple[str, str, Any],
     served: str,
 ) -> None:
-    engine.fails = error
-    fleet.served = Maximum(Version.parse(served), 'e-2 is old')
+    engine.error = error
+    fleet.max_version = Maximum(Version.parse(served), 'e-2 is old')
 
-    answer = api(*request_, version='1.2')
+    response = api(*request_, version='1.2')
 
-    assert answer.status == 406
-    assert answer.code == 'clustering.microversion-unsupported'
-    item = answer.json['errors'][0]
+    assert response.status == 406
+    assert response.code == 'clustering.microversion-unsupported'
+    item = response.json['errors'][0]
     assert (item['available_from'], item['max_version']) == ('1.7', served)
-    assert f'{name} needs API version 1.7 or later' in answer.detail
-    assert 'e-2' in answer.detail
-    assert ('the maximum is 1.6' in answer.detail) is (served == '1.6')
+    assert f'{name} needs API version 1.7 or later' in response.detail
+    assert 'e-2' in response.detail
+    assert ('the maximum is 1.6' in response.detail) is (served == '1.6')

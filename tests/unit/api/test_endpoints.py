@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every endpoint answers when all is well, at several versions."""
+"""Successful requests to every endpoint, at several microversions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from vobjects.clustering import resources
 
 VERSIONS = ('1.0', '1.7', '1.8', '1.13', '1.14', 'latest')
@@ -29,7 +29,7 @@ def number(version: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_profile_when_made_is_shown_listed_changed_and_deleted(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
     made = api('POST', '/v1/profiles', PROFILE, version=version)
     assert made.status == 201
@@ -56,26 +56,28 @@ def test_profile_when_made_is_shown_listed_changed_and_deleted(
 
 @pytest.mark.parametrize('version', VERSIONS[1:])
 def test_spec_when_valid_is_answered_as_a_profile(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
-    answer = api(
+    response = api(
         'POST',
         '/v1/profiles/validate',
         {'profile': {'spec': SPEC}},
         version=version,
     )
-    assert answer.status == 200
-    assert answer.json['profile']['spec'] == SPEC
+    assert response.status == 200
+    assert response.json['profile']['spec'] == SPEC
 
 
-def test_profile_named_validate_when_shown_is_found(api: http.Api) -> None:
+def test_profile_named_validate_when_shown_is_found(
+    api: client.ApiClient,
+) -> None:
     api('POST', '/v1/profiles', {'profile': {'name': 'validate', 'spec': {}}})
     assert api('GET', '/v1/profiles/validate').status == 200
 
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_cluster_when_made_is_shown_listed_changed_and_deleted(
-    api: http.Api, engine: memory.Engine, version: str
+    api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
     made = api('POST', '/v1/clusters', CLUSTER, version=version)
     assert made.status == 202
@@ -99,11 +101,11 @@ def test_cluster_when_made_is_shown_listed_changed_and_deleted(
     assert changed.status == 202
     assert changed.json['cluster']['id'] == cluster['id']
     assert '/v1/actions/' in changed.headers['location']
-    assert engine.asked.timeout == 30
+    assert engine.last_request.timeout == 30
     gone = api('DELETE', '/v1/clusters/c1', version=version)
     assert (gone.status, gone.content) == (202, b'')
     assert '/v1/actions/' in gone.headers['location']
-    assert engine.asked.force is False
+    assert engine.last_request.force is False
 
 
 @pytest.mark.parametrize('version', VERSIONS)
@@ -120,28 +122,28 @@ def test_cluster_when_made_is_shown_listed_changed_and_deleted(
     ],
 )
 def test_cluster_action_when_asked_for_is_accepted(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     version: str,
     action: str,
     fields: dict,
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
-    answer = api(
+    response = api(
         'POST', '/v1/clusters/c1/actions', {action: fields}, version=version
     )
-    assert answer.status == 202
-    assert answer.json.keys() == {'action'}
-    assert answer.headers['location'].endswith(
-        f'/v1/actions/{answer.json["action"]}'
+    assert response.status == 202
+    assert response.json.keys() == {'action'}
+    assert response.headers['location'].endswith(
+        f'/v1/actions/{response.json["action"]}'
     )
     for name, value in fields.items():
-        assert getattr(engine.asked, name) == value
+        assert getattr(engine.last_request, name) == value
 
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_node_when_made_is_shown_listed_changed_and_deleted(
-    api: http.Api, engine: memory.Engine, version: str
+    api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
     made = api('POST', '/v1/nodes', NODE, version=version)
     assert made.status == 202
@@ -149,7 +151,7 @@ def test_node_when_made_is_shown_listed_changed_and_deleted(
     assert ('tainted' in node) == (number(version) >= (1, 13))
     shown = api('GET', '/v1/nodes/n1?show_details=True', version=version)
     assert (shown.status, shown.json) == (200, {'node': node})
-    assert engine.asked.show_details is True
+    assert engine.last_request.show_details is True
     listed = api('GET', '/v1/nodes', version=version)
     assert listed.json == {'nodes': [node]}
     changed = api(
@@ -171,7 +173,7 @@ def test_node_when_made_is_shown_listed_changed_and_deleted(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_action_when_there_is_listed_and_shown(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
     made = api('POST', '/v1/clusters', CLUSTER, version=version)
     action_id = made.headers['location'].rpartition('/')[2]
@@ -185,11 +187,11 @@ def test_action_when_there_is_listed_and_shown(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_build_info_when_shown_has_both_sides(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
-    answer = api('GET', '/v1/build-info', version=version)
-    assert answer.status == 200
-    assert answer.json['build_info'] == {
+    response = api('GET', '/v1/build-info', version=version)
+    assert response.status == 200
+    assert response.json['build_info'] == {
         'api': {'revision': '0.1.0'},
         'engine': {'revision': '0.1.0'},
     }
@@ -197,16 +199,16 @@ def test_build_info_when_shown_has_both_sides(
 
 @pytest.mark.parametrize('version', VERSIONS[1:])
 def test_services_when_listed_are_the_engines(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
-    answer = api('GET', '/v1/services', version=version)
-    assert answer.status == 200
-    assert answer.json['services'][0]['binary'] == 'vobjects-engine'
+    response = api('GET', '/v1/services', version=version)
+    assert response.status == 200
+    assert response.json['services'][0]['binary'] == 'vobjects-engine'
 
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_profile_types_when_listed_have_the_form_of_the_version(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
     (item,) = api('GET', '/v1/profile-types', version=version).json[
         'profile_types'
@@ -221,14 +223,14 @@ def test_profile_types_when_listed_have_the_form_of_the_version(
 
 @pytest.mark.parametrize('where', ['query', 'body'])
 def test_force_when_the_version_has_it_reaches_the_engine(
-    api: http.Api, engine: memory.Engine, where: str
+    api: client.ApiClient, engine: fake_engine.FakeEngine, where: str
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     if where == 'query':
         api('DELETE', '/v1/clusters/c1?force=true', version='1.8')
     else:
         api('DELETE', '/v1/clusters/c1', {'force': True}, version='1.8')
-    assert engine.asked.force is True
+    assert engine.last_request.force is True
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.7'])
@@ -243,12 +245,16 @@ def test_force_when_the_version_has_it_reaches_the_engine(
     ],
 )
 def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
-    strict: http.Api, engine: memory.Engine, version: str, path: str, body
+    strict_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    version: str,
+    path: str,
+    body,
 ) -> None:
-    answer = strict('DELETE', path, body, version=version)
-    assert answer.status == 400
-    assert "'force' needs API version 1.8" in answer.detail
-    assert engine.seen == []
+    response = strict_api('DELETE', path, body, version=version)
+    assert response.status == 400
+    assert "'force' needs API version 1.8" in response.detail
+    assert engine.calls == []
 
 
 @pytest.mark.parametrize(
@@ -297,7 +303,7 @@ def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
     ],
 )
 def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
-    strict: http.Api,
+    strict_api: client.ApiClient,
     method: str,
     path: str,
     body,
@@ -305,23 +311,27 @@ def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
     since: str,
     name: str,
 ) -> None:
-    answer = strict(method, path, body, version=before)
-    assert answer.status == 400
-    assert f'{name!r} needs API version {since}' in answer.detail
-    assert strict(method, path, body, version=since).status in (200, 202, 404)
+    response = strict_api(method, path, body, version=before)
+    assert response.status == 400
+    assert f'{name!r} needs API version {since}' in response.detail
+    assert strict_api(method, path, body, version=since).status in (
+        200,
+        202,
+        404,
+    )
 
 
 def test_list_when_filtered_sorted_and_paged_tells_the_engine(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     marker = api('POST', '/v1/clusters', CLUSTER).json['cluster']['id']
-    answer = api(
+    response = api(
         'GET',
         '/v1/clusters?name=a&name=b&status=ACTIVE&limit=2&sort=name:desc'
         f'&marker={marker}&global_project=False',
     )
-    assert answer.status == 200
-    asked = engine.asked
+    assert response.status == 200
+    asked = engine.last_request
     assert asked.name == ['a', 'b']
     assert asked.status == ['ACTIVE']
     assert (asked.limit, asked.sort, asked.marker) == (2, 'name:desc', marker)
@@ -329,26 +339,26 @@ def test_list_when_filtered_sorted_and_paged_tells_the_engine(
 
 
 def test_patch_when_a_field_is_not_given_leaves_it_unset(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     body = {'cluster': {'name': 'c2'}}
     api('PATCH', '/v1/clusters/c1', body, version='latest')
-    assert 'name' in engine.asked
-    assert 'timeout' not in engine.asked
-    assert 'config' not in engine.asked
+    assert 'name' in engine.last_request
+    assert 'timeout' not in engine.last_request
+    assert 'config' not in engine.last_request
 
 
 def test_create_when_fields_are_missing_has_their_defaults(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
-    asked = engine.asked
+    asked = engine.last_request
     assert (asked.min_size, asked.max_size, asked.config) == (0, -1, {})
 
 
 def test_number_when_json_lacks_it_is_shown_as_null(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     (made,) = engine.clusters.values()
@@ -358,7 +368,7 @@ def test_number_when_json_lacks_it_is_shown_as_null(
 
 
 def test_head_when_asked_answers_like_get_without_a_body(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
     for path in ('/', '/v1', '/v1/clusters', '/v1/clusters/no'):
         get, head = api('GET', path), api('HEAD', path)
@@ -407,8 +417,8 @@ def event(id_: str, otype: str, **values: Any) -> resources.Event:
     ],
 )
 def test_event_when_shown_has_its_cluster_by_id_and_name(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     made: resources.Event,
     expected: dict[str, Any] | None,
 ) -> None:
@@ -420,19 +430,19 @@ def test_event_when_shown_has_its_cluster_by_id_and_name(
 
 @pytest.mark.parametrize('otype', ['cluster', 'Cluster', 'CLUSTER'])
 def test_type_of_events_when_in_any_case_is_a_filter(
-    api: http.Api, engine: memory.Engine, otype: str
+    api: client.ApiClient, engine: fake_engine.FakeEngine, otype: str
 ) -> None:
-    answer = api('GET', f'/v1/events?otype={otype}&oname=Web&level=WARN')
-    assert answer.status == 200
-    _, request = engine.seen[-1]
+    response = api('GET', f'/v1/events?otype={otype}&oname=Web&level=WARN')
+    assert response.status == 200
+    _, request = engine.calls[-1]
     assert (request.otype, request.oname) == (['CLUSTER'], ['Web'])
     assert api('GET', '/v1/events?otype=pony').status == 400
 
 
 def test_caller_when_nobody_is_authenticated_is_the_configured_one(
-    api_with, engine: memory.Engine
+    make_api, engine: fake_engine.FakeEngine
 ) -> None:
-    api = api_with(default_user='alice', default_project='wonderland')
+    api = make_api(default_user='alice', default_project='wonderland')
     api(
         'GET',
         '/v1/clusters',
@@ -443,27 +453,27 @@ def test_caller_when_nobody_is_authenticated_is_the_configured_one(
             'X-Identity-Status': 'Confirmed',
         },
     )
-    context, _ = engine.seen[-1]
+    context, _ = engine.calls[-1]
     assert (context.user_id, context.project_id) == ('alice', 'wonderland')
     assert context.is_admin
 
 
 def test_request_id_when_a_caller_sends_one_is_the_global_id(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     sent = 'req-6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
-    answer = api(
+    response = api(
         'GET', '/v1/clusters', headers={'X-OpenStack-Request-ID': sent}
     )
-    context, _ = engine.seen[-1]
+    context, _ = engine.calls[-1]
     assert context.global_request_id == sent
-    assert context.request_id == answer.headers['x-openstack-request-id']
+    assert context.request_id == response.headers['x-openstack-request-id']
     assert context.request_id != sent
 
 
 @pytest.mark.parametrize('sent', ['req-1', 'x\ny', 'req-' + 'g' * 36])
 def test_request_id_when_it_is_none_is_not_passed_on(
-    api: http.Api, engine: memory.Engine, sent: str
+    api: client.ApiClient, engine: fake_engine.FakeEngine, sent: str
 ) -> None:
     api('GET', '/v1/clusters', headers={'X-OpenStack-Request-ID': sent})
-    assert engine.seen[-1][0].global_request_id is None
+    assert engine.calls[-1][0].global_request_id is None

@@ -9,7 +9,7 @@ from http import HTTPStatus
 import oslo_messaging
 import pytest
 
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.versions import Maximum, Version
@@ -18,13 +18,13 @@ CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
 
 
 def test_refusal_of_an_engine_when_it_has_no_words_shows_no_traceback(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     shown = {'__str__': lambda self: '\nTraceback (most recent call'}
-    engine.fails = type('BadRequest_Remote', (errors.BadRequest,), shown)('')
-    answer = api('DELETE', '/v1/clusters/c')
-    assert answer.status == 400
-    assert answer.detail == 'Bad request'
+    engine.error = type('BadRequest_Remote', (errors.BadRequest,), shown)('')
+    response = api('DELETE', '/v1/clusters/c')
+    assert response.status == 400
+    assert response.detail == 'Bad request'
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_refusal_of_an_engine_when_it_has_no_words_shows_no_traceback(
 )
 @pytest.mark.parametrize('remote', [False, True])
 def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     error: type[errors.ClusteringError],
     status: int,
     type_name: str,
@@ -58,52 +58,52 @@ def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
     if remote:  # as oslo.messaging makes it from what came over the bus
         shown = {'__str__': lambda self: 'no\nTraceback (most recent call'}
         error = type(f'{error.__name__}_Remote', (error,), shown)
-    engine.fails = error('The cluster c is so.')
-    answer = api('DELETE', '/v1/clusters/c')
-    assert answer.status == status
-    assert answer.detail == 'The cluster c is so.'
-    assert answer.json['error']['type'] == type_name
-    assert answer.json['title'] == HTTPStatus(status).phrase
+    engine.error = error('The cluster c is so.')
+    response = api('DELETE', '/v1/clusters/c')
+    assert response.status == status
+    assert response.detail == 'The cluster c is so.'
+    assert response.json['error']['type'] == type_name
+    assert response.json['title'] == HTTPStatus(status).phrase
 
 
 @pytest.mark.parametrize(
     'error',
     [
         exceptions.NoLivePeer('no server of engine is alive'),
-        exceptions.Unreachable('the database does not answer'),
+        exceptions.Unreachable('the database does not respond'),
         oslo_messaging.MessagingTimeout('no reply'),
         oslo_messaging.MessageDeliveryFailure('no broker'),
     ],
 )
 def test_engine_when_out_of_reach_is_503_with_retry_after(
-    api: http.Api, engine: memory.Engine, error: Exception
+    api: client.ApiClient, engine: fake_engine.FakeEngine, error: Exception
 ) -> None:
-    engine.fails = error
-    answer = api('POST', '/v1/clusters', CLUSTER, version='1.7')
-    assert answer.status == 503
-    assert int(answer.headers['retry-after']) > 0
-    assert answer.version == 'clustering 1.7'
+    engine.error = error
+    response = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    assert response.status == 503
+    assert int(response.headers['retry-after']) > 0
+    assert response.version == 'clustering 1.7'
 
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
 def test_discovery_when_no_engine_lives_is_503(
-    api: http.Api, fleet: memory.Fleet, path: str
+    api: client.ApiClient, fleet: fake_engine.FakeFleet, path: str
 ) -> None:
-    fleet.served = None
-    answer = api('GET', path)
-    assert answer.status == 503
-    assert 'retry-after' in answer.headers
+    fleet.max_version = None
+    response = api('GET', path)
+    assert response.status == 503
+    assert 'retry-after' in response.headers
 
 
 @pytest.mark.parametrize('version', ['', '1.14', '1.99', 'x'])
 def test_request_when_no_engine_lives_is_503(
-    api: http.Api, fleet: memory.Fleet, version: str
+    api: client.ApiClient, fleet: fake_engine.FakeFleet, version: str
 ) -> None:
-    fleet.served = None
+    fleet.max_version = None
     for path in ('/v1/clusters', '/v1/nope'):
-        answer = api('GET', path, version=version)
-        assert answer.status == 503
-        assert answer.version == 'clustering 1.0'
+        response = api('GET', path, version=version)
+        assert response.status == 503
+        assert response.version == 'clustering 1.0'
 
 
 @pytest.mark.parametrize(
@@ -118,31 +118,33 @@ def test_request_when_no_engine_lives_is_503(
     ],
 )
 def test_fault_when_unexpected_is_500_and_told_to_the_log_only(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
 ) -> None:
-    engine.fails = error
+    engine.error = error
     with caplog.at_level(logging.ERROR):
-        answer = api('GET', '/v1/clusters', version='1.8')
-    assert answer.status == 500
-    assert answer.version == 'clustering 1.8'
-    assert b'secret' not in answer.content.lower()
-    assert answer.headers['x-openstack-request-id'] in answer.detail
+        response = api('GET', '/v1/clusters', version='1.8')
+    assert response.status == 500
+    assert response.version == 'clustering 1.8'
+    assert b'secret' not in response.content.lower()
+    assert response.headers['x-openstack-request-id'] in response.detail
     assert 'secret' in caplog.text
     assert 'Traceback' in caplog.text
 
 
 def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
-    api: http.Api, engine: memory.Engine, fleet: memory.Fleet
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
 ) -> None:
     reason = 'ClusterCreateRequest 1.1 is needed and engine-2 speaks only 1.0'
-    engine.fails = exceptions.LossyDowngrade(
+    engine.error = exceptions.LossyDowngrade(
         'ClusterCreateRequest', 'config', "{'a': 1}", '1.1', '1.0', 'engine-2'
     )
-    fleet.before = [Maximum(Version(1, 14))]
-    fleet.served = Maximum(Version(1, 6), reason)
+    fleet.earlier = [Maximum(Version(1, 14))]
+    fleet.max_version = Maximum(Version(1, 6), reason)
     raced = api('POST', '/v1/clusters', CLUSTER, version='1.7')
     fresh = api('POST', '/v1/clusters', CLUSTER, version='1.7')
     assert raced.status == fresh.status == 406
@@ -169,12 +171,15 @@ def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
     ],
 )
 def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
-    api: http.Api, engine: memory.Engine, error: Exception, maximum: str
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    error: Exception,
+    maximum: str,
 ) -> None:
-    engine.fails = error
-    answer = api('POST', '/v1/clusters', CLUSTER, version='1.7')
-    assert answer.status == 406
-    item = answer.json['errors'][0]
+    engine.error = error
+    response = api('POST', '/v1/clusters', CLUSTER, version='1.7')
+    assert response.status == 406
+    item = response.json['errors'][0]
     assert item['max_version'] == maximum
     assert error.type_name in item['detail']  # type: ignore[attr-defined]
     assert 'engine-2' in item['detail']
@@ -189,7 +194,7 @@ def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
     ],
 )
 def test_log_has_what_the_page_polls_at_debug_only(
-    api: http.Api,
+    api: client.ApiClient,
     caplog: pytest.LogCaptureFixture,
     method: str,
     path: str,
@@ -204,7 +209,7 @@ def test_log_has_what_the_page_polls_at_debug_only(
 
 
 def test_log_when_a_path_has_line_ends_stays_one_line(
-    api: http.Api, caplog: pytest.LogCaptureFixture
+    api: client.ApiClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
         api('GET', '/v1/x%0AINFO%20forged')

@@ -10,13 +10,13 @@ import hypothesis
 from hypothesis import strategies as st
 
 from api import app, routes
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 
-API = http.Api(
+API = client.ApiClient(
     app.build(
-        conftest.configured(log_requests=False),
-        memory.Engine(),
-        memory.Fleet(),
+        conftest.make_conf(log_requests=False),
+        fake_engine.FakeEngine(),
+        fake_engine.FakeFleet(),
     )
 )
 
@@ -63,8 +63,8 @@ quick = hypothesis.settings(
 
 def send(route: routes.Route, raw: bytes, version: str, **more: Any) -> None:
     path = route.path.replace('{identity}', 'x')
-    answer = API(route.method, path, raw=raw, version=version, **more)
-    assert answer.status < 500
+    response = API(route.method, path, raw=raw, version=version, **more)
+    assert response.status < 500
 
 
 @quick
@@ -121,13 +121,13 @@ def test_query_when_any_is_no_fault_of_ours(
 def test_path_when_any_is_no_fault_of_ours(method: str, path: str) -> None:
     for prefix in ('/', '/v1/', '/v1/clusters/', '/v1/nodes/x/'):
         environ = {'PATH_INFO': prefix + path}
-        assert API.bare(method, '/', environ).status < 500
+        assert API.unlinted(method, '/', environ).status < 500
 
 
 @quick
 @hypothesis.given(st.text(st.characters(max_codepoint=255), max_size=40))
 def test_header_when_any_is_no_fault_of_ours(text: str) -> None:
     environ = {'HTTP_OPENSTACK_API_VERSION': text}
-    assert API.bare('GET', '/v1/clusters', environ).status < 500
+    assert API.unlinted('GET', '/v1/clusters', environ).status < 500
     environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {text}'}
-    assert API.bare('GET', '/v1/clusters', environ).status < 500
+    assert API.unlinted('GET', '/v1/clusters', environ).status < 500

@@ -11,7 +11,7 @@ import logging
 import pytest
 
 from api import app, keystone
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 
 
 def test_cache_keeps_what_is_young() -> None:
@@ -44,7 +44,7 @@ def test_cache_forgets_the_oldest_when_it_is_full() -> None:
 def test_configuration_that_cannot_check_is_refused(
     values: dict[str, str], says: str
 ) -> None:
-    conf = conftest.configured(auth_strategy='keystone')
+    conf = conftest.make_conf(auth_strategy='keystone')
     with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)
     for name, value in values.items():
@@ -54,11 +54,11 @@ def test_configuration_that_cannot_check_is_refused(
 
 
 def test_keystone_that_is_away_is_told_from_a_bad_token(
-    engine: memory.Engine,
-    fleet: memory.Fleet,
+    engine: fake_engine.FakeEngine,
+    fleet: fake_engine.FakeFleet,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    conf = conftest.configured(auth_strategy='keystone')
+    conf = conftest.make_conf(auth_strategy='keystone')
     with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)  # registers the options
     nowhere = 'http://127.0.0.1:1/v3'
@@ -72,12 +72,14 @@ def test_keystone_that_is_away_is_told_from_a_bad_token(
         app.build(conf, engine, fleet)
     conf.set_override('auth_url', nowhere, keystone.GROUP)
     conf.set_override('token', 'ours', keystone.GROUP)
-    api = http.Api(app.build(conf, engine, fleet))
+    api = client.ApiClient(app.build(conf, engine, fleet))
 
     with caplog.at_level(logging.CRITICAL + 1):
-        answer = api('GET', '/v1/clusters', headers={'X-Auth-Token': 'secret'})
-    assert answer.status == 503
-    assert answer.headers['retry-after']
+        response = api(
+            'GET', '/v1/clusters', headers={'X-Auth-Token': 'secret'}
+        )
+    assert response.status == 503
+    assert response.headers['retry-after']
     assert 'secret' not in caplog.text
     # No token, no question.
     assert api('GET', '/v1/clusters').status == 401

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p'}}
 RECEIVER = {
@@ -23,17 +23,17 @@ ID = '11111111-aaaa-4444-8888-00000000000a'
 
 
 @pytest.fixture
-def picky(api_with: Any) -> http.Api:
-    """An API that accepts nothing for Senlin's sake alone."""
-    made: http.Api = api_with(strict_requests=True)
-    return made
+def strict_requests_api(make_api: Any) -> client.ApiClient:
+    """Return an API with ``strict_requests``."""
+    api: client.ApiClient = make_api(strict_requests=True)
+    return api
 
 
 @pytest.mark.parametrize('media_type', ['text/plain; charset=utf-8', 'JSON'])
 def test_body_when_its_type_is_text_is_read_as_json(
-    api: http.Api,
-    picky: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    strict_requests_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     media_type: str,
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
@@ -42,9 +42,9 @@ def test_body_when_its_type_is_text_is_read_as_json(
         'headers': {'Content-Type': media_type},
     }
 
-    assert picky('PATCH', '/v1/clusters/c', **sent).status == 415
+    assert strict_requests_api('PATCH', '/v1/clusters/c', **sent).status == 415
     assert api('PATCH', '/v1/clusters/c', **sent).status == 202
-    assert engine.asked.name == 'd'
+    assert engine.last_request.name == 'd'
 
 
 @pytest.mark.parametrize(
@@ -59,24 +59,25 @@ def test_body_when_its_type_is_text_is_read_as_json(
     ],
 )
 def test_query_when_empty_or_repeated_counts_as_in_senlin(
-    api: http.Api,
-    picky: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    strict_requests_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     query: str,
     expected: dict[str, Any],
 ) -> None:
     assert api('GET', f'/v1/clusters?{query}').status == 200
     asked = {
-        name: getattr(engine.asked, name)
+        name: getattr(engine.last_request, name)
         for name in ('limit', 'marker', 'sort', 'name')
-        if name in engine.asked and getattr(engine.asked, name) is not None
+        if name in engine.last_request
+        and getattr(engine.last_request, name) is not None
     }
     # Without a limit of its client, a request has that of the API.
     assert asked == {'limit': 1000, **expected}
-    assert engine.asked.global_project is False
-    engine.seen.clear()
-    assert picky('GET', f'/v1/clusters?{query}').status == 400
-    assert engine.seen == []
+    assert engine.last_request.global_project is False
+    engine.calls.clear()
+    assert strict_requests_api('GET', f'/v1/clusters?{query}').status == 400
+    assert engine.calls == []
 
 
 @pytest.mark.parametrize(
@@ -89,18 +90,18 @@ def test_query_when_empty_or_repeated_counts_as_in_senlin(
     ],
 )
 def test_query_when_senlin_refuses_its_empty_value_is_400(
-    api: http.Api, method: str, path: str
+    api: client.ApiClient, method: str, path: str
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api(method, path).status == 400
 
 
 def test_force_when_repeated_is_the_last(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api('DELETE', '/v1/clusters/c?force=true&force=false').status == 202
-    assert engine.asked.force is False
+    assert engine.last_request.force is False
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,9 @@ def test_force_when_repeated_is_the_last(
 )
 @pytest.mark.parametrize('version', ['1.0', '1.14'])
 def test_webhook_when_its_body_is_no_object_is_called_without(
-    api: http.Api,
-    picky: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    strict_requests_api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     raw: bytes,
     media_type: str,
     version: str,
@@ -130,8 +131,8 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
     }
 
     assert api('POST', path, **sent).status == 202
-    assert (engine.asked.params, engine.asked.body) == ({}, {})
-    assert picky('POST', path, **sent).status in (400, 415)
+    assert (engine.last_request.params, engine.last_request.body) == ({}, {})
+    assert strict_requests_api('POST', path, **sent).status in (400, 415)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
     ],
 )
 def test_webhook_when_parameters_would_be_lost_is_refused(
-    api: http.Api, raw: bytes, media_type: str, status: int
+    api: client.ApiClient, raw: bytes, media_type: str, status: int
 ) -> None:
     made = api('POST', '/v1/receivers', RECEIVER).json['receiver']
     path = f'/v1/webhooks/{made["id"]}/trigger?V=2'
@@ -161,16 +162,19 @@ def test_webhook_when_parameters_would_be_lost_is_refused(
     ],
 )
 def test_options_tell_the_methods_of_a_path(
-    api: http.Api, engine: memory.Engine, path: str, allowed: str
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    path: str,
+    allowed: str,
 ) -> None:
-    answer = api('OPTIONS', path)
+    response = api('OPTIONS', path)
 
-    assert (answer.status, answer.content) == (200, b'')
-    assert answer.headers['allow'] == allowed
-    assert engine.seen == []
+    assert (response.status, response.content) == (200, b'')
+    assert response.headers['allow'] == allowed
+    assert engine.calls == []
 
 
-def test_options_of_what_is_not_there_are_404(api: http.Api) -> None:
+def test_options_of_what_is_not_there_are_404(api: client.ApiClient) -> None:
     assert api('OPTIONS', '/v1/nowhere').status == 404
     early = api('OPTIONS', '/v1/profiles/validate/x', version='1.1')
     assert early.status == 404
@@ -178,28 +182,28 @@ def test_options_of_what_is_not_there_are_404(api: http.Api) -> None:
 
 @pytest.mark.parametrize('path', ['', '/', '/clusters', '/clusters/c'])
 def test_path_when_the_minor_version_is_in_it_is_the_same(
-    api: http.Api, path: str
+    api: client.ApiClient, path: str
 ) -> None:
     assert api('POST', '/v1.0/clusters', CLUSTER).status == 202
 
-    answer = api('GET', f'/v1.0{path}')
+    response = api('GET', f'/v1.0{path}')
 
-    assert answer.status == 200
-    assert answer.json == api('GET', f'/v1{path}').json
+    assert response.status == 200
+    assert response.json == api('GET', f'/v1{path}').json
 
 
 @pytest.mark.parametrize(
     'path', ['/v1.1/clusters', '/v1.00/clusters', '/v1.0clusters', '/v1.01']
 )
 def test_path_when_it_has_another_version_is_404(
-    api: http.Api, path: str
+    api: client.ApiClient, path: str
 ) -> None:
     assert api('GET', path).status == 404
 
 
 @pytest.mark.parametrize('route', routes.ROUTES, ids=lambda r: r.path)
 def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
-    api: http.Api, engine: memory.Engine, route: routes.Route
+    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
     if not (route.lookup_first and route.params.body):
         return
@@ -209,10 +213,10 @@ def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
     if not route.params.key_field:
         content = {key: {'pony': 1}} if key else {'pony': 1}
 
-    answer = api(route.method, path, content, version='1.14')
+    response = api(route.method, path, content, version='1.14')
 
-    assert answer.status == 404
-    assert 'none' in answer.detail
+    assert response.status == 404
+    assert 'none' in response.detail
 
 
 @pytest.mark.parametrize(
@@ -229,7 +233,7 @@ def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
     ],
 )
 def test_unknown_field_of_what_is_there_or_wrong_value_is_400(
-    api: http.Api, method: str, path: str, body: Any
+    api: client.ApiClient, method: str, path: str, body: Any
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api(method, path, body, version='1.14').status == 400
@@ -246,17 +250,17 @@ def test_unknown_field_of_what_is_there_or_wrong_value_is_400(
     ],
 )
 def test_nodes_that_are_no_list_are_refused_in_senlins_words(
-    api: http.Api, nodes: Any, message: str
+    api: client.ApiClient, nodes: Any, message: str
 ) -> None:
     body = {'add_nodes': {'nodes': nodes}}
-    answer = api('POST', '/v1/clusters/c/actions', body)
-    assert answer.status == 400
-    assert answer.json['error']['message'] == message
+    response = api('POST', '/v1/clusters/c/actions', body)
+    assert response.status == 400
+    assert response.json['error']['message'] == message
 
 
 @pytest.mark.parametrize('media_type', ['text/plain', 'application/json'])
 def test_body_when_a_page_of_a_browser_calls_it_text_is_refused(
-    api: http.Api, media_type: str
+    api: client.ApiClient, media_type: str
 ) -> None:
     # Another site's page may send text without asking first.
     api('POST', '/v1/clusters', CLUSTER)
@@ -266,9 +270,9 @@ def test_body_when_a_page_of_a_browser_calls_it_text_is_refused(
         'Sec-Fetch-Site': 'same-origin',
     }
 
-    answer = api(
+    response = api(
         'PATCH', '/v1/clusters/c', raw=b'{"cluster": {}}', headers=headers
     )
 
     refused = media_type == 'text/plain'
-    assert (answer.status == 415) is refused
+    assert (response.status == 415) is refused

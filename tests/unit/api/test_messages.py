@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from tests.unit.api.endpoints import LATEST
 from vobjects.clustering import errors
 
@@ -23,11 +23,11 @@ TRUTH = (
 NO_MAP = 'The data provided is not a map'
 
 
-def words(answer: http.Answer) -> str:
-    assert answer.status == 400
-    said: str = answer.json['error']['message']
-    assert answer.detail != said
-    assert answer.json['explanation'] == answer.detail
+def words(response: client.Response) -> str:
+    assert response.status == 400
+    said: str = response.json['error']['message']
+    assert response.detail != said
+    assert response.json['explanation'] == response.detail
     return said
 
 
@@ -48,7 +48,7 @@ def words(answer: http.Answer) -> str:
     ],
 )
 def test_query_value_when_wrong_is_told_as_senlin_does(
-    api: http.Api, query: str, said: str
+    api: client.ApiClient, query: str, said: str
 ) -> None:
     for path in ('/v1/clusters', '/v1/nodes'):
         assert words(api('GET', f'{path}?{query}', version=LATEST)) == said
@@ -63,7 +63,7 @@ def test_query_value_when_wrong_is_told_as_senlin_does(
     ],
 )
 def test_query_parameter_when_unknown_is_told_as_senlin_does(
-    api: http.Api, path: str, said: str
+    api: client.ApiClient, path: str, said: str
 ) -> None:
     assert words(api('GET', f'{path}?bogus=1', version=LATEST)) == said
 
@@ -114,10 +114,10 @@ def test_query_parameter_when_unknown_is_told_as_senlin_does(
     ],
 )
 def test_field_when_wrong_is_told_as_senlin_does(
-    api: http.Api, fields: Any, said: str
+    api: client.ApiClient, fields: Any, said: str
 ) -> None:
-    answer = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
-    assert words(answer) == said
+    response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
+    assert words(response) == said
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_field_when_wrong_is_told_as_senlin_does(
     ],
 )
 def test_action_of_a_cluster_when_wrong_is_told_as_senlin_does(
-    api: http.Api, body: Any, said: str
+    api: client.ApiClient, body: Any, said: str
 ) -> None:
     path = routes.CLUSTER_ACTIONS.replace('{identity}', 'x')
     assert words(api('POST', path, body, version=LATEST)) == said
@@ -175,7 +175,7 @@ def test_action_of_a_cluster_when_wrong_is_told_as_senlin_does(
     ],
 )
 def test_action_of_a_node_when_wrong_is_told_as_senlin_does(
-    api: http.Api, path: str, body: Any, said: str
+    api: client.ApiClient, path: str, body: Any, said: str
 ) -> None:
     assert words(api('POST', f'/v1/nodes/x/{path}', body, version=LATEST)) == (
         said
@@ -195,37 +195,39 @@ def test_action_of_a_node_when_wrong_is_told_as_senlin_does(
 )
 @pytest.mark.parametrize('body', [{}, {'bad': {}}])
 def test_body_without_its_key_is_told_as_senlin_does(
-    api: http.Api, method: str, path: str, said: str, body: Any
+    api: client.ApiClient, method: str, path: str, said: str, body: Any
 ) -> None:
     assert words(api(method, path, body, version=LATEST)) == said
 
 
 def test_force_when_no_truth_value_is_told_as_senlin_does(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
-    answer = api('DELETE', '/v1/clusters/x', {'force': 'x'}, version='1.8')
-    assert words(answer) == "Invalid value 'x' specified for 'force'"
+    response = api('DELETE', '/v1/clusters/x', {'force': 'x'}, version='1.8')
+    assert words(response) == "Invalid value 'x' specified for 'force'"
 
 
 def test_field_of_a_later_version_is_told_with_that_version(
-    strict: http.Api,
+    strict_api: client.ApiClient,
 ) -> None:
     # Senlin drops it in silence; there are no words to keep.
-    answer = strict('DELETE', '/v1/clusters/x', {'force': True}, version='1.7')
-    assert "'force' needs API version 1.8" in answer.json['error']['message']
+    response = strict_api(
+        'DELETE', '/v1/clusters/x', {'force': True}, version='1.7'
+    )
+    assert "'force' needs API version 1.8" in response.json['error']['message']
 
 
 def test_words_when_a_value_is_long_or_odd_are_short_and_printable(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
     fields = {'name': 'a\n' + 'x' * 200, 'profile_id': 'p'}
-    answer = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
-    assert len(words(answer)) < 300
-    assert words(answer).isprintable()
+    response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
+    assert len(words(response)) < 300
+    assert words(response).isprintable()
 
 
 def test_refusal_of_an_engine_has_senlins_words_beside_its_own(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
-    engine.fails = errors.InvalidSpec('flavor: is so', 'Something is so')
+    engine.error = errors.InvalidSpec('flavor: is so', 'Something is so')
     assert words(api('DELETE', '/v1/clusters/c')) == 'Something is so'

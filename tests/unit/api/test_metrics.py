@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/metrics``: what is counted of the API's requests, and who may see it."""
+"""``/metrics``: counted requests and access control."""
 
 from __future__ import annotations
 
-import io
 import os
 import pathlib
 from collections.abc import Callable
@@ -12,58 +11,47 @@ from typing import Any
 import pytest
 
 from api import app, conf, metrics
-from tests.unit.api import conftest, http, memory
+from tests.unit.api import client, conftest, fake_engine
 from vobjects import exceptions
 
 LOCAL = {'REMOTE_ADDR': '127.0.0.1'}
 
 
-@pytest.fixture
-def service(
-    engine: memory.Engine, fleet: memory.Fleet
-) -> Callable[..., Service]:
-    def build(**options: Any) -> Service:
-        return Service(
-            app.build(conftest.configured(**options), engine, fleet)
-        )
-
-    return build
-
-
 class Service:
-    """Calls the application; /metrics is text, which http.Api refuses."""
+    """Calls the application; /metrics is text, which ApiClient rejects."""
 
     def __init__(self, application: Any) -> None:
         self.application = application
-        self.api = http.Api(application)
+        self.api = client.ApiClient(application)
 
     def metrics(self, method: str = 'GET', **environ: Any) -> tuple[int, str]:
-        found: list[str] = []
-        sent = {
-            'REQUEST_METHOD': method,
-            'PATH_INFO': '/metrics',
-            'SERVER_NAME': 'localhost',
-            'SERVER_PORT': '80',
-            'wsgi.input': io.BytesIO(),
-            **LOCAL,
-            **environ,
-        }
-        parts = self.application(
-            sent, lambda status, headers, exc_info=None: found.append(status)
+        response = client.call(
+            self.application, method, '/metrics', **{**LOCAL, **environ}
         )
-        return int(found[-1][:3]), b''.join(parts).decode()
+        return response.status, response.content.decode()
 
 
-def test_requests_are_counted_by_the_template_of_their_route(
-    service: Callable[..., Service],
+@pytest.fixture
+def make_service(
+    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+) -> Callable[..., Service]:
+    def make(**options: Any) -> Service:
+        conf = conftest.make_conf(**options)
+        return Service(app.build(conf, engine, fleet))
+
+    return make
+
+
+def test_metrics_when_requests_were_served_count_them_by_route(
+    make_service: Callable[..., Service],
 ) -> None:
-    found = service()
-    found.api('GET', '/v1/clusters', version='1.2')
-    found.api('GET', '/v1/clusters/no-such-one', version='1.2')
-    found.api('GET', '/v1/clusters', version='9.9')
-    found.api('GET', '/v1')
+    service = make_service()
+    service.api('GET', '/v1/clusters', version='1.2')
+    service.api('GET', '/v1/clusters/no-such-one', version='1.2')
+    service.api('GET', '/v1/clusters', version='9.9')
+    service.api('GET', '/v1')
 
-    status, text = found.metrics()
+    status, text = service.metrics()
 
     assert status == 200
     labels = 'agent="(none)",method="GET",route="/v1/clusters",version="1.2"'
@@ -73,17 +61,17 @@ def test_requests_are_counted_by_the_template_of_their_route(
     assert 'refusals_total{code="microversion-unsupported"} 1.0' in text
     assert 'refusals_total{code="resource-not-found"} 1.0' in text
     assert 'vobjects_api_served_maximum_minor 14.0' in text
-    assert found.metrics('HEAD') == (200, '')
+    assert service.metrics('HEAD') == (200, '')
 
 
-def test_maximum_without_any_engine_is_told_as_none(
-    service: Callable[..., Service], fleet: memory.Fleet
+def test_maximum_when_no_engine_is_live_is_minus_one(
+    make_service: Callable[..., Service], fleet: fake_engine.FakeFleet
 ) -> None:
     def maximum() -> Any:
         raise exceptions.NoLivePeer('none')
 
     fleet.maximum = maximum  # type: ignore[method-assign]
-    status, text = service().metrics()
+    status, text = make_service().metrics()
 
     assert status == 200
     assert 'vobjects_api_served_maximum_minor -1.0' in text
@@ -101,32 +89,32 @@ def test_maximum_without_any_engine_is_told_as_none(
         ({'HTTP_VIA': '1.1 proxy'}, 403),
     ],
 )
-def test_metrics_are_for_this_machine_by_default(
-    service: Callable[..., Service], environ: dict[str, str], status: int
+def test_metrics_when_not_configured_are_local(
+    make_service: Callable[..., Service], environ: dict[str, str], status: int
 ) -> None:
-    assert service().metrics(**environ)[0] == status
+    assert make_service().metrics(**environ)[0] == status
 
 
-def test_metrics_are_for_those_whom_the_operator_names(
-    service: Callable[..., Service],
+def test_metrics_when_configured_accept_other_clients(
+    make_service: Callable[..., Service],
 ) -> None:
     far = {'REMOTE_ADDR': '192.0.2.7'}
 
-    assert service(metrics='all').metrics(**far)[0] == 200
+    assert make_service(metrics='all').metrics(**far)[0] == 200
     # With auth_strategy = none everybody is one, if let in at all.
-    assert service(metrics='admin').metrics(**far)[0] == 403
-    opened = service(metrics='admin', none_beyond_loopback=True)
-    assert opened.metrics(**far)[0] == 200
-    assert service(metrics='none').metrics()[0] == 404
+    assert make_service(metrics='admin').metrics(**far)[0] == 403
+    remote = make_service(metrics='admin', none_beyond_loopback=True)
+    assert remote.metrics(**far)[0] == 200
+    assert make_service(metrics='none').metrics()[0] == 404
 
 
-def test_metrics_are_for_admins_only_where_callers_differ() -> None:
+def test_metrics_when_for_admins_reject_members() -> None:
     class NoAdmin:
         def is_admin(self, context: object) -> bool:
             return context == 'admin'
 
     may = metrics.access_check(
-        conftest.configured(metrics='admin'),
+        conftest.make_conf(metrics='admin'),
         lambda environ: environ['caller'],  # type: ignore[arg-type,return-value]
         NoAdmin(),  # type: ignore[arg-type]
     )
@@ -136,16 +124,16 @@ def test_metrics_are_for_admins_only_where_callers_differ() -> None:
         may({'caller': 'member', **LOCAL})
 
 
-def test_other_methods_are_not_allowed(
-    service: Callable[..., Service],
+def test_metrics_when_the_method_is_not_a_read_are_405(
+    make_service: Callable[..., Service],
 ) -> None:
-    status, text = service().metrics('POST')
+    status, text = make_service().metrics('POST')
 
     assert status == 405
     assert 'GET, HEAD' in text
 
 
-def test_shared_directory_is_emptied_at_the_start(
+def test_directory_when_shared_is_emptied_first(
     tmp_path: pathlib.Path,
 ) -> None:
     home = tmp_path / 'a' / 'b'
@@ -154,25 +142,25 @@ def test_shared_directory_is_emptied_at_the_start(
     (home / 'notes').touch()
 
     with metrics.shared_counters(
-        conftest.configured(metrics_directory=str(home))
+        conftest.make_conf(metrics_directory=str(home))
     ):
         assert os.environ[metrics.DIRECTORY] == str(home)
         assert [path.name for path in home.iterdir()] == ['notes']
     assert metrics.DIRECTORY not in os.environ
 
 
-def test_directory_when_none_is_named_lasts_as_long_as_the_service() -> None:
-    with metrics.shared_counters(conftest.configured()):
+def test_directory_when_not_configured_is_temporary() -> None:
+    with metrics.shared_counters(conftest.make_conf()):
         made = pathlib.Path(os.environ[metrics.DIRECTORY])
         assert made.is_dir()
     assert not made.exists()
 
 
-def test_nothing_is_shared_when_nothing_is_counted() -> None:
-    with metrics.shared_counters(conftest.configured(metrics='none')):
+def test_directory_when_metrics_are_off_is_not_shared() -> None:
+    with metrics.shared_counters(conftest.make_conf(metrics='none')):
         assert metrics.DIRECTORY not in os.environ
 
 
-def test_options_are_known_to_the_generator() -> None:
+def test_options_when_listed_contain_those_of_metrics() -> None:
     names = {option.name for option in dict(conf.list_opts())['api']}
     assert {'metrics', 'metrics_directory', 'metrics_agents'} <= names

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 from vobjects.versions import Maximum, Version
 
 HEADER = 'OpenStack-API-Version'
@@ -30,12 +30,12 @@ HEADER = 'OpenStack-API-Version'
     ],
 )
 def test_header_when_it_can_be_served_selects_the_version(
-    api: http.Api, header: str | None, served: str
+    api: client.ApiClient, header: str | None, served: str
 ) -> None:
     headers = {} if header is None else {HEADER: header}
-    answer = api('GET', '/v1/clusters', headers=headers)
-    assert answer.status == 200
-    assert answer.version == f'clustering {served}'
+    response = api('GET', '/v1/clusters', headers=headers)
+    assert response.status == 200
+    assert response.version == f'clustering {served}'
 
 
 @pytest.mark.parametrize(
@@ -50,30 +50,34 @@ def test_header_when_it_can_be_served_selects_the_version(
         '1.7',
     ],
 )
-def test_header_when_malformed_is_400(api: http.Api, header: str) -> None:
-    answer = api('GET', '/v1/clusters', headers={HEADER: header})
-    assert answer.status == 400
-    assert answer.code == 'clustering.microversion-malformed'
+def test_header_when_malformed_is_400(
+    api: client.ApiClient, header: str
+) -> None:
+    response = api('GET', '/v1/clusters', headers={HEADER: header})
+    assert response.status == 400
+    assert response.code == 'clustering.microversion-malformed'
 
 
 @pytest.mark.parametrize('version', ['1.15', '2.0', '1.999999999999'])
 def test_version_when_out_of_range_is_406_with_the_range(
-    api: http.Api, version: str
+    api: client.ApiClient, version: str
 ) -> None:
-    answer = api('GET', '/v1/clusters', version=version)
-    assert answer.status == 406
-    item = answer.json['errors'][0]
+    response = api('GET', '/v1/clusters', version=version)
+    assert response.status == 406
+    item = response.json['errors'][0]
     assert (item['min_version'], item['max_version']) == ('1.0', '1.14')
 
 
 def test_maximum_when_an_old_engine_lives_is_lower_and_says_why(
-    api: http.Api, fleet: memory.Fleet
+    api: client.ApiClient, fleet: fake_engine.FakeFleet
 ) -> None:
-    fleet.served = Maximum(Version(1, 7), 'engine-2 speaks only 1.0 of it')
-    answer = api('GET', '/v1/clusters', version='1.8')
-    assert answer.status == 406
-    assert answer.json['errors'][0]['max_version'] == '1.7'
-    assert 'engine-2' in answer.detail
+    fleet.max_version = Maximum(
+        Version(1, 7), 'engine-2 speaks only 1.0 of it'
+    )
+    response = api('GET', '/v1/clusters', version='1.8')
+    assert response.status == 406
+    assert response.json['errors'][0]['max_version'] == '1.7'
+    assert 'engine-2' in response.detail
     assert (
         api('GET', '/v1/clusters', version='latest').version
         == 'clustering 1.7'
@@ -81,11 +85,11 @@ def test_maximum_when_an_old_engine_lives_is_lower_and_says_why(
 
 
 def test_maximum_when_the_old_engine_leaves_rises_at_once(
-    api: http.Api, fleet: memory.Fleet
+    api: client.ApiClient, fleet: fake_engine.FakeFleet
 ) -> None:
-    fleet.served = Maximum(Version(1, 7), 'an old engine')
+    fleet.max_version = Maximum(Version(1, 7), 'an old engine')
     assert api('GET', '/v1/clusters', version='1.8').status == 406
-    fleet.served = Maximum(Version(1, 14))
+    fleet.max_version = Maximum(Version(1, 14))
     assert api('GET', '/v1/clusters', version='1.8').status == 200
 
 
@@ -97,53 +101,57 @@ def test_maximum_when_the_old_engine_leaves_rises_at_once(
     ],
 )
 def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
-    strict: http.Api, method: str, path: str, since: str, before: str
+    strict_api: client.ApiClient,
+    method: str,
+    path: str,
+    since: str,
+    before: str,
 ) -> None:
-    answer = strict(method, path, version=before)
-    assert answer.status == 404
-    assert answer.code == 'clustering.microversion-method-missing'
-    assert f'needs API version {since} or later' in answer.detail
-    assert path in answer.detail
+    response = strict_api(method, path, version=before)
+    assert response.status == 404
+    assert response.code == 'clustering.microversion-method-missing'
+    assert f'needs API version {since} or later' in response.detail
+    assert path in response.detail
 
 
 @pytest.mark.parametrize('status', [400, 406])
 def test_method_missing_status_when_configured_is_answered(
-    api_with, status: int
+    make_api, status: int
 ) -> None:
-    api = api_with(method_not_found_status=status, strict_versions=True)
-    answer = api('GET', '/v1/services', version='1.6')
-    assert answer.status == status
+    api = make_api(method_not_found_status=status, strict_versions=True)
+    response = api('GET', '/v1/services', version='1.6')
+    assert response.status == status
     if status == 400:
-        assert answer.json['error']['message'] == (
+        assert response.json['error']['message'] == (
             "API version '1.6' is not supported on this method."
         )
 
 
 def test_retired_version_says_so_in_answers_and_errors_alike(
-    api_with: Callable[..., http.Api],
+    make_api: Callable[..., client.ApiClient],
 ) -> None:
     line = '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30 successor=1.7'
-    api = api_with(retire=[line])
+    api = make_api(retire=[line])
     for path, status in [
         ('/v1/clusters', 200),  # by the handler
         ('/v1/nowhere', 404),  # raised inside of the version middleware
         ('/v1/clusters/none', 404),  # raised by an engine
     ]:
-        answer = api('GET', path, version='1.2')
-        assert answer.status == status
-        assert answer.headers['deprecation'] == '@1767225600'
-        assert answer.headers['sunset'] == 'Wed, 30 Jun 2027 00:00:00 GMT'
-        assert 'title="clustering 1.7"' in answer.headers['link']
+        response = api('GET', path, version='1.2')
+        assert response.status == status
+        assert response.headers['deprecation'] == '@1767225600'
+        assert response.headers['sunset'] == 'Wed, 30 Jun 2027 00:00:00 GMT'
+        assert 'title="clustering 1.7"' in response.headers['link']
         assert 'sunset' not in api('GET', path, version='1.3').headers
     assert 'sunset' not in api('GET', '/').headers
 
 
 def test_history_that_is_configured_is_linked_by_errors_and_discovery(
-    api_with: Callable[..., http.Api],
+    make_api: Callable[..., client.ApiClient],
 ) -> None:
     page = 'https://example.org/history'
     retire = ['1.2 sunset=2030-01-01']
-    api = api_with(history_url=page, retire=retire, strict_versions=True)
+    api = make_api(history_url=page, retire=retire, strict_versions=True)
 
     refused = api(*DELETE_BY_FORCE, version='1.2')
 
@@ -155,10 +163,10 @@ def test_history_that_is_configured_is_linked_by_errors_and_discovery(
 
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
 def test_path_when_the_version_lacks_all_its_methods_says_since_when(
-    strict: http.Api, verb: str
+    strict_api: client.ApiClient, verb: str
 ) -> None:
-    early = strict(verb, '/v1/services', version='1.6')
-    late = strict(verb, '/v1/services', version='1.7')
+    early = strict_api(verb, '/v1/services', version='1.6')
+    late = strict_api(verb, '/v1/services', version='1.7')
 
     assert early.status == 404
     assert early.detail == (
@@ -174,13 +182,13 @@ NEEDS_1_8 = "'force' needs API version 1.8 or later; this request asked for"
 
 
 def test_error_when_its_version_is_served_tells_it_and_links_the_history(
-    strict: http.Api,
+    strict_api: client.ApiClient,
 ) -> None:
-    answer = strict(*DELETE_BY_FORCE, version='1.2')
+    response = strict_api(*DELETE_BY_FORCE, version='1.2')
 
-    assert answer.status == 400
-    assert answer.detail == f'body.force: {NEEDS_1_8} 1.2.'
-    item = answer.json['errors'][0]
+    assert response.status == 400
+    assert response.detail == f'body.force: {NEEDS_1_8} 1.2.'
+    item = response.json['errors'][0]
     assert item['available_from'] == '1.8'
     assert {link['rel'] for link in item['links']} == {'help', 'history'}
 
@@ -195,31 +203,31 @@ def test_error_when_its_version_is_served_tells_it_and_links_the_history(
     ],
 )
 def test_error_when_its_version_is_not_served_tells_the_maximum_and_why(
-    strict: http.Api,
-    fleet: memory.Fleet,
+    strict_api: client.ApiClient,
+    fleet: fake_engine.FakeFleet,
     request_: tuple[str, str, dict[str, bool] | None],
     needs: str,
 ) -> None:
-    fleet.served = Maximum(Version(1, 5), 'engine-2 (0.1.0) is older')
+    fleet.max_version = Maximum(Version(1, 5), 'engine-2 (0.1.0) is older')
 
-    answer = strict(*request_, version='1.2')
+    response = strict_api(*request_, version='1.2')
 
-    assert f'needs API version {needs} or later' in answer.detail
-    assert answer.detail.endswith(
+    assert f'needs API version {needs} or later' in response.detail
+    assert response.detail.endswith(
         f'Version {needs} is not served now: the maximum is 1.5, because'
         ' engine-2 (0.1.0) is older.'
     )
-    assert answer.json['error']['message'] == answer.detail
+    assert response.json['error']['message'] == response.detail
 
 
 def test_error_when_no_other_version_helps_links_no_history(
-    api: http.Api,
+    api: client.ApiClient,
 ) -> None:
     cluster = {'cluster': {'name': 'c1', 'profile_id': 'p'}}
     api('POST', '/v1/clusters', cluster)
 
-    answer = api('DELETE', '/v1/clusters/c1', {'farce': True}, version='1.2')
+    response = api('DELETE', '/v1/clusters/c1', {'farce': True}, version='1.2')
 
-    assert answer.status == 400
-    item = answer.json['errors'][0]
+    assert response.status == 400
+    item = response.json['errors'][0]
     assert [link['rel'] for link in item['links']] == ['help']

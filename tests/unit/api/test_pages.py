@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from api import app
-from tests.unit.api import conftest, http, memory, test_clients
+from tests.unit.api import client, conftest, fake_engine, test_clients
 from vobjects.clustering import errors
 
 SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
 
 
 @pytest.fixture
-def stage() -> conftest.Stage:
-    return conftest.Stage()
+def backend() -> conftest.Backend:
+    return conftest.Backend()
 
 
 @pytest.fixture
-def api(stage: conftest.Stage) -> http.Api:
-    conf = conftest.configured(max_limit=3, max_json_size=2048)
-    return http.Api(app.build(conf, stage, stage))
+def api(backend: conftest.Backend) -> client.ApiClient:
+    conf = conftest.make_conf(max_limit=3, max_json_size=2048)
+    return client.ApiClient(app.build(conf, backend, backend))
 
 
-def fill(api: http.Api, count: int) -> list[str]:
+def fill(api: client.ApiClient, count: int) -> list[str]:
     body = {'profile': {'name': 'p', 'spec': SPEC}}
     return [
         api('POST', '/v1/profiles', body).json['profile']['id']
@@ -33,13 +33,13 @@ def fill(api: http.Api, count: int) -> list[str]:
     ]
 
 
-def pages(api: http.Api, path: str) -> list[list[str]]:
+def pages(api: client.ApiClient, path: str) -> list[list[str]]:
     """Return the IDs on each page, as the links lead."""
     found = []
     while path:
-        answer = api('GET', path).json
-        found.append([one['id'] for one in answer['profiles']])
-        (link,) = answer.get('links') or [{'rel': 'next', 'href': ''}]
+        response = api('GET', path).json
+        found.append([one['id'] for one in response['profiles']])
+        (link,) = response.get('links') or [{'rel': 'next', 'href': ''}]
         assert link['rel'] == 'next'
         path = link['href'].partition('/v1')[2] and (
             '/v1' + link['href'].partition('/v1')[2]
@@ -49,7 +49,7 @@ def pages(api: http.Api, path: str) -> list[list[str]]:
 
 @pytest.mark.parametrize('query', ['', '?limit=100', '?name=p&limit=4'])
 def test_list_when_longer_than_a_page_links_to_the_next(
-    api: http.Api, query: str
+    api: client.ApiClient, query: str
 ) -> None:
     ids = fill(api, 7)
     found = pages(api, f'/v1/profiles{query}')
@@ -58,21 +58,23 @@ def test_list_when_longer_than_a_page_links_to_the_next(
 
 @pytest.mark.parametrize('query', ['?limit=3', '?limit=2', '?limit=0'])
 def test_list_when_as_long_as_asked_for_has_no_link(
-    api: http.Api, query: str
+    api: client.ApiClient, query: str
 ) -> None:
     fill(api, 7)
     assert 'links' not in api('GET', f'/v1/profiles{query}').json
 
 
-def test_list_when_shorter_than_a_page_has_no_link(api: http.Api) -> None:
+def test_list_when_shorter_than_a_page_has_no_link(
+    api: client.ApiClient,
+) -> None:
     fill(api, 2)
     assert 'links' not in api('GET', '/v1/profiles').json
 
 
 def test_list_when_too_large_for_a_page_is_cut(
-    api: http.Api, stage: conftest.Stage
+    api: client.ApiClient, backend: conftest.Backend
 ) -> None:
-    class Engine(memory.Engine):
+    class Engine(fake_engine.FakeEngine):
         """Its pages have room for one item."""
 
         def call(self, context: Any, request: Any, *shown: Any) -> Any:
@@ -82,9 +84,9 @@ def test_list_when_too_large_for_a_page_is_cut(
             return super().call(context, request, *shown)
 
     ids = fill(api, 3)
-    kept = stage.engine.profiles
-    stage.engine = Engine()
-    stage.engine.profiles = kept
+    kept = backend.engine.profiles
+    backend.engine = Engine()
+    backend.engine.profiles = kept
     assert pages(api, '/v1/profiles') == [[one] for one in ids] + [[]]
 
 
@@ -92,10 +94,10 @@ def test_list_when_too_large_for_a_page_is_cut(
 @pytest.mark.filterwarnings('ignore')
 def test_list_when_of_pages_is_whole_for_openstacksdk() -> None:
     with (
-        test_clients.serving(max_limit=3) as (url, stage),
+        test_clients.serving(max_limit=3) as (url, backend),
         test_clients.connected(url, None) as sdk,
     ):
-        stage.engine = memory.Engine()
+        backend.engine = fake_engine.FakeEngine()
         made = [sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)]
         for query in ({}, {'limit': 2}, {'limit': 5}, {'name': 'p'}):
             assert [one.id for one in sdk.profiles(**query)] == made
@@ -123,7 +125,7 @@ def test_list_when_of_pages_is_whole_for_openstacksdk() -> None:
     ],
 )
 def test_json_field_when_too_long_is_refused(
-    api: http.Api, path: str, body: dict[str, Any]
+    api: client.ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     (name,) = [name for name, value in body.items() if value == 'LONG']
     key = 'policy' if path == 'policies' else path[:-1]
@@ -145,7 +147,7 @@ def test_json_field_when_too_long_is_refused(
     ],
 )
 def test_parameters_when_too_long_are_refused(
-    api: http.Api, path: str, body: dict[str, Any]
+    api: client.ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     refused = api('POST', path, body, version='1.14')
     assert refused.status == 400

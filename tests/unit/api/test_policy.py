@@ -32,7 +32,7 @@ def may(enforcer: policy.Enforcer, context: RequestContext, rule: str) -> bool:
 
 @pytest.fixture(scope='module')
 def enforcer() -> policy.Enforcer:
-    return policy.Enforcer(conftest.configured())
+    return policy.Enforcer(conftest.make_conf())
 
 
 RULES = sorted({route.rule for route in routes.ROUTES})
@@ -76,7 +76,7 @@ def test_rule_when_the_file_changes_is_heard_soon(
     now = [0.0]
     file = tmp_path / 'policy.yaml'
     file.write_text(json.dumps({'clusters:get': '!'}))
-    conf = conftest.configured()
+    conf = conftest.make_conf()
     policy.Enforcer(conf)  # registers the options
     conf.set_override('policy_file', str(file), 'oslo_policy')
     enforcer = policy.Enforcer(conf, clock=lambda: now[0])

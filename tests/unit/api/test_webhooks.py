@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import http, memory
+from tests.unit.api import client, fake_engine
 
 RECEIVER = {
     'receiver': {
@@ -21,8 +21,8 @@ RECEIVER = {
 
 
 def call(
-    api: http.Api, query: str, body: Any = None, version: str = ''
-) -> http.Answer:
+    api: client.ApiClient, query: str, body: Any = None, version: str = ''
+) -> client.Response:
     made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
     identity = made.json['receiver']['id']
     return api(
@@ -46,26 +46,26 @@ def call(
     ],
 )
 def test_parameters_are_where_the_microversion_has_them(
-    api: http.Api,
-    engine: memory.Engine,
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
     version: str,
     query: str,
     body: Any,
     params: dict[str, Any],
     rest: dict[str, Any],
 ) -> None:
-    answer = call(api, query, body, version)
-    assert answer.status == 202
-    assert answer.headers['location'].endswith(answer.json['action'])
-    assert engine.asked.params == params
-    assert engine.asked.body == rest
+    response = call(api, query, body, version)
+    assert response.status == 202
+    assert response.headers['location'].endswith(response.json['action'])
+    assert engine.last_request.params == params
+    assert engine.last_request.body == rest
 
 
 def test_webhook_is_called_by_nobody(
-    api: http.Api, engine: memory.Engine
+    api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     assert call(api, 'V=2').status == 202
-    context, _ = engine.seen[-1]
+    context, _ = engine.calls[-1]
     assert (context.user_id, context.project_id) == (None, None)
     assert context.roles == []
 
@@ -81,14 +81,14 @@ def test_webhook_is_called_by_nobody(
     ],
 )
 def test_call_that_is_no_webhooks_is_refused(
-    api: http.Api, query: str, body: Any, says: str
+    api: client.ApiClient, query: str, body: Any, says: str
 ) -> None:
-    answer = call(api, query, body)
-    assert answer.status == 400
-    assert says in answer.detail
+    response = call(api, query, body)
+    assert response.status == 400
+    assert says in response.detail
 
 
-def test_receiver_is_told_where_the_api_is(api: http.Api) -> None:
+def test_receiver_is_told_where_the_api_is(api: client.ApiClient) -> None:
     made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
     assert made.status == 201
     url = made.json['receiver']['channel']['alarm_url']

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that calls the application in this process.
+"""A client that calls the WSGI application in this process.
 
-Every response it sees is checked for what every response must have.
+:class:`ApiClient` checks every response; :func:`call` does not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import json
 import re
 import urllib.parse
+from collections.abc import Mapping
 from typing import Any
 from wsgiref import util, validate
 
@@ -18,17 +19,17 @@ from api.contract import contract
 from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
 
-#: What the requests have in the header Host.
+#: Value of the header Host.
 HOST = 'api.example.org'
 
 VERSION_HEADER = re.compile(r'clustering [1-9]\d*\.\d+')
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
 
-PROMISES = ContractChecker(contract())
+CONTRACT_CHECKER = ContractChecker(contract())
 
 
 @dataclasses.dataclass
-class Answer:
+class Response:
     """A response."""
 
     status: int
@@ -41,7 +42,7 @@ class Answer:
 
     @property
     def detail(self) -> str:
-        """What an error document says of this occurrence."""
+        """The detail of an error document."""
         detail: str = self.json['errors'][0]['detail']
         return detail
 
@@ -55,14 +56,14 @@ class Answer:
         return self.headers['openstack-api-version']
 
 
-class Api:
+class ApiClient:
     """Calls a WSGI application.
 
     :param app: the application
     """
 
     def __init__(self, app: Any) -> None:
-        self._plain = app
+        self._app = app
         self._linted = validate.validator(app)
 
     def __call__(
@@ -75,14 +76,14 @@ class Api:
         raw: bytes | None = None,
         headers: dict[str, str] | None = None,
         environ: dict[str, Any] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Send a request.
 
         :param body: sent as JSON
         :param version: of the clustering service; empty: no header
-        :param raw: sent as it is, instead of a body
-        :param headers: besides
-        :param environ: WSGI variables, over those that follow from the rest
+        :param raw: sent unchanged, instead of ``body``
+        :param headers: further headers
+        :param environ: overrides variables of the WSGI environment
         """
         content = raw
         sent = dict(headers or {})
@@ -91,68 +92,88 @@ class Api:
             sent.setdefault('Content-Type', 'application/json')
         if version:
             sent['OpenStack-API-Version'] = f'clustering {version}'
-        answer = _call(
+        response = call(
             self._linted,
-            _environ(method, path, content or b'', sent) | (environ or {}),
+            method,
+            path,
+            content or b'',
+            sent,
+            **(environ or {}),
         )
-        check(answer, method)
-        if answer.status != 500:  # nobody promises what tests provoke
-            PROMISES.check(
+        check_response(response, method)
+        if response.status != 500:  # bugs are not part of the contract
+            CONTRACT_CHECKER.check(
                 method,
                 urllib.parse.unquote(path.partition('?')[0]),
-                answer.version.removeprefix('clustering '),
-                answer.status,
-                answer.json if answer.content else None,
+                response.version.removeprefix('clustering '),
+                response.status,
+                response.json if response.content else None,
             )
-        return answer
+        return response
 
-    def bare(self, method: str, path: str, environ: dict[str, Any]) -> Answer:
-        """Send what wsgiref's lint would take for a server's fault."""
-        answer = _call(self._plain, _environ(method, path, b'', {}) | environ)
-        check(answer, method)
-        return answer
+    def unlinted(
+        self, method: str, path: str, environ: dict[str, Any]
+    ) -> Response:
+        """Send a request that wsgiref's lint rejects."""
+        response = call(self._app, method, path, **environ)
+        check_response(response, method)
+        return response
 
 
-def _call(app: Any, environ: dict[str, Any]) -> Answer:
-    got: list[Any] = []
+def call(
+    app: Any,
+    method: str,
+    path: str,
+    content: bytes = b'',
+    headers: Mapping[str, str] | None = None,
+    **environ: Any,
+) -> Response:
+    """Call a WSGI application without checking its response.
+
+    :param environ: overrides variables of the WSGI environment
+    """
+    started: list[Any] = []
 
     def start_response(
         status: str, headers: list[tuple[str, str]], exc_info: Any = None
     ) -> Any:
-        got[:] = [status, headers]
+        started[:] = [status, headers]
         return lambda data: None
 
-    parts = app(environ, start_response)
+    sent = _environ(method, path, content, headers or {}) | environ
+    parts = app(sent, start_response)
     try:
         content = b''.join(parts)
     finally:
         if hasattr(parts, 'close'):
             parts.close()
-    status, headers = got
-    lower = [(name.lower(), value) for name, value in headers]
-    assert len(dict(lower)) == len(lower), f'a header twice: {lower}'
-    return Answer(int(status.split()[0]), dict(lower), content)
+    status, response_headers = started
+    lower = [(name.lower(), value) for name, value in response_headers]
+    assert len(dict(lower)) == len(lower), f'repeated header: {lower}'
+    return Response(int(status.split()[0]), dict(lower), content)
 
 
-def check(answer: Answer, method: str = 'GET') -> None:
-    """Assert what holds for every response."""
-    assert VERSION_HEADER.fullmatch(answer.version)
-    vary = [name.strip() for name in answer.headers['vary'].split(',')]
+def check_response(response: Response, method: str = 'GET') -> None:
+    """Check the properties that all responses share."""
+    assert VERSION_HEADER.fullmatch(response.version)
+    vary = [name.strip() for name in response.headers['vary'].split(',')]
     assert 'OpenStack-API-Version' in vary
-    assert REQUEST_ID.fullmatch(answer.headers['x-openstack-request-id'])
-    if answer.content:
-        assert answer.headers['content-type'] == 'application/json'
-        assert answer.headers['content-length'] == str(len(answer.content))
-        json.loads(answer.content)
-    if answer.status >= 400 and method != 'HEAD':
-        document = answer.json
-        api_sig.assert_error_document(document, answer.status, answer.headers)
+    assert REQUEST_ID.fullmatch(response.headers['x-openstack-request-id'])
+    if response.content:
+        assert response.headers['content-type'] == 'application/json'
+        assert response.headers['content-length'] == str(len(response.content))
+        json.loads(response.content)
+    if response.status >= 400 and method != 'HEAD':
+        document = response.json
+        api_sig.assert_error_document(
+            document, response.status, response.headers
+        )
         assert 'request_id' in document['errors'][0]
-        assert 'Traceback' not in answer.content.decode()
+        assert 'Traceback' not in response.content.decode()
 
 
 def _environ(
-    method: str, path: str, content: bytes, headers: dict[str, str]
+    method: str, path: str, content: bytes, headers: Mapping[str, str]
 ) -> dict[str, Any]:
     path, _, query = path.partition('?')
     environ: dict[str, Any] = {}

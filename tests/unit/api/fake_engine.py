@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine that keeps everything in memory, and a fleet of it alone.
+"""An engine that keeps its resources in memory, and its fleet.
 
-The engine is at the seam where the API's RPC client is: it gets request
-objects, as they arrive over the wire, and answers with resource objects.
+:class:`FakeEngine` takes the place of the API's RPC client: it gets request
+objects as they arrive over the wire, and returns resource objects.
 """
 
 from __future__ import annotations
@@ -30,49 +30,50 @@ from vobjects.objects import manifest
 from vobjects.rpc import serializer
 from vobjects.versions import Maximum
 
-#: Importing it registered the types of the service.
+#: The import registers the types.
 TYPES = clustering_types
 
 NOW = '2026-01-02T03:04:05Z'
 
 
-class Fleet:
-    """What the live engines allow.
+class FakeFleet:
+    """The highest microversion of the live engines.
 
-    :ivar served: None: there is no engine
-    :ivar before: what it is until each was looked at once
+    :ivar max_version: None: no engine is live
+    :ivar earlier: values that :meth:`maximum` returns first, once each
     """
 
     def __init__(self) -> None:
-        self.served: Maximum | None = Maximum(SENLIN.maximum)
-        self.before: list[Maximum] = []
-        self.living = 1
+        self.max_version: Maximum | None = Maximum(SENLIN.maximum)
+        self.earlier: list[Maximum] = []
+        self.live_engines = 1
 
     def server_count(self) -> int:
-        if self.served is None:
+        if self.max_version is None:
             raise exceptions.NoLivePeer('the database db7:3306 is away')
-        return self.living
+        return self.live_engines
 
     def maximum(self) -> Maximum:
-        if self.before:
-            return self.before.pop(0)
-        if self.served is None:
+        if self.earlier:
+            return self.earlier.pop(0)
+        if self.max_version is None:
             raise exceptions.NoLivePeer("no server of 'engine' lives")
-        return self.served
+        return self.max_version
 
     def fleet_data(self) -> dict[str, Any]:
         return {'max_microversion': str(self.maximum().version)}
 
 
-class Engine:
-    """Answers requests; remembers them in ``seen``.
+class FakeEngine:
+    """Handles requests.
 
-    :ivar fails: raised by the next call, instead of an answer
+    :ivar calls: (context, request) of each call
+    :ivar error: raised by each call; None: calls succeed
     """
 
     def __init__(self) -> None:
-        self.seen: list[tuple[RequestContext, Any]] = []
-        self.fails: Exception | None = None
+        self.calls: list[tuple[RequestContext, Any]] = []
+        self.error: Exception | None = None
         self.clusters: dict[str, Any] = {}
         self.nodes: dict[str, Any] = {}
         self.profiles: dict[str, Any] = {}
@@ -82,9 +83,9 @@ class Engine:
         self.receivers: dict[str, Any] = {}
 
     @property
-    def asked(self) -> Any:
+    def last_request(self) -> Any:
         """The newest request."""
-        return self.seen[-1][1]
+        return self.calls[-1][1]
 
     def call(
         self,
@@ -95,25 +96,25 @@ class Engine:
         """See ``vobjects.rpc.client.Client.call``."""
         own = manifest.local()
         spoken = {
-            name: min_version(own[name], (versions or own).get(name))
+            name: _lower(own[name], (versions or own).get(name))
             for name in own
         }
         message = serializer.to_wire(request, spoken)
-        if self.fails is not None:
-            raise self.fails
+        if self.error is not None:
+            raise self.error
         arrived = serializer.from_wire(message, context)
-        self.seen.append((context, arrived))
-        return self._answer(arrived)
+        self.calls.append((context, arrived))
+        return self._handle(arrived)
 
     @functools.singledispatchmethod
-    def _answer(self, request: Any) -> Any:
-        raise AssertionError(f'no answer to {type(request).__name__}')
+    def _handle(self, request: Any) -> Any:
+        raise AssertionError(f'no handler of {type(request).__name__}')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: services.BuildInfoRequest) -> Any:
         return resources.BuildInfo(api=None, engine={'revision': '0.1.0'})
 
-    @_answer.register
+    @_handle.register
     def _(self, request: services.ServiceListRequest) -> Any:
         return [
             resources.Service(
@@ -128,7 +129,7 @@ class Engine:
             )
         ]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileTypeListRequest) -> Any:
         return [
             resources.ProfileTypeItem(
@@ -140,7 +141,7 @@ class Engine:
             )
         ]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileTypeGetRequest) -> Any:
         if request.identity != 'os.nova.server-1.0':
             raise errors.ResourceNotFound(
@@ -150,134 +151,134 @@ class Engine:
             name=request.identity, schema={}, support_status={}
         )
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileTypeOpsRequest) -> Any:
         return resources.ProfileTypeOperations(operations={'reboot': {}})
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileListRequest) -> Any:
         return _page(self.profiles, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileCreateRequest) -> Any:
-        made = _profile(request.name, request.spec, request.metadata)
-        self.profiles[made.id] = made
-        return made
+        resource = _profile(request.name, request.spec, request.metadata)
+        self.profiles[resource.id] = resource
+        return resource
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileValidateRequest) -> Any:
         return _profile('validated_profile', request.spec, {})
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileGetRequest) -> Any:
         return _find(self.profiles, request.identity, 'profile')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileUpdateRequest) -> Any:
         profile = _find(self.profiles, request.identity, 'profile')
         for name in ('name', 'metadata'):
-            value = _given(request, name, getattr(profile, name))
+            value = _value(request, name, getattr(profile, name))
             setattr(profile, name, value)
         return profile
 
-    @_answer.register
+    @_handle.register
     def _(self, request: profiles.ProfileDeleteRequest) -> Any:
         profile = _find(self.profiles, request.identity, 'profile')
         del self.profiles[profile.id]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: clusters.ClusterListRequest) -> Any:
         return _page(self.clusters, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: clusters.ClusterCreateRequest) -> Any:
-        made = _cluster(request)
-        self.clusters[made.id] = made
-        return self._accept(cluster=made)
+        resource = _cluster(request)
+        self.clusters[resource.id] = resource
+        return self._accepted(cluster=resource)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: clusters.ClusterGetRequest) -> Any:
         return _find(self.clusters, request.identity, 'cluster')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: clusters.ClusterUpdateRequest) -> Any:
-        return self._accept(
+        return self._accepted(
             cluster=_find(self.clusters, request.identity, 'cluster')
         )
 
-    @_answer.register(clusters.ClusterDeleteRequest)
-    @_answer.register(clusters.ClusterResizeRequest)
-    @_answer.register(clusters.ClusterScaleInRequest)
-    @_answer.register(clusters.ClusterScaleOutRequest)
-    @_answer.register(policies.ClusterAttachPolicyRequest)
-    @_answer.register(policies.ClusterDetachPolicyRequest)
-    @_answer.register(policies.ClusterUpdatePolicyRequest)
-    @_answer.register(clusters.ClusterAddNodesRequest)
-    @_answer.register(clusters.ClusterDelNodesRequest)
-    @_answer.register(clusters.ClusterReplaceNodesRequest)
-    @_answer.register(clusters.ClusterOperationRequest)
-    @_answer.register(clusters.ClusterCompleteLifecycleRequest)
-    @_answer.register(clusters.ClusterCheckRequest)
-    @_answer.register(clusters.ClusterRecoverRequest)
+    @_handle.register(clusters.ClusterDeleteRequest)
+    @_handle.register(clusters.ClusterResizeRequest)
+    @_handle.register(clusters.ClusterScaleInRequest)
+    @_handle.register(clusters.ClusterScaleOutRequest)
+    @_handle.register(policies.ClusterAttachPolicyRequest)
+    @_handle.register(policies.ClusterDetachPolicyRequest)
+    @_handle.register(policies.ClusterUpdatePolicyRequest)
+    @_handle.register(clusters.ClusterAddNodesRequest)
+    @_handle.register(clusters.ClusterDelNodesRequest)
+    @_handle.register(clusters.ClusterReplaceNodesRequest)
+    @_handle.register(clusters.ClusterOperationRequest)
+    @_handle.register(clusters.ClusterCompleteLifecycleRequest)
+    @_handle.register(clusters.ClusterCheckRequest)
+    @_handle.register(clusters.ClusterRecoverRequest)
     def _(self, request: Any) -> Any:
         _find(self.clusters, request.identity, 'cluster')
-        return self._accept()
+        return self._accepted()
 
-    @_answer.register
+    @_handle.register
     def _(self, request: clusters.ClusterCollectRequest) -> Any:
         _find(self.clusters, request.identity, 'cluster')
         return [resources.ClusterAttribute(id='n', value=request.path)]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeListRequest) -> Any:
         return _page(self.nodes, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeCreateRequest) -> Any:
-        made = _node(request)
-        self.nodes[made.id] = made
-        return self._accept(node=made)
+        resource = _node(request)
+        self.nodes[resource.id] = resource
+        return self._accepted(node=resource)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeGetRequest) -> Any:
         return _find(self.nodes, request.identity, 'node')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeUpdateRequest) -> Any:
-        return self._accept(node=_find(self.nodes, request.identity, 'node'))
+        return self._accepted(node=_find(self.nodes, request.identity, 'node'))
 
-    @_answer.register(nodes.NodeDeleteRequest)
-    @_answer.register(nodes.NodeCheckRequest)
-    @_answer.register(nodes.NodeOperationRequest)
-    @_answer.register(nodes.NodeRecoverRequest)
+    @_handle.register(nodes.NodeDeleteRequest)
+    @_handle.register(nodes.NodeCheckRequest)
+    @_handle.register(nodes.NodeOperationRequest)
+    @_handle.register(nodes.NodeRecoverRequest)
     def _(self, request: Any) -> Any:
         _find(self.nodes, request.identity, 'node')
-        return self._accept()
+        return self._accepted()
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeAdoptRequest) -> Any:
-        return _adopted(request)
+        return _adopted_node(request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: nodes.NodeAdoptPreviewRequest) -> Any:
         return resources.NodePreview(
             type='os.nova.server', version='1.0', properties={}
         )
 
-    @_answer.register
+    @_handle.register
     def _(self, request: actions.ActionUpdateRequest) -> Any:
-        found = _find(self.actions, request.identity, 'action')
-        return resources.Accepted(action=found.id, cluster=None, node=None)
+        action = _find(self.actions, request.identity, 'action')
+        return resources.Accepted(action=action.id, cluster=None, node=None)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: actions.ActionListRequest) -> Any:
         return _page(self.actions, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: actions.ActionGetRequest) -> Any:
         return _find(self.actions, request.identity, 'action')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyTypeListRequest) -> Any:
         return [
             resources.PolicyTypeItem(
@@ -285,7 +286,7 @@ class Engine:
             )
         ]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyTypeGetRequest) -> Any:
         if request.identity != 'senlin.policy.batch-1.0':
             raise errors.ResourceNotFound(
@@ -295,80 +296,80 @@ class Engine:
             name=request.identity, schema={}, support_status={}
         )
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyListRequest) -> Any:
         return _page(self.policies, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyCreateRequest) -> Any:
-        made = _policy(resources.Policy, request.name, request.spec)
-        self.policies[made.id] = made
-        return made
+        resource = _policy(resources.Policy, request.name, request.spec)
+        self.policies[resource.id] = resource
+        return resource
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyValidateRequest) -> Any:
         return _policy(resources.PolicyValidation, 'v', request.spec)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyGetRequest) -> Any:
         return _find(self.policies, request.identity, 'policy')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyUpdateRequest) -> Any:
         policy = _find(self.policies, request.identity, 'policy')
         policy.name = request.name
         return policy
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.PolicyDeleteRequest) -> Any:
         policy = _find(self.policies, request.identity, 'policy')
         del self.policies[policy.id]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.ClusterPolicyListRequest) -> Any:
         cluster = _find(self.clusters, request.identity, 'cluster')
-        return [_attached(cluster, one) for one in self.policies.values()]
+        return [_binding(cluster, policy) for policy in self.policies.values()]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: policies.ClusterPolicyGetRequest) -> Any:
         cluster = _find(self.clusters, request.identity, 'cluster')
         policy = _find(self.policies, request.policy_id, 'policy')
-        return _attached(cluster, policy)
+        return _binding(cluster, policy)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: receivers.ReceiverListRequest) -> Any:
         return _page(self.receivers, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: receivers.ReceiverCreateRequest) -> Any:
-        made = _receiver(request)
-        self.receivers[made.id] = made
-        return made
+        resource = _receiver(request)
+        self.receivers[resource.id] = resource
+        return resource
 
-    @_answer.register(receivers.ReceiverGetRequest)
-    @_answer.register(receivers.ReceiverUpdateRequest)
+    @_handle.register(receivers.ReceiverGetRequest)
+    @_handle.register(receivers.ReceiverUpdateRequest)
     def _(self, request: Any) -> Any:
         return _find(self.receivers, request.identity, 'receiver')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: receivers.ReceiverDeleteRequest) -> Any:
-        found = _find(self.receivers, request.identity, 'receiver')
-        del self.receivers[found.id]
+        receiver = _find(self.receivers, request.identity, 'receiver')
+        del self.receivers[receiver.id]
 
-    @_answer.register
+    @_handle.register
     def _(self, request: receivers.ReceiverNotifyRequest) -> Any:
         _find(self.receivers, request.identity, 'receiver')
 
-    @_answer.register
+    @_handle.register
     def _(self, request: receivers.WebhookTriggerRequest) -> Any:
         _find(self.receivers, request.identity, 'receiver')
-        return self._accept()
+        return self._accepted()
 
-    @_answer.register
+    @_handle.register
     def _(self, request: events.EventListRequest) -> Any:
         return _page(self.events, request)
 
-    @_answer.register
+    @_handle.register
     def _(self, request: events.EventGetRequest) -> Any:
         if request.identity not in self.events:
             raise errors.ResourceNotFound(
@@ -376,39 +377,39 @@ class Engine:
             )
         return self.events[request.identity]
 
-    def _accept(self, **about: Any) -> Any:
-        made = _action()
-        self.actions[made.id] = made
+    def _accepted(self, **fields: Any) -> Any:
+        resource = _action()
+        self.actions[resource.id] = resource
         none: dict[str, Any] = {'cluster': None, 'node': None}
-        return resources.Accepted(action=made.id, **{**none, **about})
+        return resources.Accepted(action=resource.id, **{**none, **fields})
 
 
-def min_version(ours: str, theirs: str | None) -> str:
+def _lower(ours: str, theirs: str | None) -> str:
     """Return the lower of two versions, as numbers."""
     if theirs is None:
         return ours
     return min(ours, theirs, key=versions.Version.parse)
 
 
-def _page(kept: dict[str, Any], request: Any) -> list[Any]:
-    found = list(kept.values())
-    marker = _given(request, 'marker', None)
+def _page(by_id: dict[str, Any], request: Any) -> list[Any]:
+    items = list(by_id.values())
+    marker = _value(request, 'marker', None)
     if marker is not None:
-        places = [one.id for one in found]
-        found = found[places.index(marker) + 1 :]
-    return found[: _given(request, 'limit', None)]
+        ids = [item.id for item in items]
+        items = items[ids.index(marker) + 1 :]
+    return items[: _value(request, 'limit', None)]
 
 
-def _find(kept: dict[str, Any], identity: str, what: str) -> Any:
-    for resource in kept.values():
+def _find(by_id: dict[str, Any], identity: str, kind: str) -> Any:
+    for resource in by_id.values():
         if identity in (resource.id, resource.name):
             return resource
     raise errors.ResourceNotFound(
-        f'The {what} ({identity}) could not be found.'
+        f'The {kind} ({identity}) could not be found.'
     )
 
 
-def _given(request: Any, name: str, default: Any) -> Any:
+def _value(request: Any, name: str, default: Any) -> Any:
     value = getattr(request, name) if name in request else None
     return default if value is None else value
 
@@ -443,8 +444,8 @@ def _cluster(request: Any) -> Any:
         status_reason='Initializing',
         min_size=request.min_size,
         max_size=request.max_size,
-        desired_capacity=_given(request, 'desired_capacity', 0),
-        timeout=_given(request, 'timeout', 3600),
+        desired_capacity=_value(request, 'desired_capacity', 0),
+        timeout=_value(request, 'timeout', 3600),
         metadata=request.metadata,
         data={},
         dependents={},
@@ -482,8 +483,8 @@ def _receiver(request: Any) -> Any:
         id=str(uuid.uuid4()),
         name=request.name,
         type=request.type,
-        cluster_id=_given(request, 'cluster_id', None),
-        action=_given(request, 'action', None),
+        cluster_id=_value(request, 'cluster_id', None),
+        action=_value(request, 'action', None),
         actor={},
         params=request.params,
         channel={'alarm_url': request.endpoint},
@@ -502,7 +503,7 @@ def _policy(cls: Any, name: str, spec: Any) -> Any:
     )
 
 
-def _attached(cluster: Any, policy: Any) -> Any:
+def _binding(cluster: Any, policy: Any) -> Any:
     return resources.ClusterPolicy(
         id=str(uuid.uuid4()),
         cluster_id=cluster.id,
@@ -517,10 +518,10 @@ def _attached(cluster: Any, policy: Any) -> Any:
     )
 
 
-def _adopted(request: Any) -> Any:
+def _adopted_node(request: Any) -> Any:
     return _node(
         nodes.NodeCreateRequest(
-            name=_given(request, 'name', 'adopted'),
+            name=_value(request, 'name', 'adopted'),
             profile_id='p',
             cluster_id='',
             role=request.role,
