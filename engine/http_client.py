@@ -33,7 +33,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: Limits the name resolutions under way in one process: each occupies a thread
 #: until it ends, and threads must not accumulate.
-_CALLS = threading.BoundedSemaphore(128)
+_CALL_SLOTS = threading.BoundedSemaphore(128)
 
 #: Bytes to read from a socket at a time.
 _CHUNK = 65536
@@ -76,7 +76,7 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
         raise ConfigError(f'[{group}] forbidden_networks: {error}') from None
 
 
-def refuse_forbidden(
+def check_url(
     networks: Sequence[str], url: str, what: str, seconds: float
 ) -> None:
     """Reject a URL whose host is in a forbidden network.
@@ -100,13 +100,13 @@ def session(
     :param what: name of the target for messages
     :param limit: maximum bytes of a response; the rest is cut off
     """
-    made = requests.Session()
+    new_session = requests.Session()
     # By default, requests sends credentials from the engine's .netrc.
-    made.auth = no_credentials
+    new_session.auth = no_credentials
     adapter = Adapter(networks, what, limit=limit)
     for scheme in ('http://', 'https://'):
-        made.mount(scheme, adapter)
-    return made
+        new_session.mount(scheme, adapter)
+    return new_session
 
 
 def no_credentials(
@@ -116,7 +116,7 @@ def no_credentials(
     return request
 
 
-def _meanings(address: Address) -> Iterator[Address]:
+def _effective_addresses(address: Address) -> Iterator[Address]:
     """Yield an address and those to which its packets may be delivered."""
     yield address
     if isinstance(address, ipaddress.IPv4Address):
@@ -130,7 +130,7 @@ def _meanings(address: Address) -> Iterator[Address]:
         embedded.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     for inner in embedded:
         if inner is not None:
-            yield from _meanings(inner)
+            yield from _effective_addresses(inner)
 
 
 def _addresses(
@@ -138,10 +138,10 @@ def _addresses(
 ) -> list[str]:
     """Return the addresses of a host.
 
-    :raises OutgoingError: see :func:`refuse_forbidden`
+    :raises OutgoingError: see :func:`check_url`
     """
     try:
-        found = within(
+        infos = call_with_timeout(
             seconds,
             lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM),
             what,
@@ -149,10 +149,10 @@ def _addresses(
     except (OSError, UnicodeError):
         raise OutgoingError(f'the host of {what} is unknown') from None
     forbidden = [ipaddress.ip_network(network) for network in networks]
-    addresses = [str(address[0]) for *_, address in found]
+    addresses = [str(address[0]) for *_, address in infos]
     for address in addresses:
         ip = ipaddress.ip_address(address.partition('%')[0])
-        for meaning in _meanings(ip):
+        for meaning in _effective_addresses(ip):
             if any(meaning in network for network in forbidden):
                 raise OutgoingError(f'{what} is in a forbidden network')
     return addresses
@@ -215,7 +215,7 @@ class Adapter(adapters.HTTPAdapter):
         self._deadline = time.monotonic() + timeout
         url = request.url or ''
         if utils.select_proxy(url, proxies):
-            refuse_forbidden(self._networks, url, self._what, timeout)
+            check_url(self._networks, url, self._what, timeout)
         # A small compressed response can be large.
         request.headers['Accept-Encoding'] = 'identity'
         timer = threading.Timer(self._seconds(), self._expire)
@@ -282,12 +282,16 @@ class Adapter(adapters.HTTPAdapter):
         """
 
         def pool(pools: type[Any], connections: type[Any]) -> type[Any]:
-            def connect(made: connection.HTTPConnection) -> socket.socket:
-                return self._connect(made, networks)
+            def connect(
+                connection_type: connection.HTTPConnection,
+            ) -> socket.socket:
+                return self._connect(connection_type, networks)
 
             # The connection keeps its host name for TLS, whatever the address.
-            made = type('Connection', (connections,), {'_new_conn': connect})
-            return type('Pool', (pools,), {'ConnectionCls': made})
+            connection_type = type(
+                'Connection', (connections,), {'_new_conn': connect}
+            )
+            return type('Pool', (pools,), {'ConnectionCls': connection_type})
 
         return {
             'http': pool(
@@ -299,18 +303,20 @@ class Adapter(adapters.HTTPAdapter):
         }
 
     def _connect(
-        self, made: connection.HTTPConnection, networks: Sequence[str]
+        self,
+        new_connection: connection.HTTPConnection,
+        networks: Sequence[str],
     ) -> socket.socket:
         """Connect to an address of the host and return the socket."""
         error = OSError('no address')
         for address in _addresses(
-            networks, made.host, self._what, self._seconds()
+            networks, new_connection.host, self._what, self._seconds()
         ):
             try:
                 connected = create_connection(
-                    (address, made.port),
+                    (address, new_connection.port),
                     self._seconds(),
-                    socket_options=made.socket_options,
+                    socket_options=new_connection.socket_options,
                 )
             except OSError as failure:
                 error = failure
@@ -319,24 +325,26 @@ class Adapter(adapters.HTTPAdapter):
             if self._expired.is_set():
                 _shut_down(connected)
             return connected
-        raise urllib3.exceptions.NewConnectionError(made, str(error))
+        raise urllib3.exceptions.NewConnectionError(new_connection, str(error))
 
 
-def _shut_down(connected: socket.socket) -> None:
+def _shut_down(sock: socket.socket) -> None:
     try:
-        connected.shutdown(socket.SHUT_RDWR)
+        sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         return  # the peer has closed it already
 
 
-def within(seconds: float, call: Callable[[], Result], what: str) -> Result:
+def call_with_timeout(
+    seconds: float, call: Callable[[], Result], what: str
+) -> Result:
     """Call a function in a thread and wait for its result for a limited time.
 
     :param seconds: maximum duration
     :param what: name of the target for messages
     :raises OutgoingError: the call took too long, or too many are under way
     """
-    if not _CALLS.acquire(blocking=False):
+    if not _CALL_SLOTS.acquire(blocking=False):
         raise OutgoingError('too many calls are under way')
     results: list[Result] = []
     errors: list[Exception] = []
@@ -347,7 +355,7 @@ def within(seconds: float, call: Callable[[], Result], what: str) -> Result:
         except Exception as error:  # noqa: BLE001 - raised where it is awaited
             errors.append(error)
         finally:
-            _CALLS.release()
+            _CALL_SLOTS.release()
 
     thread = threading.Thread(target=run, name='outgoing', daemon=True)
     thread.start()

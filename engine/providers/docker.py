@@ -32,7 +32,7 @@ SECTION = 'provider_docker'
 LABEL = 'vobjects.node'
 
 #: Seconds that a container has for stopping before it is killed.
-STOP_WITHIN = 10
+STOP_TIMEOUT = 10
 
 #: Maximum size of a response in bytes.
 _MAX_RESPONSE = 1 << 20
@@ -58,7 +58,7 @@ _Command = Annotated[
 # https://docs.docker.com/reference/api/engine/ defines these names.
 
 
-class _Found(msgspec.Struct):
+class _ContainerId(msgspec.Struct):
     Id: _Id
 
 
@@ -147,20 +147,20 @@ class Containers:
     ) -> base.Container:
         """Run a container, or return the existing container of ``key``."""
         with self._client(host, f'run the container of node {key}') as client:
-            found = _find(client, key)
-            if found is None:
-                found = self._created(client, key, name, properties)
-            client.start(found)
-            return _container(client.inspect_container(found))
+            container_id = _find(client, key)
+            if container_id is None:
+                container_id = self._create(client, key, name, properties)
+            client.start(container_id)
+            return _container(client.inspect_container(container_id))
 
     def find(self, host: str, key: str) -> base.Container | None:
         """Return the container that was created for ``key``, if any."""
         what = f'look for the container of node {key}'
         with self._client(host, what) as client:
-            found = _find(client, key)
-            if found is None:
+            container_id = _find(client, key)
+            if container_id is None:
                 return None
-            return _container(client.inspect_container(found))
+            return _container(client.inspect_container(container_id))
 
     def get(self, host: str, container_id: str) -> base.Container:
         """Return a container."""
@@ -172,8 +172,8 @@ class Containers:
     ) -> base.Container:
         """Rename a container."""
         with self._client(host, f'rename container {container_id}') as client:
-            shown = _container(client.inspect_container(container_id))
-            if shown.name != name:
+            container = _container(client.inspect_container(container_id))
+            if container.name != name:
                 client.rename(container_id, name)
             return _container(client.inspect_container(container_id))
 
@@ -183,7 +183,7 @@ class Containers:
             with self._client(
                 host, f'remove container {container_id}'
             ) as client:
-                client.stop(container_id, timeout=STOP_WITHIN)
+                client.stop(container_id, timeout=STOP_TIMEOUT)
                 client.remove_container(container_id, force=True)
         except base.ContainerNotFound:
             return
@@ -201,7 +201,7 @@ class Containers:
             status = _container(client.inspect_container(container_id)).status
             if operation == 'restart':
                 wait = parameters.get('wait_time')
-                seconds = STOP_WITHIN if wait is None else wait
+                seconds = STOP_TIMEOUT if wait is None else wait
                 client.restart(container_id, timeout=seconds)
             # An engine that died may have done this already.
             elif operation == 'pause' and status != 'paused':
@@ -240,7 +240,7 @@ class Containers:
                     base_url=host,
                     version='auto',
                     timeout=self._timeout,
-                    tls=self._tls and _config(docker, self._tls),
+                    tls=self._tls and _tls_config(docker, self._tls),
                 )
                 with contextlib.closing(client):
                     yield client
@@ -266,7 +266,7 @@ class Containers:
             LOG.warning(
                 'Could not %s on %s: %s', what, host, str(error)[:1000]
             )
-            distrust = _distrust(error)
+            distrust = _tls_failure(error)
             if distrust:
                 raise base.ProviderError(
                     f'could not {what}: no TLS with the Docker daemon of its'
@@ -285,7 +285,7 @@ class Containers:
                 ' daemon'
             ) from None
 
-    def _created(
+    def _create(
         self, client: Any, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
         """Create a container; the host pulls the image if necessary."""
@@ -296,7 +296,7 @@ class Containers:
             # Without auth_config, the library would send the registry
             # credentials that it finds in ~/.docker of the engine's user.
             client.pull(properties['image'], auth_config={})
-        made = client.create_container(
+        response = client.create_container(
             image=properties['image'],
             command=properties.get('command'),
             name=name,
@@ -304,7 +304,7 @@ class Containers:
             # Likewise, don't use the proxies configured for the engine's user.
             use_config_proxy=False,
         )
-        return msgspec.convert(made, _Found).Id
+        return msgspec.convert(response, _ContainerId).Id
 
 
 def _explanation(error: Any) -> str:
@@ -341,39 +341,41 @@ def _client_type(docker: Any, adapter: http_client.Adapter) -> Any:
     return Client
 
 
-def _config(docker: Any, tls: Tls) -> Any:
+def _tls_config(docker: Any, tls: Tls) -> Any:
     """Return the TLS settings as an object of the library."""
     return docker.tls.TLSConfig(
         client_cert=tls.client, ca_cert=tls.ca_file, verify=tls.verify
     )
 
 
-def _distrust(error: BaseException) -> str:
+def _tls_failure(error: BaseException) -> str:
     """Return why TLS failed; empty if the error has another reason."""
     chain: list[BaseException] = [error]
-    for one in chain:
-        if isinstance(one, ssl.SSLError):
-            return str(getattr(one, 'verify_message', '') or one.reason or one)
+    for link in chain:
+        if isinstance(link, ssl.SSLError):
+            return str(
+                getattr(link, 'verify_message', '') or link.reason or link
+            )
         # urllib3 and requests store the reason in private places.
-        inner = [*one.args, getattr(one, 'reason', None), one.__cause__]
+        inner = [*link.args, getattr(link, 'reason', None), link.__cause__]
         chain += [
-            found
-            for found in inner
-            if isinstance(found, BaseException) and found not in chain
+            cause
+            for cause in inner
+            if isinstance(cause, BaseException) and cause not in chain
         ]
     return ''
 
 
 def _find(client: Any, key: str) -> str | None:
-    found = msgspec.convert(
+    containers = msgspec.convert(
         client.containers(all=True, filters={'label': f'{LABEL}={key}'}),
-        list[_Found],
+        list[_ContainerId],
     )
-    return found[0].Id if found else None
+    return containers[0].Id if containers else None
 
 
-def _container(shown: object) -> base.Container:
-    container = msgspec.convert(shown, _Inspected)
+def _container(response: object) -> base.Container:
+    container = msgspec.convert(response, _Inspected)
     config = container.Config or _Config()
     name = container.Name.lstrip('/')
     return base.Container(

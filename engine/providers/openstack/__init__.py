@@ -52,7 +52,7 @@ def load(
     events = None
     if conf.provider_openstack.notification_url and target is not None:
         events = notifications.Notifications(conf, target)
-    found = provider.OpenStackProvider(conf, cloud, events)
+    root = provider.OpenStackProvider(conf, cloud, events)
     if conf.provider_openstack.account == 'project':
-        found.for_user = projects.UserClouds(found)
-    return found
+        root.for_user = projects.UserClouds(root)
+    return root

@@ -83,23 +83,23 @@ class Cloud:
         """Return another region."""
         session = self.region.get_session()
         config = {**self.region.config, 'region_name': name}
-        other = cloud_region.CloudRegion(
+        region = cloud_region.CloudRegion(
             name=self.region.name, session=session, config=config
         )
-        return Cloud(self.options, other)
+        return Cloud(self.options, region)
 
     def as_user(self, auth: Any) -> Cloud:
         """Return the same region, accessed for another user.
 
         :param auth: a keystoneauth plugin
         """
-        ours: Any = self.region.get_session()
+        own_session: Any = self.region.get_session()
         # A separate session keeps cookies and other state of users apart.
         session = ks_session.Session(
             auth=auth,
-            verify=ours.verify,
-            cert=ours.cert,
-            timeout=ours.timeout,
+            verify=own_session.verify,
+            cert=own_session.cert,
+            timeout=own_session.timeout,
         )
         config = {
             key: value
@@ -166,18 +166,18 @@ class Cloud:
         return self._service('load_balancer')
 
     def _service(self, name: str) -> Any:
-        made: dict[str, Any] = self.local.__dict__
-        if name not in made:
-            if 'connection' not in made:
-                made['connection'] = openstack.connection.Connection(
+        clients: dict[str, Any] = self.local.__dict__
+        if name not in clients:
+            if 'connection' not in clients:
+                clients['connection'] = openstack.connection.Connection(
                     config=self.region
                 )
-            service = getattr(made['connection'], name)
+            service = getattr(clients['connection'], name)
             service.retriable_status_codes = RETRIED
             service.connect_retry_delay = self.options.retry_delay
             service.status_code_retry_delay = self.options.retry_delay
-            made[name] = service
-        return made[name]
+            clients[name] = service
+        return clients[name]
 
 
 def _from_section(

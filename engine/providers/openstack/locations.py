@@ -10,7 +10,7 @@ from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
 
 #: Microversion of Nova in which a server group has a single policy.
-GROUPS = '2.64'
+GROUP_MICROVERSION = '2.64'
 
 _HYPERVISOR = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
 
@@ -24,33 +24,35 @@ class ServerGroups:
     def find(self, name_or_id: str) -> base.ServerGroup | None:
         """Return a group; None if it does not exist."""
         with sdk_errors.converted(f'look for the server group {name_or_id}'):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.compute.get(
-                    '/os-server-groups', microversion=GROUPS
+                    '/os-server-groups', microversion=GROUP_MICROVERSION
                 )
             )
-        for group in answer.json()['server_groups']:
+        for group in response.json()['server_groups']:
             if name_or_id in (group['id'], group['name']):
                 return _group(group)
         return None
 
     def create(self, name: str, policy: str) -> base.ServerGroup:
         """Create a group, or return the one with that name and policy."""
-        found = self.find(name)
-        if found is None:
-            sent = {'server_group': {'name': name, 'policy': policy}}
+        group = self.find(name)
+        if group is None:
+            body = {'server_group': {'name': name, 'policy': policy}}
             with sdk_errors.converted(f'create the server group {name}'):
-                answer = sdk_errors.checked(
+                response = sdk_errors.checked(
                     self._cloud.compute.post(
-                        '/os-server-groups', json=sent, microversion=GROUPS
+                        '/os-server-groups',
+                        json=body,
+                        microversion=GROUP_MICROVERSION,
                     )
                 )
-            found = _group(answer.json()['server_group'])
-        if found.policy != policy:
+            group = _group(response.json()['server_group'])
+        if group.policy != policy:
             raise base.ProviderError(
-                f'there is a server group {name} of policy {found.policy}'
+                f'there is a server group {name} of policy {group.policy}'
             )
-        return found
+        return group
 
     def delete(self, group_id: str) -> None:
         """Delete a group, if it exists."""
@@ -72,12 +74,12 @@ class Places:
     def zones(self) -> list[str]:
         """Return the names of the available zones."""
         with sdk_errors.converted('list the availability zones'):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.compute.get('/os-availability-zone')
             )
         return [
             zone['zoneName']
-            for zone in answer.json()['availabilityZoneInfo']
+            for zone in response.json()['availabilityZoneInfo']
             if zone['zoneState']['available']
         ]
 
@@ -113,22 +115,22 @@ class Hosts:
                 f'the cloud does not say what server {server_id} runs on'
             )
         with sdk_errors.converted(f'show the hypervisor {name}'):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._account.compute.get('/os-hypervisors')
             )
-        for hypervisor in answer.json()['hypervisors']:
+        for hypervisor in response.json()['hypervisors']:
             if hypervisor['hypervisor_hostname'] == name:
-                return _trouble(hypervisor)
+                return _problem(hypervisor)
         return f'its hypervisor {name} is gone'
 
 
 def _hypervisor(cloud: Cloud, server_id: str) -> str | None:
-    answer = sdk_errors.checked(cloud.compute.get(f'/servers/{server_id}'))
-    name: str | None = answer.json()['server'].get(_HYPERVISOR)
+    response = sdk_errors.checked(cloud.compute.get(f'/servers/{server_id}'))
+    name: str | None = response.json()['server'].get(_HYPERVISOR)
     return name
 
 
-def _trouble(hypervisor: dict[str, Any]) -> str:
+def _problem(hypervisor: dict[str, Any]) -> str:
     name = hypervisor['hypervisor_hostname']
     if hypervisor.get('state') == 'down':
         return f'its hypervisor {name} is down'

@@ -47,9 +47,10 @@ class Notifications(lifecycle.EventStore):
     ) -> None:
         super().__init__(target, models.LifecycleEvent)
         options = conf[openstack_conf.GROUP.name]
-        heard = Endpoint(target)
+        endpoint = Endpoint(target)
         self._listeners = [
-            _Listener(options, url, heard) for url in options.notification_url
+            _Listener(options, url, endpoint)
+            for url in options.notification_url
         ]
 
     def start(self) -> None:
@@ -92,14 +93,14 @@ class Endpoint:
             )
             return str(oslo_messaging.NotificationResult.HANDLED)
         try:
-            concerns = self._database.write(
+            is_stored = self._database.write(
                 lambda session: health.add_event(session, server_id, type_)
             )
         except (exceptions.Unreachable, oslo_db_exception.DBError) as error:
             database.report(LOG, error, 'Could not write down an event')
             threading.Event().wait(PAUSE)
             return str(oslo_messaging.NotificationResult.REQUEUE)
-        if concerns:
+        if is_stored:
             LOG.info('Server %s: %s', server_id, event_type)
         return str(oslo_messaging.NotificationResult.HANDLED)
 
@@ -113,10 +114,10 @@ class _Listener:
     :param options: the options of ``[provider_openstack]``
     """
 
-    def __init__(self, options: Any, url: str, heard: Endpoint) -> None:
+    def __init__(self, options: Any, url: str, endpoint: Endpoint) -> None:
         self._options = options
         self._url = url
-        self._heard = heard
+        self._endpoint = endpoint
         self._server: Any = None
         # In a thread, because connecting blocks until the broker responds.
         self._thread = threading.Thread(
@@ -139,7 +140,7 @@ class _Listener:
                 self._url,
                 self._options.notification_exchange,
                 self._options.notification_pool,
-                [self._heard],
+                [self._endpoint],
             )
             server.start()
         except Exception:
@@ -169,7 +170,7 @@ def listener(
 def _server_id(payload: Any) -> str | None:
     """Return the server ID in a versioned payload, or None."""
     try:
-        found = payload['nova_object.data']['uuid']
+        server_id = payload['nova_object.data']['uuid']
     except (KeyError, TypeError):
         return None
-    return str(found) if uuidutils.is_uuid_like(found) else None
+    return str(server_id) if uuidutils.is_uuid_like(server_id) else None

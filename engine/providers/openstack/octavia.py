@@ -41,7 +41,7 @@ _MONITOR = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Work:
+class Task:
     """A change of a load balancer with a deadline.
 
     :ivar what: the description, for messages
@@ -52,11 +52,11 @@ class Work:
     end: float
 
     @classmethod
-    def begun(cls, what: str, timeout: float) -> Work:
+    def start(cls, what: str, timeout: float) -> Task:
         """Return a change with a timeout in seconds."""
         return cls(what, time.monotonic() + timeout)
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the remaining seconds."""
         return max(self.end - time.monotonic(), 0)
 
@@ -85,9 +85,9 @@ class LoadBalancers:
         """Return a load balancer that was not created by this service."""
         what = f'find the load balancer {name_or_id}'
         with sdk_errors.converted(what):
-            found = self._found(name_or_id)
+            balancer = self._find(name_or_id)
             pool = self._get(f'pools/{pool_id}')['pool']
-        if {'id': found['id']} not in pool['loadbalancers']:
+        if {'id': balancer['id']} not in pool['loadbalancers']:
             raise base.ProviderError(
                 f'load balancer {name_or_id} has no pool {pool_id}'
             )
@@ -95,32 +95,36 @@ class LoadBalancers:
             raise base.ProviderError(
                 f'pool {pool_id} has no health monitor {monitor_id}'
             )
-        return _balancer(found, pool_id, pool['healthmonitor_id'])
+        return _balancer(balancer, pool_id, pool['healthmonitor_id'])
 
     def create(
         self, key: str, spec: load_balancing.Spec, *, timeout: float
     ) -> load_balancing.Balancer:
         """Create the load balancer for ``key``, or its missing parts."""
-        work = Work.begun(f'create the load balancer {spec.name}', timeout)
-        with sdk_errors.converted(work.what):
-            there = self._list('loadbalancers', description=_mark(key))
-            found = there[0] if there else self._add_balancer(key, spec)
+        task = Task.start(f'create the load balancer {spec.name}', timeout)
+        with sdk_errors.converted(task.what):
+            balancers = self._list(
+                'loadbalancers', description=_description(key)
+            )
+            balancer = (
+                balancers[0] if balancers else self._add_balancer(key, spec)
+            )
         try:
-            with sdk_errors.converted(work.what):
-                return self._completed(found['id'], spec, work)
+            with sdk_errors.converted(task.what):
+                return self._ensure_parts(balancer['id'], spec, task)
         except base.ProviderError:
-            self._give_up(found['id'])
+            self._clean_up(balancer['id'])
             raise
 
     def delete(
         self, balancer: load_balancing.Balancer, *, timeout: float
     ) -> None:
         """Delete a load balancer with its parts, if it exists."""
-        work = Work.begun(f'delete load balancer {balancer.id}', timeout)
+        task = Task.start(f'delete load balancer {balancer.id}', timeout)
         path = f'loadbalancers/{balancer.id}?cascade=true'
         try:
-            self._in_turn(work, 'DELETE', path)
-            self._until_gone(balancer.id, work)
+            self._retry_on_conflict(task, 'DELETE', path)
+            self._wait_until_gone(balancer.id, task)
         except base.NotFound:
             return
 
@@ -135,9 +139,9 @@ class LoadBalancers:
     ) -> str:
         """Add a server to the pool, and return the ID of the member."""
         what = f'add server {server_id} to load balancer {balancer.id}'
-        work = Work.begun(what, timeout)
-        found = self._subnet(subnet)
-        server, address = self._address(server_id, found, subnet)
+        task = Task.start(what, timeout)
+        subnet_details = self._subnet(subnet)
+        server, address = self._address(server_id, subnet_details, subnet)
         path = f'pools/{balancer.pool_id}/members'
         with sdk_errors.converted(what):
             for member in self._get(path)['members']:
@@ -150,11 +154,13 @@ class LoadBalancers:
             'name': server['name'],
             'address': address,
             'protocol_port': port,
-            'subnet_id': found.id,
+            'subnet_id': subnet_details.id,
         }
-        answer = self._in_turn(work, 'POST', path, {'member': values})
-        self._until_ready(balancer.id, work)
-        return str(answer.json()['member']['id'])
+        response = self._retry_on_conflict(
+            task, 'POST', path, {'member': values}
+        )
+        self._wait_until_ready(balancer.id, task)
+        return str(response.json()['member']['id'])
 
     def remove_member(
         self,
@@ -165,11 +171,11 @@ class LoadBalancers:
     ) -> None:
         """Remove a member from the pool, if it exists."""
         what = f'remove member {member_id} of load balancer {balancer.id}'
-        work = Work.begun(what, timeout)
+        task = Task.start(what, timeout)
         path = f'pools/{balancer.pool_id}/members/{member_id}'
         try:
-            self._in_turn(work, 'DELETE', path)
-            self._until_ready(balancer.id, work)
+            self._retry_on_conflict(task, 'DELETE', path)
+            self._wait_until_ready(balancer.id, task)
         except base.NotFound:
             return
 
@@ -180,7 +186,7 @@ class LoadBalancers:
     ) -> dict[str, Any]:
         values = {
             'name': spec.name,
-            'description': _mark(key),
+            'description': _description(key),
             'admin_state_up': spec.vip.get('admin_state_up', True),
             **self._vip(spec.vip),
         }
@@ -190,19 +196,19 @@ class LoadBalancers:
             values['flavor_id'] = spec.flavor_id
         return self._post('loadbalancers', 'loadbalancer', values)
 
-    def _completed(
-        self, id_: str, spec: load_balancing.Spec, work: Work
+    def _ensure_parts(
+        self, id_: str, spec: load_balancing.Spec, task: Task
     ) -> load_balancing.Balancer:
         """Create the missing parts of a load balancer, and return it."""
-        found = self._until_ready(id_, work)
-        if not found['listeners']:
+        balancer = self._wait_until_ready(id_, task)
+        if not balancer['listeners']:
             self._post('listeners', 'listener', _listener(id_, spec))
-            found = self._until_ready(id_, work)
-        if not found['pools']:
-            listener = found['listeners'][0]['id']
+            balancer = self._wait_until_ready(id_, task)
+        if not balancer['pools']:
+            listener = balancer['listeners'][0]['id']
             self._post('pools', 'pool', _pool(listener, spec))
-            found = self._until_ready(id_, work)
-        pool_id = found['pools'][0]['id']
+            balancer = self._wait_until_ready(id_, task)
+        pool_id = balancer['pools'][0]['id']
         monitor_id = self._get(f'pools/{pool_id}')['pool']['healthmonitor_id']
         if spec.monitor is not None and not monitor_id:
             values = {
@@ -210,37 +216,37 @@ class LoadBalancers:
                 for key in _MONITOR
                 if spec.monitor.get(key) is not None
             }
-            made = self._post(
+            monitor = self._post(
                 'healthmonitors',
                 'healthmonitor',
                 {'pool_id': pool_id, **values},
             )
-            monitor_id = made['id']
-            self._until_ready(id_, work)
-        return _balancer(found, pool_id, monitor_id)
+            monitor_id = monitor['id']
+            self._wait_until_ready(id_, task)
+        return _balancer(balancer, pool_id, monitor_id)
 
-    def _give_up(self, id_: str) -> None:
+    def _clean_up(self, id_: str) -> None:
         """Delete a load balancer whose creation failed."""
         try:
             with sdk_errors.converted(f'delete load balancer {id_}'):
-                self._ask('DELETE', f'loadbalancers/{id_}?cascade=true')
+                self._request('DELETE', f'loadbalancers/{id_}?cascade=true')
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
 
     # Lookup
 
     def _vip(self, vip: Mapping[str, Any]) -> dict[str, Any]:
-        found = {}
+        values = {}
         if vip.get('subnet'):
-            found['vip_subnet_id'] = self._subnet(vip['subnet']).id
+            values['vip_subnet_id'] = self._subnet(vip['subnet']).id
         elif vip.get('network'):
             with sdk_errors.converted(f'find the network {vip["network"]}'):
-                found['vip_network_id'] = self._cloud.network.find_network(
+                values['vip_network_id'] = self._cloud.network.find_network(
                     vip['network'], ignore_missing=False
                 ).id
         if vip.get('address'):
-            found['vip_address'] = vip['address']
-        return found
+            values['vip_address'] = vip['address']
+        return values
 
     def _subnet(self, name_or_id: str) -> Any:
         with sdk_errors.converted(f'find the subnet {name_or_id}'):
@@ -255,10 +261,10 @@ class LoadBalancers:
         what = f'show server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.compute.get(f'/servers/{server_id}')
             )
-        server: dict[str, Any] = answer.json()['server']
+        server: dict[str, Any] = response.json()['server']
         for address in (server.get('addresses') or {}).get(network.name, ()):
             is_fixed = address.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
             if is_fixed and address['version'] == subnet.ip_version:
@@ -267,22 +273,22 @@ class LoadBalancers:
             f'server {server_id} has no address in the subnet {name}'
         )
 
-    def _found(self, name_or_id: str) -> dict[str, Any]:
-        named = self._list('loadbalancers', name=name_or_id)
-        if len(named) > 1:
+    def _find(self, name_or_id: str) -> dict[str, Any]:
+        balancers = self._list('loadbalancers', name=name_or_id)
+        if len(balancers) > 1:
             raise base.ProviderError(
-                f'{len(named)} load balancers are called {name_or_id}'
+                f'{len(balancers)} load balancers are called {name_or_id}'
             )
-        if named:
-            return named[0]
-        found: dict[str, Any] = self._get(f'loadbalancers/{name_or_id}')[
+        if balancers:
+            return balancers[0]
+        balancer: dict[str, Any] = self._get(f'loadbalancers/{name_or_id}')[
             'loadbalancer'
         ]
-        return found
+        return balancer
 
     # Requests to Octavia
 
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(self, method: str, path: str, body: Any = None) -> Any:
         return sdk_errors.checked(
             self._cloud.load_balancer.request(
                 f'{_ROOT}/{path}', method, json=body
@@ -290,79 +296,81 @@ class LoadBalancers:
         )
 
     def _get(self, path: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._ask('GET', path).json()
-        return found
+        content: dict[str, Any] = self._request('GET', path).json()
+        return content
 
-    def _list(self, kind: str, **wanted: str) -> list[dict[str, Any]]:
-        answer = sdk_errors.checked(
-            self._cloud.load_balancer.get(f'{_ROOT}/{kind}', params=wanted)
+    def _list(self, collection: str, **filters: str) -> list[dict[str, Any]]:
+        response = sdk_errors.checked(
+            self._cloud.load_balancer.get(
+                f'{_ROOT}/{collection}', params=filters
+            )
         )
-        found: list[dict[str, Any]] = answer.json()[kind]
-        return found
+        items: list[dict[str, Any]] = response.json()[collection]
+        return items
 
     def _post(
-        self, path: str, word: str, values: Mapping[str, Any]
+        self, path: str, key: str, values: Mapping[str, Any]
     ) -> dict[str, Any]:
-        made: dict[str, Any] = self._ask('POST', path, {word: values}).json()[
-            word
-        ]
-        return made
+        created: dict[str, Any] = self._request(
+            'POST', path, {key: values}
+        ).json()[key]
+        return created
 
-    def _in_turn(
-        self, work: Work, method: str, path: str, body: Any = None
+    def _retry_on_conflict(
+        self, task: Task, method: str, path: str, body: Any = None
     ) -> Any:
         """Send a request until no other change conflicts with it."""
 
         def attempt() -> Any:
-            with sdk_errors.converted(work.what):
+            with sdk_errors.converted(task.what):
                 try:
-                    return self._ask(method, path, body)
+                    return self._request(method, path, body)
                 except openstack.exceptions.ConflictException:
                     return None
 
-        return self._until(attempt, work)
+        return self._wait_until(attempt, task)
 
-    def _until_ready(self, id_: str, work: Work) -> dict[str, Any]:
+    def _wait_until_ready(self, id_: str, task: Task) -> dict[str, Any]:
         """Return a load balancer once no change of it is in progress."""
 
-        def look() -> dict[str, Any] | None:
-            with sdk_errors.converted(work.what):
-                found: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
+        def poll() -> dict[str, Any] | None:
+            with sdk_errors.converted(task.what):
+                balancer: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
                     'loadbalancer'
                 ]
-            status = found['provisioning_status']
+            status = balancer['provisioning_status']
             if status == 'ERROR':
                 raise base.ProviderError(
-                    f'could not {work.what}: load balancer {id_} is in ERROR'
+                    f'could not {task.what}: load balancer {id_} is in ERROR'
                 )
-            return found if status == 'ACTIVE' else None
+            return balancer if status == 'ACTIVE' else None
 
-        found: dict[str, Any] = self._until(look, work)
-        return found
+        balancer: dict[str, Any] = self._wait_until(poll, task)
+        return balancer
 
-    def _until_gone(self, id_: str, work: Work) -> None:
-        def look() -> bool | None:
-            with sdk_errors.converted(work.what):
-                found = self._get(f'loadbalancers/{id_}')['loadbalancer']
-            status = found['provisioning_status']
+    def _wait_until_gone(self, id_: str, task: Task) -> None:
+        def poll() -> bool | None:
+            with sdk_errors.converted(task.what):
+                balancer = self._get(f'loadbalancers/{id_}')['loadbalancer']
+            status = balancer['provisioning_status']
             if status == 'ERROR':
                 raise base.ProviderError(
-                    f'could not {work.what}: it is in ERROR'
+                    f'could not {task.what}: it is in ERROR'
                 )
             return status == 'DELETED' or None
 
-        self._until(look, work)
+        self._wait_until(poll, task)
 
-    def _until(self, look: Any, work: Work) -> Any:
+    def _wait_until(self, poll: Any, task: Task) -> Any:
         return sdk_errors.wait_until(
-            look,
-            work.what,
-            timeout=work.left(),
+            poll,
+            task.what,
+            timeout=task.remaining(),
             interval=self._cloud.options.poll_interval,
         )
 
 
-def _mark(key: str) -> str:
+def _description(key: str) -> str:
     return f'vobjects {key}'
 
 
@@ -400,13 +408,13 @@ def _pool(listener_id: str, spec: load_balancing.Spec) -> dict[str, Any]:
 
 
 def _balancer(
-    found: Mapping[str, Any], pool_id: str, monitor_id: str | None
+    balancer: Mapping[str, Any], pool_id: str, monitor_id: str | None
 ) -> load_balancing.Balancer:
-    listeners = found['listeners']
+    listeners = balancer['listeners']
     return load_balancing.Balancer(
-        id=found['id'],
+        id=balancer['id'],
         pool_id=pool_id,
         listener_id=listeners[0]['id'] if listeners else None,
         monitor_id=monitor_id,
-        vip_address=found.get('vip_address'),
+        vip_address=balancer.get('vip_address'),
     )

@@ -25,38 +25,38 @@ _CHANGEABLE = ('security_groups',)
 _VNIC_TYPE = 'binding:vnic_type'
 
 
-def made(cloud: Cloud, key: str, specs: Sequence[Spec]) -> list[str]:
+def ensure_ports(cloud: Cloud, key: str, specs: Sequence[Spec]) -> list[str]:
     """Return the IDs of the ports for network specs, creating missing ones.
 
     :param key: the key of the server
     :raises engine.providers.base.ProviderError: a request failed
     """
-    there = _own(cloud, key)
+    ports = _ports_of(cloud, key)
     return [
-        _port(cloud, key, name, spec, there)
-        for name, spec in _named(specs).items()
+        _ensure_port(cloud, key, name, spec, ports)
+        for name, spec in _specs_by_name(specs).items()
     ]
 
 
-def removed(cloud: Cloud, key: str) -> None:
+def delete_ports(cloud: Cloud, key: str) -> None:
     """Delete the ports and floating IPs created for a server, if any."""
     with sdk_errors.converted(f'remove the ports of node {key}'):
-        for address in _own_addresses(cloud, key):
+        for address in _addresses_of(cloud, key):
             cloud.network.delete_ip(address, ignore_missing=True)
-        for port in _own(cloud, key).values():
+        for port in _ports_of(cloud, key).values():
             cloud.network.delete_port(port, ignore_missing=True)
 
 
-def disowned(cloud: Cloud, key: str) -> None:
+def detach_ports(cloud: Cloud, key: str) -> None:
     """Detach ports and floating IPs from a key, so that they are kept."""
     with sdk_errors.converted(f'leave the ports of node {key}'):
-        for address in _own_addresses(cloud, key):
+        for address in _addresses_of(cloud, key):
             cloud.network.update_ip(address, description='')
-        for port in _own(cloud, key).values():
+        for port in _ports_of(cloud, key).values():
             cloud.network.update_port(port, description='')
 
 
-def changed(
+def replace_ports(
     cloud: Cloud,
     key: str,
     server_id: str,
@@ -69,77 +69,77 @@ def changed(
     :param new: the new specs
     """
     with sdk_errors.converted(f'change the networks of server {server_id}'):
-        there = _own(cloud, key)
-        attached = _attached(cloud, server_id)
-        wanted = _named(new)
-        for name, port in there.items():
-            if name not in wanted:
+        ports = _ports_of(cloud, key)
+        attached = _attached_port_ids(cloud, server_id)
+        new_specs = _specs_by_name(new)
+        for name, port in ports.items():
+            if name not in new_specs:
                 _detach(cloud, server_id, port.id, attached)
-                _remove(cloud, key, port.id)
-        kept = {spec['port'] for spec in new if spec.get('port')}
+                _delete_port(cloud, key, port.id)
+        new_port_ids = {spec['port'] for spec in new if spec.get('port')}
         for spec in old:
-            if spec.get('port') and spec['port'] not in kept:
+            if spec.get('port') and spec['port'] not in new_port_ids:
                 _detach(cloud, server_id, spec['port'], attached)
-        for name, spec in wanted.items():
-            if name in there:
-                _set_groups(cloud, there[name], spec)
-            port_id = _port(cloud, key, name, spec, there)
+        for name, spec in new_specs.items():
+            if name in ports:
+                _set_groups(cloud, ports[name], spec)
+            port_id = _ensure_port(cloud, key, name, spec, ports)
             if port_id not in attached:
-                sent = {'interfaceAttachment': {'port_id': port_id}}
+                body = {'interfaceAttachment': {'port_id': port_id}}
                 sdk_errors.checked(
-                    cloud.compute.post(_interfaces(server_id), json=sent)
+                    cloud.compute.post(_interfaces(server_id), json=body)
                 )
 
 
-def _named(specs: Sequence[Spec]) -> dict[str, Spec]:
+def _specs_by_name(specs: Sequence[Spec]) -> dict[str, Spec]:
     """Return specs by port name; equal specs are numbered."""
-    named: dict[str, Spec] = {}
+    specs_by_name: dict[str, Spec] = {}
     for spec in specs:
-        lasting = {
+        fixed_part = {
             key: value
             for key, value in spec.items()
             if key not in _CHANGEABLE and value is not None
         }
-        text = json.dumps(lasting, sort_keys=True)
+        text = json.dumps(fixed_part, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        count = sum(name.startswith(f'{digest}-') for name in named)
-        named[f'{digest}-{count}'] = spec
-    return named
+        count = sum(name.startswith(f'{digest}-') for name in specs_by_name)
+        specs_by_name[f'{digest}-{count}'] = spec
+    return specs_by_name
 
 
-def _own(cloud: Cloud, key: str) -> dict[str, Any]:
+def _ports_of(cloud: Cloud, key: str) -> dict[str, Any]:
     """Return the ports created for a server, by name."""
-    found = cloud.network.ports(description=_mark(key))
-    return {port.name: port for port in found}
+    ports = cloud.network.ports(description=_description(key))
+    return {port.name: port for port in ports}
 
 
-def _own_addresses(cloud: Cloud, key: str) -> list[Any]:
-    return list(cloud.network.ips(description=_mark(key)))
+def _addresses_of(cloud: Cloud, key: str) -> list[Any]:
+    return list(cloud.network.ips(description=_description(key)))
 
 
-def _mark(key: str) -> str:
+def _description(key: str) -> str:
     return f'vobjects node {key}'
 
 
-def _port(
-    cloud: Cloud, key: str, name: str, spec: Spec, there: Mapping[str, Any]
+def _ensure_port(
+    cloud: Cloud, key: str, name: str, spec: Spec, ports: Mapping[str, Any]
 ) -> str:
     """Return the ID of the port for a spec, with its floating IP."""
     with sdk_errors.converted(f'make the ports of node {key}'):
         if spec.get('port'):
-            found = cloud.network.find_port(spec['port'], ignore_missing=False)
+            port = cloud.network.find_port(spec['port'], ignore_missing=False)
         else:
-            found = there.get(name) or _create(cloud, key, name, spec)
+            port = ports.get(name) or _create(cloud, key, name, spec)
         if spec.get('floating_network') or spec.get('floating_ip'):
-            _float(cloud, key, found.id, spec)
-        return str(found.id)
+            _associate_floating_ip(cloud, key, port.id, spec)
+        return str(port.id)
 
 
 def _create(cloud: Cloud, key: str, name: str, spec: Spec) -> Any:
     network = cloud.network
     values: dict[str, Any] = {
         'name': name,
-        'description': _mark(key),
+        'description': _description(key),
         'network_id': network.find_network(
             spec['network'], ignore_missing=False
         ).id,
@@ -168,42 +168,47 @@ def _group_ids(cloud: Cloud, spec: Spec) -> list[str]:
 
 
 def _set_groups(cloud: Cloud, port: Any, spec: Spec) -> None:
-    wanted = _group_ids(cloud, spec)
-    if wanted and sorted(port.security_group_ids or ()) != sorted(wanted):
-        cloud.network.update_port(port, security_groups=wanted)
+    group_ids = _group_ids(cloud, spec)
+    if group_ids and sorted(port.security_group_ids or ()) != sorted(
+        group_ids
+    ):
+        cloud.network.update_port(port, security_groups=group_ids)
 
 
-def _float(cloud: Cloud, key: str, port_id: str, spec: Spec) -> None:
+def _associate_floating_ip(
+    cloud: Cloud, key: str, port_id: str, spec: Spec
+) -> None:
     """Associate a floating IP with a port.
 
     :raises engine.providers.base.ProviderError: another port uses the address
     """
-    network, wanted = cloud.network, spec.get('floating_ip')
-    if wanted:
-        for found in network.ips(floating_ip_address=wanted):
-            if found.port_id not in (None, '', port_id):
+    network, address = cloud.network, spec.get('floating_ip')
+    if address:
+        for floating_ip in network.ips(floating_ip_address=address):
+            if floating_ip.port_id not in (None, '', port_id):
                 raise base.ProviderError(
-                    f'the floating address {wanted} is in use'
+                    f'the floating address {address} is in use'
                 )
-            if found.port_id != port_id:
-                network.update_ip(found, port_id=port_id)
+            if floating_ip.port_id != port_id:
+                network.update_ip(floating_ip, port_id=port_id)
             return
         if not spec.get('floating_network'):
             raise base.ProviderError(
-                f'there is no floating address {wanted}, and no'
+                f'there is no floating address {address}, and no'
                 ' floating_network to take it from'
             )
     elif any(
-        address.port_id == port_id for address in _own_addresses(cloud, key)
+        floating_ip.port_id == port_id
+        for floating_ip in _addresses_of(cloud, key)
     ):
         return
-    values = {'floating_ip_address': wanted} if wanted else {}
+    values = {'floating_ip_address': address} if address else {}
     network.create_ip(
         floating_network_id=network.find_network(
             spec['floating_network'], ignore_missing=False
         ).id,
         port_id=port_id,
-        description=_mark(key),
+        description=_description(key),
         **values,
     )
 
@@ -212,10 +217,13 @@ def _interfaces(server_id: str) -> str:
     return f'/servers/{server_id}/os-interface'
 
 
-def _attached(cloud: Cloud, server_id: str) -> set[str]:
+def _attached_port_ids(cloud: Cloud, server_id: str) -> set[str]:
     """Return the IDs of the ports that are attached to a server."""
-    answer = sdk_errors.checked(cloud.compute.get(_interfaces(server_id)))
-    return {one['port_id'] for one in answer.json()['interfaceAttachments']}
+    response = sdk_errors.checked(cloud.compute.get(_interfaces(server_id)))
+    return {
+        attachment['port_id']
+        for attachment in response.json()['interfaceAttachments']
+    }
 
 
 def _detach(
@@ -226,15 +234,15 @@ def _detach(
     path = f'{_interfaces(server_id)}/{port_id}'
     sdk_errors.checked(cloud.compute.delete(path))
     sdk_errors.wait_until(
-        lambda: port_id not in _attached(cloud, server_id) or None,
+        lambda: port_id not in _attached_port_ids(cloud, server_id) or None,
         f'detach port {port_id} of server {server_id}',
         timeout=cloud.options.server_timeout,
         interval=cloud.options.poll_interval,
     )
 
 
-def _remove(cloud: Cloud, key: str, port_id: str) -> None:
-    for address in _own_addresses(cloud, key):
+def _delete_port(cloud: Cloud, key: str, port_id: str) -> None:
+    for address in _addresses_of(cloud, key):
         if address.port_id == port_id:
             cloud.network.delete_ip(address, ignore_missing=True)
     cloud.network.delete_port(port_id, ignore_missing=True)

@@ -33,24 +33,24 @@ class UserClouds:
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        found = self._found(authorization)
+        cloud = self._found(authorization)
         # Report a failed authentication early; the token then stays valid for
         # a while.
-        found.authenticate()
-        return found
+        cloud.authenticate()
+        return cloud
 
     def _found(
         self, authorization: base.Authorization
     ) -> provider.OpenStackProvider:
-        left = None
+        evicted = None
         with self._lock:
-            found = self._kept.get(authorization.id)
-            if found is None:
-                found = self._cloud.as_user(authorization)
-                self._kept[authorization.id] = found
+            cloud = self._kept.get(authorization.id)
+            if cloud is None:
+                cloud = self._cloud.as_user(authorization)
+                self._kept[authorization.id] = cloud
             self._kept.move_to_end(authorization.id)
             if len(self._kept) > self._most:
-                _, left = self._kept.popitem(last=False)
-        if left is not None:
-            left.close()
-        return found
+                _, evicted = self._kept.popitem(last=False)
+        if evicted is not None:
+            evicted.close()
+        return cloud

@@ -78,7 +78,7 @@ def checked(response: Any) -> Any:
 
 
 def wait_until(
-    look: Callable[[], T | None],
+    poll: Callable[[], T | None],
     what: str,
     *,
     timeout: float,
@@ -93,11 +93,11 @@ def wait_until(
     """
     end = time.monotonic() + timeout
     while True:
-        late = time.monotonic() >= end
-        found = look()
-        if found is not None:
-            return found
-        if late:
+        is_last = time.monotonic() >= end
+        result = poll()
+        if result is not None:
+            return result
+        if is_last:
             raise base.ProviderError(f'{what}: not within {timeout:g} seconds')
         with concurrency_limit.released():
             time.sleep(min(interval, max(end - time.monotonic(), 0)))

@@ -49,14 +49,14 @@ def flavor_id(server: Mapping[str, Any]) -> str:
     return str(server['flavor']['id'])
 
 
-def shown(server: Mapping[str, Any]) -> dict[str, Any]:
+def details(server: Mapping[str, Any]) -> dict[str, Any]:
     """Return the description of a server for users, in Senlin's format.
 
     :param server: Nova's description, in a microversion before 2.47
     """
     volumes = [volume['id'] for volume in server.get(_VOLUMES) or ()]
     groups = _security_groups(server)
-    details = {
+    description = {
         'image': image_id(server),
         'flavor': flavor_id(server),
         'attached_volumes': volumes,
@@ -64,23 +64,23 @@ def shown(server: Mapping[str, Any]) -> dict[str, Any]:
     }
     for key in SHOWN:
         if key in server:
-            details[key] = server[key]
+            description[key] = server[key]
     for key in DASHED:
         if key in server:
-            details[key] = server[key] or '-'
+            description[key] = server[key] or '-'
     if server.get('fault'):
-        details['fault'] = server['fault']
-    return dict(sorted(details.items()))
+        description['fault'] = server['fault']
+    return dict(sorted(description.items()))
 
 
-def described(server: Mapping[str, Any]) -> dict[str, Any]:
+def profile_properties(server: Mapping[str, Any]) -> dict[str, Any]:
     """Return the profile properties that describe a server."""
     networks = [
         {'network': name}
         for name, addresses in (server.get('addresses') or {}).items()
         if any(_is_fixed(address) for address in addresses)
     ]
-    found = {
+    properties = {
         'name': server['name'],
         'flavor': flavor_id(server),
         'image': image_id(server) or None,
@@ -92,7 +92,7 @@ def described(server: Mapping[str, Any]) -> dict[str, Any]:
         'auto_disk_config': server.get('OS-DCF:diskConfig') == 'AUTO',
         'config_drive': bool(server.get('config_drive')),
     }
-    return {k: v for k, v in found.items() if v not in (None, '', [], {})}
+    return {k: v for k, v in properties.items() if v not in (None, '', [], {})}
 
 
 def _is_fixed(address: Mapping[str, Any]) -> bool:

@@ -45,13 +45,13 @@ def _rescue(parameters: Parameters) -> dict[str, Any] | None:
 
 
 def _evacuate(parameters: Parameters) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if parameters.get('host'):
-        found['host'] = parameters['host']
+        arguments['host'] = parameters['host']
     if parameters.get('force') is not None:
         word = str(parameters['force']).strip().lower()
-        found['force'] = word in ('1', 'on', 't', 'true', 'y', 'yes')
-    return found
+        arguments['force'] = word in ('1', 'on', 't', 'true', 'y', 'yes')
+    return arguments
 
 
 #: Operations that are a single action of Nova. For the others, see

@@ -19,7 +19,7 @@ def tag(key: str) -> str:
     return f'vobjects-{key}'
 
 
-def wanted(
+def server_body(
     cloud: Cloud, key: str, name: str, properties: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the body for creating a server, and create its ports.
@@ -27,59 +27,59 @@ def wanted(
     :raises engine.providers.base.ProviderError: a resource does not exist
     """
     auto = properties.get('auto_disk_config', True)
-    found: dict[str, Any] = {
+    server: dict[str, Any] = {
         'name': name,
         'flavorRef': flavor_id(cloud, properties['flavor']),
         'tags': [tag(key)],
         'networks': 'auto',
         'OS-DCF:diskConfig': 'MANUAL' if auto is False else 'AUTO',
-        'metadata': texts(properties.get('metadata') or {}),
+        'metadata': metadata_texts(properties.get('metadata') or {}),
     }
-    found.update(
+    server.update(
         (field, properties[field])
         for field in _SAME
         if properties.get(field) is not None
     )
     if properties.get('image'):
-        found['imageRef'] = image_id(cloud, properties['image'])
+        server['imageRef'] = image_id(cloud, properties['image'])
     if properties.get('admin_pass'):
-        found['adminPass'] = properties['admin_pass']
+        server['adminPass'] = properties['admin_pass']
     if properties.get('user_data'):
         data = properties['user_data'].encode()
-        found['user_data'] = base64.b64encode(data).decode()
+        server['user_data'] = base64.b64encode(data).decode()
     if properties.get('security_groups'):
-        found['security_groups'] = [
+        server['security_groups'] = [
             {'name': group} for group in properties['security_groups']
         ]
     if properties.get('block_device_mapping_v2'):
-        found['block_device_mapping_v2'] = [
+        server['block_device_mapping_v2'] = [
             {k: v for k, v in device.items() if v is not None}
             for device in properties['block_device_mapping_v2']
         ]
     if properties.get('networks'):
         # Last, so that an error above leaves no ports behind.
-        found['networks'] = [
+        server['networks'] = [
             {'port': port}
-            for port in ports.made(cloud, key, properties['networks'])
+            for port in ports.ensure_ports(cloud, key, properties['networks'])
         ]
-    return found
+    return server
 
 
 def flavor_id(cloud: Cloud, name_or_id: str) -> str:
     """Return the ID of a flavor."""
     with sdk_errors.converted(f'find the flavor {name_or_id}'):
-        found = cloud.compute.find_flavor(name_or_id, ignore_missing=False)
-        return str(found.id)
+        flavor = cloud.compute.find_flavor(name_or_id, ignore_missing=False)
+        return str(flavor.id)
 
 
 def image_id(cloud: Cloud, name_or_id: str) -> str:
     """Return the ID of an image."""
     with sdk_errors.converted(f'find the image {name_or_id}'):
-        found = cloud.image.find_image(name_or_id, ignore_missing=False)
-        return str(found.id)
+        image = cloud.image.find_image(name_or_id, ignore_missing=False)
+        return str(image.id)
 
 
-def texts(metadata: Mapping[str, Any]) -> dict[str, str]:
+def metadata_texts(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Return metadata with all keys and values converted to text."""
     return {
         str(key): value if isinstance(value, str) else str(value)

@@ -27,7 +27,11 @@ LOG = logging.getLogger(__name__)
 #: Microversions of Nova. Responses have tags since 2.26, and the ID of the
 #: flavor until 2.46. A new server can have tags since 2.52, personality until
 #: 2.56 and volume types since 2.67.
-SHOWING, CREATING, WITH_VOLUME_TYPES = '2.46', '2.52', '2.67'
+SHOW_MICROVERSION, CREATE_MICROVERSION, VOLUME_TYPE_MICROVERSION = (
+    '2.46',
+    '2.52',
+    '2.67',
+)
 
 _TASK = 'OS-EXT-STS:task_state'
 
@@ -35,7 +39,7 @@ _TASK = 'OS-EXT-STS:task_state'
 _GONE = ('DELETED', 'SOFT_DELETED')
 
 #: Description of a server that its node no longer uses.
-_LEFT = 'left by its vobjects node'
+_DETACHED = 'left by its vobjects node'
 
 
 class Servers:
@@ -49,29 +53,29 @@ class Servers:
     ) -> base.Server:
         """Create a server, or return the existing server of ``key``."""
         what = f'create the server of node {key}'
-        found = self.find(key)
-        server_id = found.id if found else None
+        server = self.find(key)
+        server_id = server.id if server else None
         try:
             if server_id is None:
                 with sdk_errors.converted(what):
-                    server_id = self._begin(key, name, properties)
+                    server_id = self._request_server(key, name, properties)
             return self._wait(server_id, 'ACTIVE', what)
         except base.ProviderError:
-            self._give_up(key, server_id)
+            self._clean_up(key, server_id)
             raise
 
     def find(self, key: str) -> base.Server | None:
         """Return the server that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the server of node {key}'):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.compute.get(
                     '/servers/detail',
                     params={'tags': server_requests.tag(key)},
-                    microversion=SHOWING,
+                    microversion=SHOW_MICROVERSION,
                 )
             )
-        for server in answer.json()['servers']:
-            if server['status'] in _GONE or _is_left(server):
+        for server in response.json()['servers']:
+            if server['status'] in _GONE or _is_detached(server):
                 continue
             return _server(server)
         return None
@@ -82,7 +86,7 @@ class Servers:
 
     def profile_properties(self, server_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a server."""
-        return server_details.described(self._get(server_id))
+        return server_details.profile_properties(self._get(server_id))
 
     def update(
         self,
@@ -105,16 +109,16 @@ class Servers:
                 )
             self._set_flavor(server, new['flavor'])
             if name != server['name']:
-                sent = {'server': {'name': name}}
+                body = {'server': {'name': name}}
                 sdk_errors.checked(
-                    self._cloud.compute.put(f'/servers/{server_id}', json=sent)
+                    self._cloud.compute.put(f'/servers/{server_id}', json=body)
                 )
             self._set_metadata(
                 server, old.get('metadata') or {}, new.get('metadata') or {}
             )
         before, after = old.get('networks') or (), new.get('networks') or ()
         if before != after:
-            ports.changed(self._cloud, key, server_id, before, after)
+            ports.replace_ports(self._cloud, key, server_id, before, after)
         return self.get(server_id)
 
     def set_metadata(
@@ -140,7 +144,7 @@ class Servers:
         try:
             with sdk_errors.converted(what, base.ServerNotFound):
                 if force:
-                    self._act(server_id, 'forceDelete', None)
+                    self._server_action(server_id, 'forceDelete', None)
                 else:
                     sdk_errors.checked(
                         self._cloud.compute.delete(f'/servers/{server_id}')
@@ -160,21 +164,23 @@ class Servers:
         Nova allows changing the description of a server in ERROR, but not its
         tags.
         """
-        found = self.find(key)
-        if found is None:
+        server = self.find(key)
+        if server is None:
             return
-        sent = {'server': {'description': _LEFT}}
-        with sdk_errors.converted(f'leave server {found.id}'):
+        body = {'server': {'description': _DETACHED}}
+        with sdk_errors.converted(f'leave server {server.id}'):
             sdk_errors.checked(
                 self._cloud.compute.put(
-                    f'/servers/{found.id}', json=sent, microversion=SHOWING
+                    f'/servers/{server.id}',
+                    json=body,
+                    microversion=SHOW_MICROVERSION,
                 )
             )
-        ports.disowned(self._cloud, key)
+        ports.detach_ports(self._cloud, key)
 
     def delete_related(self, key: str) -> None:
         """Delete the ports and floating IPs created for ``key``."""
-        ports.removed(self._cloud, key)
+        ports.delete_ports(self._cloud, key)
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
         """Reboot a server."""
@@ -217,10 +223,12 @@ class Servers:
         """Create an image of a server, and return the image's ID."""
         what = f'make an image of server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):
-            answer = self._act(server_id, 'createImage', {'name': name})
-            image_id = str(answer.json()['image_id'])
+            response = self._server_action(
+                server_id, 'createImage', {'name': name}
+            )
+            image_id = str(response.json()['image_id'])
 
-        def is_there() -> bool | None:
+        def is_active() -> bool | None:
             with sdk_errors.converted(what):
                 status = self._cloud.image.get_image(image_id).status
             if status in ('killed', 'deleted'):
@@ -230,7 +238,7 @@ class Servers:
             return status == 'active' or None
 
         sdk_errors.wait_until(
-            is_there,
+            is_active,
             what,
             timeout=self._timeout(),
             interval=self._cloud.options.poll_interval,
@@ -239,26 +247,30 @@ class Servers:
 
     # Creation
 
-    def _begin(
+    def _request_server(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
         """Request a new server and return its ID."""
-        server = server_requests.wanted(self._cloud, key, name, properties)
-        sent: dict[str, Any] = {'server': server}
+        server = server_requests.server_body(
+            self._cloud, key, name, properties
+        )
+        body: dict[str, Any] = {'server': server}
         if properties.get('scheduler_hints'):
-            sent['os:scheduler_hints'] = properties['scheduler_hints']
+            body['os:scheduler_hints'] = properties['scheduler_hints']
         volumes = server.get('block_device_mapping_v2') or ()
         has_types = any(volume.get('volume_type') for volume in volumes)
-        answer = sdk_errors.checked(
+        response = sdk_errors.checked(
             self._cloud.compute.post(
                 '/servers',
-                json=sent,
-                microversion=WITH_VOLUME_TYPES if has_types else CREATING,
+                json=body,
+                microversion=VOLUME_TYPE_MICROVERSION
+                if has_types
+                else CREATE_MICROVERSION,
             )
         )
-        return str(answer.json()['server']['id'])
+        return str(response.json()['server']['id'])
 
-    def _give_up(self, key: str, server_id: str | None) -> None:
+    def _clean_up(self, key: str, server_id: str | None) -> None:
         """Delete what exists of a server whose creation failed."""
         try:
             if server_id is not None:
@@ -277,9 +289,9 @@ class Servers:
 
     def _set_flavor(self, server: Mapping[str, Any], flavor: str) -> None:
         server_id = server['id']
-        wanted = server_requests.flavor_id(self._cloud, flavor)
-        if wanted != server_details.flavor_id(server):
-            self._act(server_id, 'resize', {'flavorRef': wanted})
+        flavor_id = server_requests.flavor_id(self._cloud, flavor)
+        if flavor_id != server_details.flavor_id(server):
+            self._server_action(server_id, 'resize', {'flavorRef': flavor_id})
         elif server['status'] != 'VERIFY_RESIZE':
             return
         self._confirm(server_id, f'resize server {server_id}')
@@ -288,13 +300,13 @@ class Servers:
         what = f'migrate server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):
             if self._get(server_id)['status'] != 'VERIFY_RESIZE':
-                self._act(server_id, 'migrate', None)
+                self._server_action(server_id, 'migrate', None)
             return self._confirm(server_id, what)
 
     def _confirm(self, server_id: str, what: str) -> base.Server:
         """Confirm the resize or migration of a server once it is ready."""
         self._wait(server_id, 'VERIFY_RESIZE', what, or_stays=True)
-        self._act(server_id, 'confirmResize', None)
+        self._server_action(server_id, 'confirmResize', None)
         return self._wait(server_id, '', what)
 
     def _set_metadata(
@@ -304,14 +316,14 @@ class Servers:
         new: Mapping[str, Any],
     ) -> None:
         path = f'/servers/{server["id"]}/metadata'
-        there = server.get('metadata') or {}
-        wanted = server_requests.texts(new)
+        current = server.get('metadata') or {}
+        texts = server_requests.metadata_texts(new)
         for key in old:
-            if key not in wanted and key in there:
+            if key not in texts and key in current:
                 sdk_errors.checked(self._cloud.compute.delete(f'{path}/{key}'))
-        if any(there.get(key) != text for key, text in wanted.items()):
+        if any(current.get(key) != text for key, text in texts.items()):
             sdk_errors.checked(
-                self._cloud.compute.post(path, json={'metadata': wanted})
+                self._cloud.compute.post(path, json={'metadata': texts})
             )
 
     def _rebuild(self, server_id: str, image: str) -> base.Server:
@@ -320,7 +332,7 @@ class Servers:
             content = {
                 'imageRef': server_requests.image_id(self._cloud, image)
             }
-            self._act(server_id, 'rebuild', content)
+            self._server_action(server_id, 'rebuild', content)
             return self._wait(server_id, '', what)
 
     def _operate(
@@ -337,29 +349,29 @@ class Servers:
         with sdk_errors.converted(what, base.ServerNotFound):
             if not is_done:
                 content = operation.content(parameters)
-                self._act(server_id, operation.action, content)
+                self._server_action(server_id, operation.action, content)
             return self._wait(server_id, operation.status or '', what)
 
     # Requests to Nova
 
-    def _act(self, server_id: str, action: str, content: Any) -> Any:
+    def _server_action(self, server_id: str, action: str, content: Any) -> Any:
         return sdk_errors.checked(
             self._cloud.compute.post(
                 f'/servers/{server_id}/action',
                 json={action: content},
-                microversion=CREATING,
+                microversion=CREATE_MICROVERSION,
             )
         )
 
     def _get(self, server_id: str) -> dict[str, Any]:
         what = f'show server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.compute.get(
-                    f'/servers/{server_id}', microversion=SHOWING
+                    f'/servers/{server_id}', microversion=SHOW_MICROVERSION
                 )
             )
-            server: dict[str, Any] = answer.json()['server']
+            server: dict[str, Any] = response.json()['server']
         if server['status'] in _GONE:
             raise base.ServerNotFound(f'server {server_id} is deleted')
         return server
@@ -385,7 +397,7 @@ class Servers:
             operation
         """
 
-        def look() -> base.Server | None:
+        def poll() -> base.Server | None:
             server = self._get(server_id)
             if server.get(_TASK):
                 return None
@@ -400,7 +412,7 @@ class Servers:
             return None
 
         return sdk_errors.wait_until(
-            look,
+            poll,
             what,
             timeout=self._timeout(),
             interval=self._cloud.options.poll_interval,
@@ -415,12 +427,12 @@ def _server(server: Mapping[str, Any]) -> base.Server:
         server['id'],
         server['name'],
         server['status'],
-        server_details.shown(server),
+        server_details.details(server),
     )
 
 
-def _is_left(server: Mapping[str, Any]) -> bool:
-    return bool(server.get('description') == _LEFT)
+def _is_detached(server: Mapping[str, Any]) -> bool:
+    return bool(server.get('description') == _DETACHED)
 
 
 def _fault(server: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ _FIELDS = {
 }
 
 #: Keys of Heat's description that users see.
-_SHOWN = (
+_DETAILS = (
     'capabilities',
     'creation_time',
     'description',
@@ -54,27 +54,27 @@ class Stacks:
     ) -> base.Stack:
         """Create a stack, or return the existing stack of ``key``."""
         what = f'create the stack of node {key}'
-        found = self.find(key)
-        if found is None:
-            sent = {'stack_name': name, **_sent(properties)}
+        stack = self.find(key)
+        if stack is None:
+            body = {'stack_name': name, **_request_body(properties)}
             with sdk_errors.converted(what):
-                answer = sdk_errors.checked(
-                    self._cloud.orchestration.post('/stacks', json=sent)
+                response = sdk_errors.checked(
+                    self._cloud.orchestration.post('/stacks', json=body)
                 )
-                stack_id = answer.json()['stack']['id']
+                stack_id = response.json()['stack']['id']
         else:
-            stack_id = found.id
+            stack_id = stack.id
         return self._wait(stack_id, what, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
         """Return the stack that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the stack of node {key}'):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.orchestration.get(
                     '/stacks', params={'tags': f'cluster_node_id={key}'}
                 )
             )
-        for stack in answer.json()['stacks']:
+        for stack in response.json()['stacks']:
             if stack['stack_status'] != 'DELETE_COMPLETE':
                 return _stack(stack)
         return None
@@ -90,11 +90,11 @@ class Stacks:
         what, timeout = f'update stack {stack_id}', self._timeout(properties)
         # Heat runs one operation at a time; an engine that died may have
         # started another one.
-        stack = self._settled(stack_id, what, timeout)
+        stack = self._wait_until_idle(stack_id, what, timeout)
         with sdk_errors.converted(what, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.put(
-                    _path(stack), json=_sent(properties)
+                    _path(stack), json=_request_body(properties)
                 )
             )
         self._pause()
@@ -110,18 +110,20 @@ class Stacks:
                     self._cloud.orchestration.delete(_path(stack))
                 )
             self._pause()
-            gone = self._settled(stack_id, what, self._timeout({}))
+            remaining_stack = self._wait_until_idle(
+                stack_id, what, self._timeout({})
+            )
         except base.StackNotFound:
             return
         raise base.ProviderError(
-            f'could not {what}: {gone["stack_status"]}:'
-            f' {gone["stack_status_reason"]}'
+            f'could not {what}: {remaining_stack["stack_status"]}:'
+            f' {remaining_stack["stack_status_reason"]}'
         )
 
     def check(self, stack_id: str) -> base.Stack:
         """Run Heat's check of a stack's resources."""
         what = f'check stack {stack_id}'
-        stack = self._settled(stack_id, what, self._timeout({}))
+        stack = self._wait_until_idle(stack_id, what, self._timeout({}))
         with sdk_errors.converted(what, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.post(
@@ -129,7 +131,7 @@ class Stacks:
                 )
             )
         self._pause()
-        return _stack(self._settled(stack_id, what, self._timeout({})))
+        return _stack(self._wait_until_idle(stack_id, what, self._timeout({})))
 
     def abandon(self, stack_id: str) -> None:
         """Delete a stack, but keep its resources."""
@@ -161,26 +163,26 @@ class Stacks:
     def _get(self, stack_id: str) -> dict[str, Any]:
         what = f'show stack {stack_id}'
         with sdk_errors.converted(what, base.StackNotFound):
-            answer = sdk_errors.checked(
+            response = sdk_errors.checked(
                 self._cloud.orchestration.get(f'/stacks/{stack_id}')
             )
-            stack: dict[str, Any] = answer.json()['stack']
+            stack: dict[str, Any] = response.json()['stack']
         if stack['stack_status'] == 'DELETE_COMPLETE':
             raise base.StackNotFound(f'stack {stack_id} is deleted')
         return stack
 
-    def _settled(
+    def _wait_until_idle(
         self, stack_id: str, what: str, timeout: float
     ) -> dict[str, Any]:
         """Return a stack once no operation on it is in progress."""
 
-        def look() -> dict[str, Any] | None:
+        def poll() -> dict[str, Any] | None:
             stack = self._get(stack_id)
             is_busy = stack['stack_status'].endswith('_IN_PROGRESS')
             return None if is_busy else stack
 
         return sdk_errors.wait_until(
-            look,
+            poll,
             what,
             timeout=timeout,
             interval=self._cloud.options.poll_interval,
@@ -191,7 +193,7 @@ class Stacks:
 
         :raises engine.providers.base.ProviderError: with Heat's reason
         """
-        stack = _stack(self._settled(stack_id, what, timeout))
+        stack = _stack(self._wait_until_idle(stack_id, what, timeout))
         # After a rollback, the status is COMPLETE as well.
         is_done = stack.status.endswith('_COMPLETE')
         if not is_done or stack.status.startswith('ROLLBACK'):
@@ -211,16 +213,16 @@ class Stacks:
         return float(self._cloud.options.stack_timeout)
 
 
-def _sent(properties: Mapping[str, Any]) -> dict[str, Any]:
-    sent = {
-        theirs: properties[ours]
-        for ours, theirs in _FIELDS.items()
-        if properties.get(ours) not in (None, '', {})
+def _request_body(properties: Mapping[str, Any]) -> dict[str, Any]:
+    body = {
+        heat_name: properties[name]
+        for name, heat_name in _FIELDS.items()
+        if properties.get(name) not in (None, '', {})
     }
-    sent.setdefault('disable_rollback', True)
+    body.setdefault('disable_rollback', True)
     if properties.get('tags'):
-        sent['tags'] = ','.join(properties['tags'])
-    return sent
+        body['tags'] = ','.join(properties['tags'])
+    return body
 
 
 def _path(stack: Mapping[str, Any]) -> str:
@@ -238,5 +240,5 @@ def _stack(stack: Mapping[str, Any]) -> base.Stack:
         stack['stack_status'],
         stack.get('stack_status_reason') or '',
         outputs,
-        {key: stack[key] for key in _SHOWN if key in stack},
+        {key: stack[key] for key in _DETAILS if key in stack},
     )

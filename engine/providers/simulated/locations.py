@@ -57,15 +57,15 @@ class ServerGroups:
             return _shown(row)
 
         try:
-            found = self.find(name) or self._cloud.database.write(insert)
+            group = self.find(name) or self._cloud.database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
             # Another transaction was faster.
             return self.create(name, policy)
-        if found.policy != policy:
+        if group.policy != policy:
             raise base.ProviderError(
-                f'there is a server group {name} of policy {found.policy}'
+                f'there is a server group {name} of policy {group.policy}'
             )
-        return found
+        return group
 
     def delete(self, group_id: str) -> None:
         """Delete a group, if it exists."""

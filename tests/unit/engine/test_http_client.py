@@ -48,7 +48,7 @@ NETWORKS = ['127.0.0.0/8', '::1/128']
 )
 def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
     with pytest.raises(http_client.OutgoingError, match=says):
-        http_client.refuse_forbidden(NETWORKS, url, 'it', 60)
+        http_client.check_url(NETWORKS, url, 'it', 60)
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
 )
 def test_address_that_leads_to_a_forbidden_one_is_refused(host: str) -> None:
     with pytest.raises(http_client.OutgoingError, match='forbidden network'):
-        http_client.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+        http_client.check_url(NETWORKS, f'http://{host}/x', 'it', 60)
 
 
 @pytest.mark.parametrize(
     'host', ['192.0.2.1', '[2001:db8::1]', '[::ffff:192.0.2.1]']
 )
 def test_address_elsewhere_is_not_refused(host: str) -> None:
-    http_client.refuse_forbidden(NETWORKS, f'http://{host}/x', 'it', 60)
+    http_client.check_url(NETWORKS, f'http://{host}/x', 'it', 60)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_loopback_and_link_local_are_forbidden_by_default(
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
     with pytest.raises(http_client.OutgoingError, match='forbidden network'):
-        http_client.refuse_forbidden(
+        http_client.check_url(
             conf[group].forbidden_networks, f'http://{host}/', 'it', 60
         )
 
@@ -346,7 +346,7 @@ def test_call_that_takes_too_long_is_not_waited_for() -> None:
     with pytest.raises(
         http_client.OutgoingError, match=r'within 0\.01 seconds'
     ):
-        http_client.within(0.01, lambda: never.wait(60), 'it')
+        http_client.call_with_timeout(0.01, lambda: never.wait(60), 'it')
     never.set()
 
 
@@ -355,5 +355,5 @@ def test_call_that_fails_fails() -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        http_client.within(60, fail, 'it')
-    assert http_client.within(60, lambda: 1, 'it') == 1
+        http_client.call_with_timeout(60, fail, 'it')
+    assert http_client.call_with_timeout(60, lambda: 1, 'it') == 1
