@@ -163,7 +163,7 @@ ROWS = [
 ]
 
 
-def peer_of(payload: str) -> tuple[str, str]:
+def baseline_of(payload: str) -> tuple[str, str]:
     """Return the row to compare a payload with."""
     many = payload.startswith('100')
     return (RABBIT, '100 of o.vo' if many else 'o.vo object')
@@ -183,28 +183,28 @@ def open_transport(url: str, exchange: str) -> Any:
     """Return a transport, opened like that of a service."""
     conf = cfg.ConfigOpts()
     conf([])
-    made = transport.open_transport(conf, exchange, (), url)
+    bus = transport.open_transport(conf, exchange, (), url)
     if url.startswith('rabbit:'):
         # Let the reply queues expire a minute after the run.
         conf.set_override(
             'rabbit_transient_queues_ttl', 60, 'oslo_messaging_rabbit'
         )
-    return made
+    return bus
 
 
-def topic_of(exchange: str, payload: str) -> str:
+def topic_name(exchange: str, payload: str) -> str:
     """Return the topic of a payload, unique to this run."""
     return f'{exchange}-{payload.replace(" ", "-")}'
 
 
 def serve(url: str, exchange: str) -> None:
     """Serve calls until standard input is closed."""
-    opened = open_transport(url, exchange)
+    bus = open_transport(url, exchange)
     servers = [
         oslo_messaging.get_rpc_server(
-            opened,
+            bus,
             oslo_messaging.Target(
-                topic=topic_of(exchange, name), server='one'
+                topic=topic_name(exchange, name), server='one'
             ),
             [Echo()],
             serializer=payload.serializer(),
@@ -219,11 +219,11 @@ def serve(url: str, exchange: str) -> None:
         server.stop()
     for server in servers:
         server.wait()
-    opened.cleanup()
+    bus.cleanup()
 
 
 @contextlib.contextmanager
-def served(url: str, exchange: str) -> Iterator[None]:
+def running_server(url: str, exchange: str) -> Iterator[None]:
     """Run a server in a separate process."""
     process = subprocess.Popen(
         [sys.executable, __file__, '--serve', url, exchange],
@@ -242,11 +242,11 @@ def served(url: str, exchange: str) -> Iterator[None]:
         process.stdout.close()
 
 
-def durations(
+def measure_latencies(
     call: Callable[[], Any], threads: int, seconds: float
 ) -> list[float]:
     """Call from several threads; return the sorted latencies in seconds."""
-    taken: list[float] = []
+    latencies: list[float] = []
     begin = time.perf_counter() + WARM_UP
     end = begin + seconds
 
@@ -256,14 +256,14 @@ def durations(
             call()
             if start >= begin:
                 own.append(time.perf_counter() - start)
-        taken.extend(own)
+        latencies.extend(own)
 
     callers = [threading.Thread(target=run) for _ in range(threads)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
-    return sorted(taken)
+    return sorted(latencies)
 
 
 class Figures(NamedTuple):
@@ -278,24 +278,24 @@ def measure(
     url: str, exchange: str, payload: str, threads: int, seconds: float
 ) -> Figures:
     """Measure calls to a running server."""
-    opened = open_transport(url, exchange)
+    bus = open_transport(url, exchange)
     client = oslo_messaging.get_rpc_client(
-        opened,
-        oslo_messaging.Target(topic=topic_of(exchange, payload)),
+        bus,
+        oslo_messaging.Target(topic=topic_name(exchange, payload)),
         timeout=30,
         serializer=PAYLOADS[payload].serializer(),
     )
     value = PAYLOADS[payload].make()
     try:
-        taken = durations(
+        latencies = measure_latencies(
             lambda: client.call({}, 'echo', value=value), threads, seconds
         )
     finally:
-        opened.cleanup()
+        bus.cleanup()
     return Figures(
-        len(taken) / seconds,
-        statistics.median(taken) * 1e3,
-        taken[int(len(taken) * 0.99)] * 1e3,
+        len(latencies) / seconds,
+        statistics.median(latencies) * 1e3,
+        latencies[int(len(latencies) * 0.99)] * 1e3,
     )
 
 
@@ -309,12 +309,12 @@ def broker_error(url: str) -> str | None:
     return None
 
 
-def clean_up(url: str, exchange: str) -> None:
+def delete_queues(url: str, exchange: str) -> None:
     """Delete the queues and exchanges of this run from the broker."""
     with kombu.Connection(_amqp(url)) as broker:
         channel = broker.channel()
         for payload in PAYLOADS:
-            topic = topic_of(exchange, payload)
+            topic = topic_name(exchange, payload)
             for queue in (topic, f'{topic}.one'):
                 channel.queue_delete(queue)
             channel.exchange_delete(f'{topic}_fanout')
@@ -332,17 +332,17 @@ def main() -> None:
         '--seconds',
         type=float,
         default=3,
-        help='of measuring, for each figure (%(default)s)',
+        help='duration of each measurement (%(default)s)',
     )
     parser.add_argument(
         '--concurrency',
         type=int,
         nargs='+',
         default=[1, 8, 32],
-        help='threads that call (%(default)s)',
+        help='numbers of calling threads (%(default)s)',
     )
     parser.add_argument(
-        '--broker', default=BROKER, help='RabbitMQ (%(default)s)'
+        '--broker', default=BROKER, help='URL of RabbitMQ (%(default)s)'
     )
     parser.add_argument('--serve', nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -359,22 +359,22 @@ def run(arguments: argparse.Namespace, embedded: str) -> None:
     """Measure every row at every concurrency; print results immediately."""
     exchange = f'bench-{secrets.token_hex(4)}'
     urls = {EMBEDDED: embedded}
-    why = broker_error(arguments.broker)
-    if why is None:
+    error = broker_error(arguments.broker)
+    if error is None:
         urls[RABBIT] = arguments.broker
     else:
-        print(f'No RabbitMQ at {arguments.broker}: {why}')
-        print('Its rows are left out, and with them the ratios.\n')
+        print(f'No RabbitMQ at {arguments.broker}: {error}')
+        print('The table has no rows of RabbitMQ and no ratios.\n')
     with contextlib.ExitStack() as stack:
         if RABBIT in urls:
-            stack.callback(clean_up, arguments.broker, exchange)
+            stack.callback(delete_queues, arguments.broker, exchange)
         for url in urls.values():
-            stack.enter_context(served(url, exchange))
+            stack.enter_context(running_server(url, exchange))
         print(
             f'{"transport":18} {"payload":12} {"threads":>7}'
             f' {"calls/s":>8} {"p50 ms":>8} {"p99 ms":>8} {"ratio":>6}'
         )
-        peers: dict[tuple[tuple[str, str], int], Figures] = {}
+        baselines: dict[tuple[tuple[str, str], int], Figures] = {}
         for row in ROWS:
             name, payload = row
             if name not in urls:
@@ -383,9 +383,13 @@ def run(arguments: argparse.Namespace, embedded: str) -> None:
                 figures = measure(
                     urls[name], exchange, payload, threads, arguments.seconds
                 )
-                peers[row, threads] = figures
-                peer = peers.get((peer_of(payload), threads))
-                ratio = f'{figures.rate / peer.rate:5.1f}x' if peer else '-'
+                baselines[row, threads] = figures
+                baseline = baselines.get((baseline_of(payload), threads))
+                ratio = (
+                    f'{figures.rate / baseline.rate:5.1f}x'
+                    if baseline
+                    else '-'
+                )
                 print(
                     f'{name:18} {payload:12} {threads:7}'
                     f' {figures.rate:8.0f} {figures.median:8.2f}'

@@ -170,9 +170,9 @@ class RemoteLedger:
             self._client.topic
         ):
             return None
-        began = time.monotonic()
-        if began - self._clock_read > CLOCK_INTERVAL:
-            self._clock_read = began
+        start = time.monotonic()
+        if start - self._clock_read > CLOCK_INTERVAL:
+            self._clock_read = start
             try:
                 now = self._client.call_ledger(
                     fleet_types.FleetClock(),
@@ -186,7 +186,7 @@ class RemoteLedger:
             ) as error:
                 LOG.debug('No engine returned the time: %s', error)
             else:
-                self._clock = None if now is None else now - began
+                self._clock = None if now is None else now - start
         if self._clock is None:
             return None
         return self._clock + time.monotonic()

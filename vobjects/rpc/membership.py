@@ -158,28 +158,28 @@ class Membership:
                 return self._view
             if self._failed is not None and self._failed[0] >= not_before:
                 raise exceptions.NoLivePeer(self._failed[1])
-            began = time.monotonic()
+            start = time.monotonic()
             try:
                 view = self._ledger.report(self.member)
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 # Share the failure: otherwise the threads that wait for this
                 # lock would each wait for the ledger, one after the other.
-                self._failed = (began, error.message)
+                self._failed = (start, error.message)
                 raise
             view = dataclasses.replace(view, pinned=self._pinned)
             previous = self._view
             is_new = previous is None or previous.generation != view.generation
             if is_new:
-                # Before other threads see the view: what follows from it,
-                # such as the highest microversion, must not lag behind it.
+                # Update values that depend on the view, such as the highest
+                # microversion, before other threads can see the view.
                 self._on_view(view)
             self._view = view
             if view.now is not None:
                 # The ledger read its clock between these two times.
-                self._clock = view.now - began, view.now - time.monotonic()
-            # The lease starts before the report was sent: the response may
-            # have been in transit for long.
-            self._renewed = began
+                self._clock = view.now - start, view.now - time.monotonic()
+            # The lease starts before the report was sent, because the
+            # response may have been delayed.
+            self._renewed = start
             self.member = dataclasses.replace(
                 self.member, seen=view.generation
             )
@@ -245,10 +245,10 @@ class Membership:
         self, joined: View, wait: Callable[[float], Any]
     ) -> None:
         """Wait until no process can send above the new cap."""
-        began = time.monotonic()
+        start = time.monotonic()
         lease = self.period * LEASE_PERIODS
         view = joined
-        while time.monotonic() - began < lease:
+        while time.monotonic() - start < lease:
             unaware = [
                 member
                 for member in view.members

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server, or a caller, in a process of its own; told what to do by argv.
+"""A server or a client in a separate process, controlled by its arguments.
 
 ::
 
     python -m tests.functional.vobjects.rpc.serve URL NAME
-    python -m tests.functional.vobjects.rpc.serve URL NAME calls COUNT
+    python -m tests.functional.vobjects.rpc.serve URL LOG calls COUNT
 
 The server stops when its standard input ends.
 """
@@ -17,8 +17,8 @@ import threading
 import time
 from typing import Any
 
-# First: it has oslo.service choose threads before anything is imported that
-# would choose eventlet.
+# Import first: this makes oslo.service use threads, before another import
+# selects eventlet.
 import vobjects.objects  # noqa: F401  # isort: skip
 import oslo_messaging
 from oslo_config import cfg
@@ -30,53 +30,53 @@ TOPIC = 'work'
 
 
 class Worker:
-    """Does the work, and writes it down first."""
+    """An endpoint that logs its work."""
 
     target = oslo_messaging.Target(version='1.0')
 
     def __init__(self, name: str, client: Any) -> None:
         self._name = name
         self._client = client
-        self._lingering = 0
+        self._waiting = 0
 
-    def who(self, context: dict[str, Any]) -> list[Any]:
+    def identify(self, context: dict[str, Any]) -> list[Any]:
         return [self._name, os.getpid()]
 
     def work(self, context: dict[str, Any], log: str, item: str) -> str:
-        with open(log, 'a') as written:
-            written.write(f'{item}\n')
+        with open(log, 'a') as file:
+            file.write(f'{item}\n')
         return item
 
-    def linger(self, context: dict[str, Any], seconds: float) -> str:
-        self._lingering += 1
+    def wait(self, context: dict[str, Any], seconds: float) -> str:
+        self._waiting += 1
         time.sleep(seconds)
         return self._name
 
     def hold(self, context: dict[str, Any], log: str, until: str) -> str:
-        """Write down who does it, and wait until there is a file."""
-        with open(log, 'a') as written:
-            written.write(f'{self._name}\n')
+        """Log the name of this server, and wait until a file exists."""
+        with open(log, 'a') as file:
+            file.write(f'{self._name}\n')
         while not os.path.exists(until):
             time.sleep(0.02)
         return self._name
 
-    def lingering(self, context: dict[str, Any]) -> int:
-        """Return how many calls have begun to linger."""
-        return self._lingering
+    def count_waiting(self, context: dict[str, Any]) -> int:
+        """Return how many calls of :meth:`wait` have started."""
+        return self._waiting
 
     def fork(self, context: dict[str, Any]) -> list[Any]:
-        """Call from a forked child, then leave it running for a while."""
-        self._client.call({}, 'who')
-        inside, outside = os.pipe()
+        """Call from a forked child, which then continues to run."""
+        self._client.call({}, 'identify')
+        reading, writing = os.pipe()
         child = os.fork()
         if not child:
-            answer = self._client.call({}, 'who')
-            os.write(outside, str(answer[1]).encode())
+            response = self._client.call({}, 'identify')
+            os.write(writing, str(response[1]).encode())
             time.sleep(600)
             os._exit(0)
-        os.close(outside)
-        with os.fdopen(inside, 'rb', buffering=0) as told:
-            return [child, int(told.read(20))]
+        os.close(writing)
+        with os.fdopen(reading, 'rb', buffering=0) as pipe:
+            return [child, int(pipe.read(20))]
 
 
 def make_transport(url: str) -> Any:
@@ -85,27 +85,27 @@ def make_transport(url: str) -> Any:
     return transport.open_transport(conf, EXCHANGE, (), url)
 
 
-def make_client(over: Any, timeout: float = 240) -> Any:
+def make_client(bus: Any, timeout: float = 240) -> Any:
     return oslo_messaging.get_rpc_client(
-        over, oslo_messaging.Target(topic=TOPIC), timeout=timeout
+        bus, oslo_messaging.Target(topic=TOPIC), timeout=timeout
     )
 
 
 def serve(url: str, name: str) -> None:
-    over = make_transport(url)
-    worker = Worker(name, make_client(over))
-    server = transport.build_server(over, TOPIC, name, [worker], 64)
+    bus = make_transport(url)
+    worker = Worker(name, make_client(bus))
+    server = transport.build_server(bus, TOPIC, name, [worker], 64)
     server.start()
     sys.stdout.write('ready\n')
     sys.stdout.flush()
     sys.stdin.read()
     server.stop()
     server.wait()
-    over.cleanup()
+    bus.cleanup()
 
 
 def call(url: str, log: str, count: int) -> None:
-    """Call from four threads, and print the items that were answered."""
+    """Call from four threads, and print the completed items."""
     client = make_client(make_transport(url), timeout=240)
 
     def run(thread: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers in processes of their own, to be stopped and killed."""
+"""Servers in separate processes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROOT = pathlib.Path(__file__).parents[4]
 
 
 class Processes:
-    """Servers and callers of one bus.
+    """Server and client processes of one message bus.
 
-    :param url: its ``transport_url``
-    :param root: where an embedded one has its sockets
+    :param url: ``transport_url`` of the bus
+    :param root: directory of the sockets of an embedded bus
     """
 
     def __init__(self, url: str, root: pathlib.Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RabbitMQ keeps a call until it is answered."""
+"""RabbitMQ keeps a call until its response is sent."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ pytestmark = pytest.mark.rabbit
 @pytest.fixture
 def processes(tmp_path: pathlib.Path) -> Iterator[Processes]:
     with brokers.temporary('rabbit') as url:
-        made = Processes(url, tmp_path)
-        yield made
-        made.close()
+        processes = Processes(url, tmp_path)
+        yield processes
+        processes.close()
 
 
-class Held:
-    """A call that lasts until it is let go.
+class PendingCall:
+    """A call that lasts until :meth:`end`.
 
-    :ivar answer: the name of the server whose answer came
+    :ivar response: name of the server that responded
     """
 
     def __init__(self, client: Any, directory: pathlib.Path) -> None:
         self._log = directory / 'log'
         self._until = directory / 'until'
         self._log.touch()
-        self._pool, self.answer = in_background(
+        self._pool, self.response = in_background(
             lambda: client.call(
                 {}, 'hold', log=str(self._log), until=str(self._until)
             )
         )
 
     def servers(self) -> list[str]:
-        """Return the servers that have begun it, in order."""
+        """Return the servers that have started the call, in order."""
         return self._log.read_text().split()
 
-    def begun(self, count: int = 1) -> list[str]:
-        """Return the servers once so many have begun it."""
+    def wait_for_start(self, count: int = 1) -> list[str]:
+        """Wait until a number of servers have started it; return them."""
         return (
             wait_for(
-                f'{count} have begun it',
+                f'{count} server(s) have started the call',
                 lambda: len(self.servers()) == count and self.servers(),
             )
             or []
@@ -62,51 +62,53 @@ class Held:
     def end(self) -> futures.Future[str]:
         self._until.touch()
         self._pool.shutdown()
-        return self.answer
+        return self.response
 
 
-def test_call_when_server_is_killed_at_it_is_answered_by_another(
+def test_call_when_its_server_is_killed_is_handled_by_another(
     processes: Processes, tmp_path: pathlib.Path
 ) -> None:
     servers = {name: processes.server(name) for name in ('one', 'two')}
-    held = Held(processes.client(), tmp_path)
-    (first,) = held.begun()
+    pending = PendingCall(processes.client(), tmp_path)
+    (first,) = pending.wait_for_start()
 
     kill(servers.pop(first))
 
     (second,) = servers
-    assert held.begun(2) == [first, second]
-    assert held.end().result() == second
+    assert pending.wait_for_start(2) == [first, second]
+    assert pending.end().result() == second
 
 
-def test_call_when_server_stops_at_it_is_done_once(
+def test_call_when_its_server_stops_is_handled_once(
     processes: Processes, tmp_path: pathlib.Path
 ) -> None:
     servers = {name: processes.server(name) for name in ('one', 'two')}
     client = processes.client()
-    held = Held(client, tmp_path)
-    (first,) = held.begun()
+    pending = PendingCall(client, tmp_path)
+    (first,) = pending.wait_for_start()
     stopping = servers.pop(first)
     assert stopping.stdin is not None
     stopping.stdin.close()
 
-    assert held.end().result() == first
+    assert pending.end().result() == first
     stopping.wait()
-    # What it had left would come before this.
-    assert client.call({}, 'who')[0] != first
-    assert held.servers() == [first]
+    # A redelivered call would be handled before this one.
+    assert client.call({}, 'identify')[0] != first
+    assert pending.servers() == [first]
 
 
-def test_call_when_connections_are_cut_is_done_once(
+def test_call_when_connections_are_closed_is_handled_once(
     processes: Processes, tmp_path: pathlib.Path
 ) -> None:
     processes.server('one')
     client = processes.client()
-    held = Held(client, tmp_path)
-    held.begun()
+    pending = PendingCall(client, tmp_path)
+    pending.wait_for_start()
 
     brokers.close_connections(processes.url)
 
-    assert client.call({}, 'who')[0] == 'one'  # it is connected again
-    assert held.end().result() == 'one'
-    assert held.servers() == ['one']
+    assert (
+        client.call({}, 'identify')[0] == 'one'
+    )  # the server has reconnected
+    assert pending.end().result() == 'one'
+    assert pending.servers() == ['one']

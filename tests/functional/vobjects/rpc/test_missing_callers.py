@@ -20,21 +20,21 @@ pytestmark = pytest.mark.rabbit
 
 CALLS = 300
 
-#: Less than two lines for each call: what it was before.
+#: Far less than one line per call.
 LINES = 100
 
 
-def test_calls_without_reply_queues_neither_block_a_server_nor_fill_its_log(
+def test_calls_when_reply_queues_are_missing_block_no_server(
     tmp_path: pathlib.Path,
 ) -> None:
     log = tmp_path / 'log'
-    with brokers.temporary('rabbit') as url, log.open('w') as written:
+    with brokers.temporary('rabbit') as url, log.open('w') as log_file:
         processes = Processes(url, tmp_path)
         server = subprocess.Popen(
             [sys.executable, '-m', serve.__name__, url, 'one'],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=written,
+            stderr=log_file,
             text=True,
             cwd=ROOT,
         )
@@ -44,10 +44,10 @@ def test_calls_without_reply_queues_neither_block_a_server_nor_fill_its_log(
             # A thread of the server that waits for a reply queue does so for
             # longer than this caller waits.
             client = processes.client(timeout=8)
-            assert client.call({}, 'who')[0] == 'one'
+            assert client.call({}, 'identify')[0] == 'one'
             publish(url)
             for _ in range(20):
-                assert client.call({}, 'who')[0] == 'one'
+                assert client.call({}, 'identify')[0] == 'one'
         finally:
             server.kill()
             server.communicate()
@@ -56,12 +56,12 @@ def test_calls_without_reply_queues_neither_block_a_server_nor_fill_its_log(
 
 
 def publish(url: str) -> None:
-    """Publish calls of method ``who``, each with a reply queue of its own."""
+    """Publish calls of ``identify``, each with a different reply queue."""
     with kombu.Connection(url.replace('rabbit:', 'amqp:')) as connection:
         producer = connection.Producer()
         for _ in range(CALLS):
             message = {
-                'method': 'who',
+                'method': 'identify',
                 'args': {},
                 'version': '1.0',
                 '_msg_id': uuid.uuid4().hex,

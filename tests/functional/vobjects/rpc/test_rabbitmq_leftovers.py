@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What servers and callers leave on RabbitMQ when they end."""
+"""Queues and exchanges that remain on RabbitMQ after processes end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESTARTS = 20
 EXPIRY = 2
 
 
-def test_broker_after_restarts_and_a_kill_has_nothing_more_than_before(
+def test_broker_after_restarts_and_a_kill_has_no_new_entities(
     tmp_path: pathlib.Path,
 ) -> None:
     with brokers.temporary('rabbit') as url:
@@ -28,7 +28,7 @@ def test_broker_after_restarts_and_a_kill_has_nothing_more_than_before(
         )
         try:
             serve_once(processes, 'first')
-            before = settled(url)
+            before = durable_entities(url)
             assert before
             for number in range(RESTARTS):
                 serve_once(processes, f'server-{number}')
@@ -36,7 +36,7 @@ def test_broker_after_restarts_and_a_kill_has_nothing_more_than_before(
             assert brokers.entities(url) > before
             kill(killed)
             wait_for(
-                'all that is new is gone',
+                'new entities are deleted',
                 lambda: brokers.entities(url) <= before,
             )
         finally:
@@ -45,19 +45,19 @@ def test_broker_after_restarts_and_a_kill_has_nothing_more_than_before(
 
 def serve_once(processes: Processes, name: str) -> None:
     server = processes.server(name)
-    assert processes.client().call({}, 'who')[0] == name
+    assert processes.client().call({}, 'identify')[0] == name
     assert server.stdin is not None
     server.stdin.close()
     assert server.wait(timeout=TIMEOUT) == 0
     processes.end_clients()
 
 
-def settled(url: str) -> set[str]:
-    """Return what the broker has once no transient queue is left."""
+def durable_entities(url: str) -> set[str]:
+    """Wait until transient queues have expired; return the entities."""
 
     def durable() -> set[str]:
-        found = brokers.entities(url)
-        transient = [e for e in found if '_fanout_' in e or 'reply_' in e]
-        return set() if transient else found
+        entities = brokers.entities(url)
+        transient = [e for e in entities if '_fanout_' in e or 'reply_' in e]
+        return set() if transient else entities
 
     return wait_for('transient queues have expired', durable)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests between clients and servers of different age, in one process."""
+"""Requests between clients and servers of different releases."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Answer(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
     fields = {
-        'said': fields.JsonField(),
+        'values': fields.JsonField(),
         'deep': fields.ListOfObjectsField('Deep', default=[]),
         'tainted': added('1.1', fields.BooleanField(default=False)),
     }
@@ -66,24 +66,24 @@ class NobodyHandlesThis(objects.Request):
     fields = {'name': fields.StringField()}
 
 
-class RefusalError(Exception):
-    """What a handler refuses."""
+class RejectionError(Exception):
+    """Raised by a handler."""
 
 
 class Worker:
-    """Handlers that answer with what they were given."""
+    """Handlers that return the values of the request."""
 
     def __init__(self) -> None:
         self.versions: list[str] = []
 
     @server.handles(WorkRequest)
     def work(self, context: Any, request: Any) -> Any:
-        if request.name == 'refuse':
-            raise RefusalError('no')
+        if request.name == 'reject':
+            raise RejectionError('no')
         if request.name == 'nothing':
             return None
         answer = Answer(
-            said={'name': request.name, 'force': request.force},
+            values={'name': request.name, 'force': request.force},
             deep=[Deep(name='d', since='s')],
             tainted=True,
         )
@@ -91,7 +91,7 @@ class Worker:
 
 
 class Bus:
-    """A transport, and the fleet as its one client sees it."""
+    """A transport, a client, and the client's view of the fleet."""
 
     def __init__(self) -> None:
         self.now: float | None = None
@@ -133,7 +133,7 @@ class Bus:
         endpoint = server.Endpoint(
             [Worker()],
             manifest=manifest,
-            expected=(RefusalError,),
+            expected=(RejectionError,),
             observer=observer,
             has_expired=lambda deadline: now > deadline,
         )
@@ -158,86 +158,88 @@ def bus() -> Iterator[Bus]:
     bus.close()
 
 
-class Notes:
-    """Writes down what an endpoint does."""
+class RecordingObserver:
+    """Records the events of an endpoint."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str | None, str]] = []
-        self.older: list[str] = []
+        self.requests: list[tuple[str | None, str]] = []
+        self.downgrades: list[str] = []
 
     def request_finished(
         self, request: str | None, error: Exception | None, seconds: float
     ) -> None:
         assert seconds >= 0
-        self.heard.append((request, type(error).__name__ if error else 'ok'))
+        self.requests.append(
+            (request, type(error).__name__ if error else 'ok')
+        )
 
     def response_downgraded(self, request: str) -> None:
-        self.older.append(request)
+        self.downgrades.append(request)
 
 
 def old() -> Manifest:
     return server.emulated_manifest(Manifest({**local(), **OLD}))
 
 
-def test_new_to_new_carries_everything(bus: Bus) -> None:
+def test_call_between_new_peers_carries_all_fields(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=True))
-    assert answer.said == {'name': 'a', 'force': True}
+    assert answer.values == {'name': 'a', 'force': True}
     assert answer.tainted is True
     assert answer.deep[0].since == 's'
 
 
-def test_lists_and_nothing_are_answers_too(bus: Bus) -> None:
+def test_call_returns_lists_and_none(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
     answers = bus.client.call({}, WorkRequest(name='two', force=False))
     assert [answer.tainted for answer in answers] == [True, True]
     assert bus.client.call({}, WorkRequest(name='nothing')) is None
 
 
-def test_nothing_in_an_answer_is_a_change(bus: Bus) -> None:
+def test_call_returns_objects_without_changes(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
     assert answer.obj_what_changed() == set()
     assert answer.deep[0].obj_what_changed() == set()
 
 
-def test_observer_hears_of_each_request(bus: Bus) -> None:
-    notes = Notes()
-    bus.members = (bus.serve('new', local(), notes),)
+def test_observer_gets_each_request(bus: Bus) -> None:
+    observer = RecordingObserver()
+    bus.members = (bus.serve('new', local(), observer),)
     bus.client.call({}, WorkRequest(name='a', force=False))
-    with pytest.raises(RefusalError):
-        bus.client.call({}, WorkRequest(name='refuse', force=False))
+    with pytest.raises(RejectionError):
+        bus.client.call({}, WorkRequest(name='reject', force=False))
     with pytest.raises(exceptions.UnsupportedType):
         bus.client.call({}, NobodyHandlesThis(name='a'))
-    assert notes.heard == [
+    assert observer.requests == [
         ('WorkRequest', 'ok'),
-        ('WorkRequest', 'RefusalError'),
-        # Sent again, after another look at the fleet.
+        ('WorkRequest', 'RejectionError'),
+        # Sent again with a new view of the fleet.
         (None, 'UnsupportedObjectError'),
         (None, 'UnsupportedObjectError'),
     ]
-    assert notes.older == []
+    assert observer.downgrades == []
 
 
-def test_observer_hears_of_callers_that_are_older(bus: Bus) -> None:
-    notes = Notes()
-    endpoint = server.Endpoint([Worker()], manifest=local(), observer=notes)
+def test_observer_gets_downgraded_responses(bus: Bus) -> None:
+    observer = RecordingObserver()
+    endpoint = server.Endpoint([Worker()], manifest=local(), observer=observer)
     reader = {'digest': old().digest, 'manifest': dict(old())}
     request = serializer.to_wire(WorkRequest(name='a', force=False), old())
     answer = endpoint.perform({}, request, reader)
-    assert serializer.from_wire(answer).said['name'] == 'a'
-    assert notes.older == ['WorkRequest']
+    assert serializer.from_wire(answer).values['name'] == 'a'
+    assert observer.downgrades == ['WorkRequest']
 
 
-def test_to_an_old_server_nothing_newer_is_sent_or_answered(bus: Bus) -> None:
+def test_call_of_an_old_server_uses_old_versions(bus: Bus) -> None:
     bus.members = (bus.serve('old', old()),)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
-    assert answer.said == {'name': 'a', 'force': False}
-    assert answer.tainted is False  # filled in: the old server never said
+    assert answer.values == {'name': 'a', 'force': False}
+    assert answer.tainted is False  # the default: the old server sent no value
     assert 'since' not in answer.deep[0]
 
 
-def test_to_an_old_server_loss_is_refused_before_sending(bus: Bus) -> None:
+def test_call_of_an_old_server_rejects_loss_before_sending(bus: Bus) -> None:
     bus.members = (bus.serve('old', old()),)
     with pytest.raises(exceptions.LossyDowngrade) as caught:
         bus.client.call({}, WorkRequest(name='a', force=True))
@@ -249,17 +251,17 @@ def test_to_an_old_server_loss_is_refused_before_sending(bus: Bus) -> None:
     )
 
 
-def test_an_old_server_that_joined_unseen_is_spoken_to_once_more(
+def test_call_when_an_old_server_has_joined_is_sent_again(
     bus: Bus,
 ) -> None:
     joined = bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
     answer = bus.client.call({}, WorkRequest(name='a', force=False))
-    assert answer.said == {'name': 'a', 'force': False}
+    assert answer.values == {'name': 'a', 'force': False}
 
 
-def test_after_the_second_look_a_loss_is_still_refused(bus: Bus) -> None:
+def test_call_with_a_renewed_view_still_rejects_loss(bus: Bus) -> None:
     joined = bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
@@ -267,59 +269,61 @@ def test_after_the_second_look_a_loss_is_still_refused(bus: Bus) -> None:
         bus.client.call({}, WorkRequest(name='a', force=True))
 
 
-def test_a_server_that_stays_unseen_is_reported(bus: Bus) -> None:
+def test_call_when_a_server_is_not_in_the_ledger_raises(bus: Bus) -> None:
     bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
     with pytest.raises(exceptions.UnsupportedType, match='not in the ledger'):
         bus.client.call({}, WorkRequest(name='a', force=True))
 
 
-def test_a_request_is_sent_no_newer_than_its_microversion_shows(
+def test_call_at_a_microversion_sends_no_newer_version(
     bus: Bus,
 ) -> None:
     bus.members = (bus.serve('new', local()),)
-    shown = Manifest({**local(), 'WorkRequest': '1.0'})
-    answer = bus.client.call({}, WorkRequest(name='a', force=False), shown)
-    assert answer.said == {'name': 'a', 'force': False}
+    versions = Manifest({**local(), 'WorkRequest': '1.0'})
+    answer = bus.client.call({}, WorkRequest(name='a', force=False), versions)
+    assert answer.values == {'name': 'a', 'force': False}
     with pytest.raises(exceptions.LossyDowngrade):
-        bus.client.call({}, WorkRequest(name='a', force=True), shown)
+        bus.client.call({}, WorkRequest(name='a', force=True), versions)
 
 
-def test_downgrade_is_told_when_a_server_forces_it(bus: Bus) -> None:
-    told: list[str] = []
-    bus.client.on_downgrade = told.append
+def test_on_downgrade_is_called_when_a_server_forces_it(bus: Bus) -> None:
+    downgrades: list[str] = []
+    bus.client.on_downgrade = downgrades.append
     request = WorkRequest(name='a', force=False)
 
     bus.members = (bus.serve('new', local()),)
     bus.client.call({}, request)
-    shown = Manifest({**local(), 'WorkRequest': '1.0'})
-    bus.client.call({}, request, shown)  # the client's wish, not a server's
-    assert told == []
+    versions = Manifest({**local(), 'WorkRequest': '1.0'})
+    bus.client.call(
+        {}, request, versions
+    )  # limited by the client, not by a server
+    assert downgrades == []
 
     bus.members = (*bus.members, bus.serve('old', old()))
     bus.client.call({}, request)
-    assert told == ['WorkRequest']
+    assert downgrades == ['WorkRequest']
 
 
-def test_a_refusal_comes_back_as_its_class(bus: Bus) -> None:
+def test_call_when_the_handler_raises_raises_the_same_class(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
-    with pytest.raises(RefusalError) as caught:
-        bus.client.call({}, WorkRequest(name='refuse'))
+    with pytest.raises(RejectionError) as caught:
+        bus.client.call({}, WorkRequest(name='reject'))
     assert caught.value.args == ('no',)
 
 
-def test_without_a_live_server_nothing_is_sent(bus: Bus) -> None:
+def test_call_without_live_servers_raises(bus: Bus) -> None:
     with pytest.raises(exceptions.NoLivePeer, match=TOPIC):
         bus.client.call({}, WorkRequest(name='a'))
 
 
-def test_a_type_without_handler_is_refused_not_lost(bus: Bus) -> None:
+def test_call_when_no_handler_exists_raises(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
     with pytest.raises(exceptions.UnsupportedType, match='NobodyHandlesThis'):
         bus.client.call({}, NobodyHandlesThis(name='a'))
 
 
-def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
+def test_call_when_an_old_server_lacks_the_type_raises(bus: Bus) -> None:
     known = {n: v for n, v in local().items() if n != 'NobodyHandlesThis'}
     member = bus.serve('old', server.emulated_manifest(Manifest(known)))
     bus.members = (member,)
@@ -327,41 +331,41 @@ def test_a_type_the_oldest_server_lacks_is_refused(bus: Bus) -> None:
         bus.client.call({}, NobodyHandlesThis(name='a'))
 
 
-def test_the_ledger_can_be_asked_before_anything_is_known(bus: Bus) -> None:
-    kept: list[fleet.Member] = []
+def test_call_ledger_works_without_a_view(bus: Bus) -> None:
+    members: list[fleet.Member] = []
 
-    class Keeper:
+    class Ledger:
         @server.handles(fleet_types.FleetReport)
         def report(self, context: Any, request: Any) -> Any:
-            kept.append(fleet_types.to_member(request))
-            return fleet_types.to_resource(fleet.View(7, tuple(kept)))
+            members.append(fleet_types.to_member(request))
+            return fleet_types.to_resource(fleet.View(7, tuple(members)))
 
-    endpoint = server.Endpoint([Keeper()], manifest=local())
+    endpoint = server.Endpoint([Ledger()], manifest=local())
     running = transport.build_server(
-        bus.transport, TOPIC, 'keeper', [endpoint], 4
+        bus.transport, TOPIC, 'ledger', [endpoint], 4
     )
     running.start()
     bus.servers.append(running)
     remote = RemoteLedger(bus.client, timeout=5)
-    me = dataclasses.replace(bus.member('me', old()), seen=3)
-    view = remote.report(me)
+    member = dataclasses.replace(bus.member('me', old()), seen=3)
+    view = remote.report(member)
     assert view.generation == 7
-    assert view.members == (me,)
+    assert view.members == (member,)
 
 
-def test_emulating_something_newer_than_ourselves_is_refused() -> None:
+def test_emulated_manifest_when_newer_than_the_build_is_rejected() -> None:
     with pytest.raises(exceptions.VobjectsError, match=r'WorkRequest 1\.9'):
         server.emulated_manifest(Manifest({'WorkRequest': '1.9'}))
     with pytest.raises(exceptions.VobjectsError, match='no such type'):
         server.emulated_manifest(Manifest({'Unheard': '1.0'}))
 
 
-def test_two_handlers_of_one_type_are_refused() -> None:
+def test_collect_handlers_when_two_handle_one_type_raises() -> None:
     with pytest.raises(exceptions.DeclarationError, match='WorkRequest'):
         server.collect_handlers([Worker(), Worker()])
 
 
-def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
+def test_perform_by_an_emulated_server_rejects_newer_versions() -> None:
     endpoint = server.Endpoint([Worker()], manifest=old())
     primitive = WorkRequest(name='a', force=False).obj_to_primitive()
     reader = {'digest': 'x', 'manifest': dict(local())}
@@ -372,32 +376,30 @@ def test_an_old_server_refuses_what_is_newer_as_its_release_would() -> None:
     )
 
 
-def test_the_answer_is_text_where_the_request_is_and_else_a_primitive() -> (
-    None
-):
+def test_perform_responds_in_the_format_of_the_request() -> None:
     endpoint = server.Endpoint([Worker()], manifest=local())
     request = WorkRequest(name='two', force=True)
     reader = {'digest': local().digest}
     text = serializer.to_bytes(request, None).decode()
-    told = endpoint.perform({}, text, reader)
-    answered = endpoint.perform({}, request.obj_to_primitive(), reader)
-    assert isinstance(told, str)
-    assert isinstance(answered, list)
-    for answer in (told, answered):
-        first, _ = serializer.from_message(answer)
-        assert first.said == {'name': 'two', 'force': True}
+    text_response = endpoint.perform({}, text, reader)
+    primitives = endpoint.perform({}, request.obj_to_primitive(), reader)
+    assert isinstance(text_response, str)
+    assert isinstance(primitives, list)
+    for response in (text_response, primitives):
+        first, _ = serializer.from_message(response)
+        assert first.values == {'name': 'two', 'force': True}
         assert first.deep[0].name == 'd'
 
 
 @pytest.mark.parametrize('text', ['{', '[' * 100_000, '1', '"a"', '\ud800'])
-def test_text_that_is_no_request_is_refused(text: str) -> None:
+def test_perform_when_the_text_is_not_a_request_raises(text: str) -> None:
     endpoint = server.Endpoint([Worker()], manifest=local())
     with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
         endpoint.perform({}, text, {'digest': local().digest})
 
 
-class Dying:
-    """Handlers that have done their work when their answers are lost."""
+class LosingWorker:
+    """Handlers whose first responses are lost."""
 
     def __init__(self, losses: int) -> None:
         self.calls: list[str] = []
@@ -407,11 +409,11 @@ class Dying:
     def work(self, context: Any, request: Any) -> Any:
         self.calls.append(server.current_call())
         if len(self.calls) <= self._losses:
-            raise driver_errors.AnswerLost('it died')
+            raise driver_errors.AnswerLost('the server died')
 
 
-def dying(bus: Bus, losses: int, manifest: Manifest) -> Dying:
-    handlers = Dying(losses)
+def lose_responses(bus: Bus, losses: int, manifest: Manifest) -> LosingWorker:
+    handlers = LosingWorker(losses)
     endpoint = server.Endpoint([handlers], manifest=manifest)
     running = transport.build_server(
         bus.transport, TOPIC, 'one', [endpoint], 4
@@ -422,44 +424,48 @@ def dying(bus: Bus, losses: int, manifest: Manifest) -> Dying:
     return handlers
 
 
-def test_call_whose_answer_is_lost_is_sent_once_more_as_the_same(
+def test_call_when_the_response_is_lost_is_sent_again(
     bus: Bus,
 ) -> None:
-    handlers = dying(bus, 1, local())
+    handlers = lose_responses(bus, 1, local())
 
     assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
     assert bus.client.call({}, WorkRequest(name='a', force=False)) is None
 
-    first, again, other = handlers.calls
-    assert first == again != other
+    first, repeated, second = handlers.calls
+    assert first == repeated != second
     assert first
 
 
-def test_call_whose_answer_is_lost_twice_is_reported(bus: Bus) -> None:
-    handlers = dying(bus, 2, local())
+def test_call_when_the_response_is_lost_twice_raises(bus: Bus) -> None:
+    handlers = lose_responses(bus, 2, local())
 
     with pytest.raises(driver_errors.AnswerLost):
         bus.client.call({}, WorkRequest(name='a', force=False))
     assert len(handlers.calls) == 2
 
 
-def test_call_is_not_repeated_where_a_server_may_forget(bus: Bus) -> None:
+def test_call_when_servers_record_no_responses_is_not_repeated(
+    bus: Bus,
+) -> None:
     known = {n: v for n, v in local().items() if n != 'Answered'}
-    handlers = dying(bus, 1, server.emulated_manifest(Manifest(known)))
+    handlers = lose_responses(
+        bus, 1, server.emulated_manifest(Manifest(known))
+    )
 
     with pytest.raises(driver_errors.AnswerLost):
         bus.client.call({}, WorkRequest(name='a', force=False))
     assert len(handlers.calls) == 1
 
 
-def test_request_that_arrives_after_its_deadline_is_refused(bus: Bus) -> None:
+def test_call_when_it_arrives_after_the_deadline_is_rejected(bus: Bus) -> None:
     bus.members = (bus.serve('one', local(), now=1000.0),)
     request = WorkRequest(name='a', force=False)
 
     bus.now = 995.0  # plus a timeout of 10 s
-    assert bus.client.call({}, request).said['name'] == 'a'
+    assert bus.client.call({}, request).values['name'] == 'a'
     bus.now = 900.0
     with pytest.raises(exceptions.DeadlinePassed):
         bus.client.call({}, request)
     bus.now = None  # the ledger's clock is not known
-    assert bus.client.call({}, request).said['name'] == 'a'
+    assert bus.client.call({}, request).values['name'] == 'a'

@@ -24,12 +24,12 @@ OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})
 PERIOD = 0.2
 
-#: Seconds, where nothing may run out however slow the machine.
+#: A timeout in seconds that does not expire even on a slow machine.
 LONG = 1000.0
 
 
 class MemoryLedger:
-    """The protocol of vobjects.rpc.ledger, for the threads of one test."""
+    """A ledger in memory, for the threads of one test."""
 
     def __init__(self) -> None:
         self.members: dict[str, Member] = {}
@@ -73,39 +73,39 @@ def ledger() -> MemoryLedger:
 
 
 class Fleet:
-    """Memberships that tell one another of changes, as notices do."""
+    """Memberships that wake each other after changes."""
 
     def __init__(self, ledger: MemoryLedger) -> None:
         self.ledger = ledger
-        self.all: list[Membership] = []
+        self.memberships: list[Membership] = []
         self.numbers = itertools.count()
 
     def add(
         self,
-        speaks: Manifest,
+        manifest: Manifest,
         topic: str = 'workers',
         period: float = PERIOD,
     ) -> Membership:
-        me = Member(
+        member = Member(
             id=f'{topic}-{next(self.numbers)}',
             binary='worker',
             host='host',
             topic=topic,
             release='0.1.0',
-            manifest=speaks,
+            manifest=manifest,
         )
         membership = Membership(
-            me, self.ledger, period=period, announce=self.announce
+            member, self.ledger, period=period, announce=self.announce
         )
-        self.all.append(membership)
+        self.memberships.append(membership)
         return membership
 
     def announce(self) -> None:
-        for membership in self.all:
+        for membership in self.memberships:
             membership.wake()
 
     def stop(self) -> None:
-        for membership in self.all:
+        for membership in self.memberships:
             membership.stop()
 
 
@@ -116,7 +116,7 @@ def fleet(ledger: MemoryLedger) -> Iterator[Fleet]:
     fleet.stop()
 
 
-def test_current_within_the_lease_asks_nobody(
+def test_current_within_the_lease_sends_no_report(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     sender = fleet.add(NEW, period=LONG)
@@ -126,7 +126,7 @@ def test_current_within_the_lease_asks_nobody(
     assert ledger.reports == 1
 
 
-def test_current_after_the_lease_renews_or_refuses(
+def test_current_after_the_lease_renews_or_raises(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     sender = fleet.add(NEW)
@@ -141,38 +141,38 @@ def test_current_after_the_lease_renews_or_refuses(
     ledger.broken = False
 
 
-def test_those_who_wait_for_a_failing_ledger_share_one_failure(
+def test_current_when_the_ledger_fails_shares_the_failure(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     sender = fleet.add(NEW)
     ledger.broken = True
     ledger.lock.acquire()
-    failed: list[str] = []
-    together = threading.Barrier(9)
+    failures: list[str] = []
+    barrier = threading.Barrier(9)
 
-    def ask() -> None:
-        together.wait()
+    def call() -> None:
+        barrier.wait()
         try:
             sender.current()
         except exceptions.NoLivePeer as error:
-            failed.append(str(error))
+            failures.append(str(error))
 
-    threads = [threading.Thread(target=ask) for _ in range(8)]
+    threads = [threading.Thread(target=call) for _ in range(8)]
     for thread in threads:
         thread.start()
-    together.wait()
-    time.sleep(0.5)  # all of them have asked by now
+    barrier.wait()
+    time.sleep(0.5)  # all threads have called by now
     ledger.lock.release()
     for thread in threads:
         thread.join()
-    assert len(failed) == 8
+    assert len(failures) == 8
     assert ledger.reports <= 2
     ledger.broken = False
 
 
-def test_joining_at_the_cap_does_not_wait(fleet: Fleet) -> None:
+def test_join_at_the_cap_does_not_wait(fleet: Fleet) -> None:
     def wait(seconds: float) -> None:
-        raise AssertionError('it waits')
+        raise AssertionError('join() waits')
 
     for membership in (fleet.add(NEW), fleet.add(NEW)):
         membership.start()
@@ -180,7 +180,7 @@ def test_joining_at_the_cap_does_not_wait(fleet: Fleet) -> None:
         assert membership.member.state == 'up'
 
 
-def test_an_old_server_consumes_only_when_senders_know_of_it(
+def test_join_below_the_cap_waits_until_senders_know(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     sender = fleet.add(NEW, topic='api')
@@ -199,21 +199,21 @@ def test_an_old_server_consumes_only_when_senders_know_of_it(
     assert sender.member.seen <= ledger.generation
 
 
-def test_an_old_server_waits_out_the_lease_of_a_silent_sender(
+def test_join_below_the_cap_waits_for_the_lease_of_a_silent_sender(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     first = fleet.add(NEW)
     first.start()
     first.join()
     silent = fleet.add(NEW, topic='api')
-    silent.refresh()  # in the ledger, but it never beats again
+    silent.refresh()  # in the ledger, but it sends no further heartbeat
 
     old = fleet.add(OLD)
     old.start()
     began = time.monotonic()
     old.join()
     assert time.monotonic() - began >= PERIOD * 2
-    # By now the silent sender may not use its view any more.
+    # Now the lease of the silent sender is over.
     assert silent.age > PERIOD * 2
 
 
@@ -227,7 +227,7 @@ def test_stop_leaves_the_ledger(fleet: Fleet, ledger: MemoryLedger) -> None:
     assert ledger.generation == generation + 1
 
 
-def test_the_heartbeat_outlives_a_broken_ledger(
+def test_heartbeat_when_the_ledger_fails_continues(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
     membership = fleet.add(NEW)
@@ -242,20 +242,20 @@ def test_the_heartbeat_outlives_a_broken_ledger(
     assert ledger.reports >= reports + 2
 
 
-def test_on_view_hears_each_generation_once(ledger: MemoryLedger) -> None:
-    heard: list[int] = []
+def test_on_view_is_called_once_per_generation(ledger: MemoryLedger) -> None:
+    generations: list[int] = []
     me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
     membership = Membership(
         me,
         ledger,
         period=PERIOD,
-        on_view=lambda view: heard.append(view.generation),
+        on_view=lambda view: generations.append(view.generation),
     )
     membership.refresh()
     membership.refresh()
     ledger.report(dataclasses.replace(me, id='b'))
     membership.refresh()
-    assert heard == [1, 2]
+    assert generations == [1, 2]
 
 
 def test_on_view_hears_a_view_before_others_see_it(
@@ -275,26 +275,26 @@ def test_on_view_hears_a_view_before_others_see_it(
     assert published == [0, 1]
 
 
-def test_known_view_is_read_without_a_report_when_the_lease_is_over(
+def test_view_without_report_after_the_lease_reads_the_ledger(
     fleet: Fleet, ledger: MemoryLedger
 ) -> None:
-    one, other = fleet.add(NEW), fleet.add(OLD)
-    one.refresh()
-    one.period = 0.0  # a lease that is over at once
-    other.refresh()
+    membership, old = fleet.add(NEW), fleet.add(OLD)
+    membership.refresh()
+    membership.period = 0.0  # a lease that is over at once
+    old.refresh()
     reports = ledger.reports
 
-    assert one.view_without_report().cap('workers') == OLD
+    assert membership.view_without_report().cap('workers') == OLD
     assert ledger.reports == reports
 
-    one.period = LONG
-    ledger.leave(other.member.id)
-    assert one.view_without_report().cap('workers') == NEW
-    assert one.view_without_report() is one.view
+    membership.period = LONG
+    ledger.leave(old.member.id)
+    assert membership.view_without_report().cap('workers') == NEW
+    assert membership.view_without_report() is membership.view
 
 
-def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
-    asked: list[tuple[str, float]] = []
+def test_remote_ledger_when_an_engine_hangs_calls_others() -> None:
+    calls: list[tuple[str, float]] = []
     hanging = {''}
 
     class Engines:
@@ -303,9 +303,9 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
         def call_ledger(
             self, request: Any, timeout: float, server: str = ''
         ) -> Any:
-            asked.append((server, timeout))
+            calls.append((server, timeout))
             if server in hanging:
-                raise oslo_messaging.MessagingTimeout('no answer')
+                raise oslo_messaging.MessagingTimeout('no response')
             up = [
                 dataclasses.replace(
                     Member(n, 'w', 'h', 'workers', '1', NEW), state=state
@@ -317,64 +317,66 @@ def test_engine_that_hangs_is_not_the_only_one_asked_for_the_ledger() -> None:
     remote = RemoteLedger(Engines(), timeout=6)
     with pytest.raises(exceptions.NoLivePeer):
         remote.get()
-    assert asked == [('', 6)]
+    assert calls == [('', 6)]
 
     hanging.clear()
     remote.get()
     hanging |= {'', 'a'}
-    asked.clear()
+    calls.clear()
     assert remote.get().generation == 7
-    assert asked[0] == ('', 2)
-    assert {name for name, _ in asked[1:]} <= {'a', 'b'}
-    assert sum(seconds for _, seconds in asked) <= 6
+    assert calls[0] == ('', 2)
+    assert {name for name, _ in calls[1:]} <= {'a', 'b'}
+    assert sum(seconds for _, seconds in calls) <= 6
 
     hanging.add('b')
     with pytest.raises(exceptions.NoLivePeer, match='start one'):
         remote.get()
 
 
-def test_current_while_the_heartbeat_fails_does_not_ask_again(
+def test_current_while_the_heartbeat_fails_sends_no_report(
     ledger: MemoryLedger,
 ) -> None:
-    one = Fleet(ledger).add(NEW)
+    membership = Fleet(ledger).add(NEW)
     ledger.broken = True
-    one.start()
+    membership.start()
     try:
         while ledger.reports < 2:  # then the first has failed
             time.sleep(0.01)
         ledger.reporters.clear()
         with pytest.raises(exceptions.NoLivePeer, match='is broken'):
-            one.current()
+            membership.current()
 
-        one.period = LONG  # of the wait for a heartbeat
+        membership.period = LONG  # of the wait for a heartbeat
         ledger.broken = False
-        assert one.current().servers('workers')
+        assert membership.current().servers('workers')
         assert threading.current_thread() not in ledger.reporters
     finally:
-        one.stop()
+        membership.stop()
 
 
-def test_deadline_is_by_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
-    one = Fleet(ledger).add(NEW)
-    one.refresh()
-    assert one.deadline(30) is None  # an old ledger does not tell the time
-    assert not one.has_expired(0.0)
+def test_deadline_uses_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
+    membership = Fleet(ledger).add(NEW)
+    membership.refresh()
+    assert (
+        membership.deadline(30) is None
+    )  # an old ledger does not report its time
+    assert not membership.has_expired(0.0)
 
     ledger.now = 5e9
-    one.refresh()
-    soon = one.deadline(LONG)
-    assert soon is not None
-    assert 5e9 <= soon - LONG < 5e9 + LONG
-    assert not one.has_expired(soon)
-    assert one.has_expired(5e9 - 1)
+    membership.refresh()
+    deadline = membership.deadline(LONG)
+    assert deadline is not None
+    assert 5e9 <= deadline - LONG < 5e9 + LONG
+    assert not membership.has_expired(deadline)
+    assert membership.has_expired(5e9 - 1)
 
 
-@pytest.mark.parametrize('knows', [True, False])
-def test_remote_ledger_asks_for_the_time_where_engines_tell_it(
-    knows: bool,
+@pytest.mark.parametrize('supported', [True, False])
+def test_report_returns_the_time_if_engines_support_it(
+    supported: bool,
 ) -> None:
-    speaks = Manifest({'FleetTime': '1.0'}) if knows else NEW
-    asked: list[str] = []
+    manifest = Manifest({'FleetTime': '1.0'}) if supported else NEW
+    requests: list[str] = []
 
     class Engines:
         topic = 'workers'
@@ -382,16 +384,16 @@ def test_remote_ledger_asks_for_the_time_where_engines_tell_it(
         def call_ledger(
             self, request: Any, timeout: float, server: str = ''
         ) -> Any:
-            asked.append(request.obj_name())
+            requests.append(request.obj_name())
             if isinstance(request, fleet_types.FleetClock):
                 return fleet_types.FleetTime(now=5e9)
-            engine = Member('a', 'w', 'h', 'workers', '1', speaks, 'up')
+            engine = Member('a', 'w', 'h', 'workers', '1', manifest, 'up')
             return fleet_types.to_resource(View(7, (engine,)))
 
     remote = RemoteLedger(Engines(), timeout=6)
-    me = Member('me', 'api', 'h', 'api', '1', NEW)
-    views = [remote.report(me) for _ in range(3)]
+    member = Member('me', 'api', 'h', 'api', '1', NEW)
+    views = [remote.report(member) for _ in range(3)]
 
-    assert asked.count('FleetClock') == knows
-    assert [view.now is not None for view in views] == [knows] * 3
-    assert not knows or all(5e9 <= (view.now or 0) < 6e9 for view in views)
+    assert requests.count('FleetClock') == supported
+    assert [view.now is not None for view in views] == [supported] * 3
+    assert not supported or all(5e9 <= (view.now or 0) < 6e9 for view in views)
