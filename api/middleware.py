@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from oslo_context import context as oslo_context
 
 from api import errors, request_body
+from vobjects.microversions.json_response import send_json
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.policy import ERROR_CODE, MICROVERSION
 
@@ -142,18 +142,12 @@ class FaultWrapper:
         environ[ERROR_CODE] = fault.code
         if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _log_error(error, fault)
-        body = json.dumps(fault.document).encode()
-        status = HTTPStatus(fault.status)
-        headers = [
-            ('Content-Type', 'application/json'),
-            ('Content-Length', str(len(body))),
-            *fault.headers,
-        ]
-        start_response(
-            f'{status.value} {status.phrase}',
-            self.versions.with_version_headers(headers, environ),
+        headers = self.versions.with_version_headers(
+            list(fault.headers), environ
         )
-        return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
+        return send_json(
+            environ, start_response, fault.status, fault.document, headers
+        )
 
 
 def _log_error(error: Exception, fault: errors.ErrorResponse) -> None:

@@ -21,6 +21,7 @@ request uses them::
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
         sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
         turns an ApiError of the application into a response
+    json_response  send_json(environ, start_response, status, document)
     json_body   load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
     schema      JSON schemas of request types by version

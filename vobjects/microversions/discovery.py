@@ -22,13 +22,12 @@ Location. The document of the major version has the status 200.
 
 from __future__ import annotations
 
-import json
 import re
 import urllib.parse
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from vobjects.microversions.json_response import send_json
 from vobjects.microversions.policy import MAXIMUM, VersionPolicy
 from vobjects.versions import Maximum
 
@@ -74,20 +73,12 @@ class Discovery:
             return self.app(environ, start_response)
         arguments = (environ, self.policy, environ[MAXIMUM], self.public_url)
         if path in ('', '/'):
-            status = HTTPStatus(self.policy.versions_status)
+            status = self.policy.versions_status
             document = versions_document(*arguments)
         else:
-            status = HTTPStatus.OK
+            status = 200
             document = version_document(*arguments)
-        body = json.dumps(document).encode()
-        start_response(
-            f'{status.value} {status.phrase}',
-            [
-                ('Content-Type', 'application/json'),
-                ('Content-Length', str(len(body))),
-            ],
-        )
-        return [] if method == 'HEAD' else [body]
+        return send_json(environ, start_response, status, document)
 
 
 def paths(policy: VersionPolicy) -> frozenset[str]:

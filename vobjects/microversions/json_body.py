@@ -141,7 +141,7 @@ def _integer(text: str) -> int:
     # Check the length first: int() is slow or fails for thousands of digits.
     if len(text) > _MAX_INTEGER_LENGTH or int(text) not in _INTEGERS:
         raise errors.MalformedBody(
-            f'The integer {_cut_digits(text)} does not fit 64 bits.'
+            f'The integer {exceptions.cut_text(text)} does not fit 64 bits.'
         )
     return int(text)
 
@@ -150,14 +150,9 @@ def _number(text: str) -> float:
     value = float(text)
     if value in (float('inf'), float('-inf')):
         raise errors.MalformedBody(
-            f'The number {_cut_digits(text)} is too large.'
+            f'The number {exceptions.cut_text(text)} is too large.'
         )
     return value
-
-
-def _cut_digits(digits: str) -> str:
-    shown = exceptions.MAX_VALUE_LENGTH
-    return digits if len(digits) <= shown else f'{digits[:shown]}…'
 
 
 def _no_constant(text: str) -> NoReturn:

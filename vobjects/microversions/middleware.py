@@ -34,13 +34,12 @@ discovery          the negotiated version, or the default if the
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vobjects.microversions import discovery, errors, header, retirement
+from vobjects.microversions.json_response import send_json
 from vobjects.microversions.policy import (
     EARLY,
     ERROR_CODE,
@@ -208,21 +207,16 @@ class Microversions:
         environ[ERROR_CODE] = error.code
         request_id = str(environ.get(REQUEST_ID, ''))
         document = error.document(self.policy, request_id, environ[MAXIMUM])
-        body = json.dumps(document).encode()
-        status = HTTPStatus(error.status_for(self.policy))
-        headers = [
-            ('Content-Type', 'application/json'),
-            ('Content-Length', str(len(body))),
-            *error.headers,
-        ]
-        start_response(
-            f'{status.value} {status.phrase}',
-            self._add(headers, own),
+        return send_json(
+            environ,
+            start_response,
+            error.status_for(self.policy),
+            document,
+            self._add(list(error.headers), own),
             # PEP 3333 requires exc_info if the application has already started
             # a response.
             sys.exc_info() if is_started else None,
         )
-        return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
     def _rejection_headers(
         self,

@@ -10,12 +10,12 @@ Werkzeug.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from vobjects.microversions import compat
+from vobjects.microversions.json_response import send_json
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -104,23 +104,17 @@ class MicroversionMiddleware:
         start_response: StartResponse,
     ) -> Iterable[bytes]:
         status = HTTPStatus(code)
-        line = f'{status.value} {status.phrase}'
         detail = f'Invalid microversion: {error}'
         if self.json_error_formatter is None:
             document = self._document(status, detail)
         else:
             document = self.json_error_formatter(
-                body=detail, status=line, title=status.phrase, environ=environ
+                body=detail,
+                status=f'{status.value} {status.phrase}',
+                title=status.phrase,
+                environ=environ,
             )
-        body = json.dumps(document).encode()
-        start_response(
-            line,
-            [
-                ('Content-Type', 'application/json'),
-                ('Content-Length', str(len(body))),
-            ],
-        )
-        return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
+        return send_json(environ, start_response, status, document)
 
     def _document(self, status: HTTPStatus, detail: str) -> dict[str, Any]:
         unsupported = status == HTTPStatus.NOT_ACCEPTABLE
