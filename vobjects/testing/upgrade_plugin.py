@@ -93,18 +93,18 @@ def vobjects_upgrade(
     seconds = config.getoption('upgrade_shrink')
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
-    def again(plan: Plan) -> str:
+    def replay_command(plan: Plan) -> str:
         return f'pytest {shlex.quote(test)} {checker.replay_options(plan)}'
 
-    def check(terms: PlanConfig, opens: OpenFleet) -> Report:
+    def check(plan_config: PlanConfig, open_fleet: OpenFleet) -> Report:
         report = checker.check(
-            terms,
-            opens,
+            plan_config,
+            open_fleet,
             seed=request.param,
             steps=steps,
             only=config.getoption('upgrade_only'),
             limits=Limits(seconds=seconds) if seconds else None,
-            again=again,
+            replay_command=replay_command,
         )
         print(tree(report))  # noqa: T201 - shown with -rA or -s
         request.node.user_properties.append(

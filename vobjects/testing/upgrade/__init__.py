@@ -20,12 +20,13 @@ from __future__ import annotations
 from vobjects.testing.upgrade.checker import UpgradeFailed, check
 from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
-from vobjects.testing.upgrade.runner import Report, run
+from vobjects.testing.upgrade.runner import OpenFleet, Report, run
 from vobjects.testing.upgrade.steps import PlanConfig, Process, Step
 from vobjects.testing.upgrade.tree import tree
 
 __all__ = [
     'Fleet',
+    'OpenFleet',
     'Plan',
     'PlanConfig',
     'Process',

@@ -34,57 +34,56 @@ class UpgradeFailed(AssertionError):
 
 def replay_options(plan: Plan) -> str:
     """Return the options of the pytest plugin that reproduce a plan."""
-    words = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
+    options = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
     if len(plan.steps) != plan.count:
         numbers = ','.join(map(str, plan.numbers)) or '0'
-        words += f' --upgrade-only {numbers}'
-    return words
+        options += f' --upgrade-only {numbers}'
+    return options
 
 
 def check(
-    terms: PlanConfig,
-    opens: OpenFleet,
+    config: PlanConfig,
+    open_fleet: OpenFleet,
     *,
     seed: int,
     steps: int = 10,
     only: Collection[int] | None = None,
     limits: Limits | None = shrinker.LIMITS,
-    again: ReplayCommand = replay_options,
+    replay_command: ReplayCommand = replay_options,
 ) -> Report:
     """Run the plan of a seed.
 
-    :param terms: the parameters from which the plan is drawn
-    :param opens: creates a new fleet for each run
+    :param config: the parameters from which the plan is drawn
+    :param open_fleet: creates a new fleet for each run
     :param seed: seed of the plan
     :param steps: number of steps to draw
     :param only: numbers of the steps to run; None: all
     :param limits: limits of shrinking; None: a failed plan is not shrunk
-    :param again: returns how to run a plan again
+    :param replay_command: returns how to run a plan again
     :returns: the report of a successful run
     :raises UpgradeFailed: the plan failed
-    :raises ValueError: no step is possible with these terms
+    :raises ValueError: no step is possible with these config
     """
-    plan = planner.draw(terms, seed, steps)
+    plan = planner.draw(config, seed, steps)
     if only is not None:
         plan = plan.only(only)
-    report = runner.run(plan, opens)
+    report = runner.run(plan, open_fleet)
     failed = report.failed
     if failed is None:
         return report
-    said = ['', tree(report), f'again: {again(plan)}']
+    lines = ['', tree(report), f'reproduce with: {replay_command(plan)}']
     shrunk = None
     if limits is not None and plan.steps:
-        began = time.monotonic()
+        start = time.monotonic()
         shrunk = shrinker.shrink(
-            report, lambda smaller: runner.run(smaller, opens), limits
+            report, lambda smaller: runner.run(smaller, open_fleet), limits
         )
-        found = shrunk.report.plan
-        said += [
+        lines += [
             '',
             f'{"the smallest" if shrunk.is_minimal else "a smaller"} plan that'
-            f' fails alike, after {shrunk.runs} runs and'
-            f' {time.monotonic() - began:.0f} s:',
+            f' fails in the same way, after {shrunk.runs} runs and'
+            f' {time.monotonic() - start:.0f} s:',
             tree(shrunk.report),
-            f'again: {again(found)}',
+            f'reproduce with: {replay_command(shrunk.report.plan)}',
         ]
-    raise UpgradeFailed('\n'.join(said), report, shrunk) from failed.error
+    raise UpgradeFailed('\n'.join(lines), report, shrunk) from failed.error

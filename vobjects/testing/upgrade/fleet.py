@@ -24,19 +24,19 @@ class Fleet(Protocol):
 
     def kill(self, process: str) -> None:
         """Kill a process, like ``kill -9``."""
-        raise NotImplementedError('the terms have kills; define kill()')
+        raise NotImplementedError('plans have kill steps: define kill()')
 
     def pause(self, process: str, seconds: float) -> None:
         """Suspend a process for a number of seconds, and resume it."""
-        raise NotImplementedError('the terms have pauses; define pause()')
+        raise NotImplementedError('plans have pause steps: define pause()')
 
-    def redeliver(self, which: int) -> None:
+    def redeliver(self, message: int) -> None:
         """Deliver an earlier message again.
 
-        :param which: selects the message, modulo the number of recorded
+        :param message: selects the message, modulo the number of recorded
             messages
         """
-        raise NotImplementedError('the terms redeliver; define redeliver()')
+        raise NotImplementedError('plans redeliver: define redeliver()')
 
     def before(self) -> None:
         """Run while all processes run their first release."""

@@ -24,7 +24,7 @@ class Plan:
 
     seed: int
     count: int
-    terms: PlanConfig
+    config: PlanConfig
     steps: tuple[Step, ...]
 
     def only(self, numbers: Collection[int]) -> Plan:
@@ -34,9 +34,9 @@ class Plan:
 
         :param numbers: see :attr:`Step.number`
         """
-        wanted = (step for step in self.steps if step.number in numbers)
+        selected = (step for step in self.steps if step.number in numbers)
         return dataclasses.replace(
-            self, steps=steps.possible_steps(self.terms, wanted)
+            self, steps=steps.possible_steps(self.config, selected)
         )
 
     @property
@@ -45,62 +45,63 @@ class Plan:
         return tuple(step.number for step in self.steps)
 
 
-def draw(terms: PlanConfig, seed: int, count: int) -> Plan:
+def draw(config: PlanConfig, seed: int, count: int) -> Plan:
     """Draw a plan.
 
     Effects that were rarely drawn so far are more likely, so that a short plan
     contains a variety of them.
 
-    :param terms: the parameters from which the plan is drawn
+    :param config: the parameters from which the plan is drawn
     :param seed: seed of the random choices
     :param count: number of steps
-    :raises ValueError: no step is possible with these terms
+    :raises ValueError: no step is possible with these config
     """
-    chance = random.Random(seed)  # noqa: S311 - it has to be repeatable
-    state, drawn = steps.initial_state(terms), []
-    often: collections.Counter[str] = collections.Counter()
+    rng = random.Random(seed)  # noqa: S311 - a plan must be repeatable
+    state, drawn = steps.initial_state(config), []
+    counts: collections.Counter[str] = collections.Counter()
     for number in range(1, count + 1):
         choices: dict[str, list[Step]] = {}
-        for step in _candidates(terms):
-            if steps.is_possible(terms, state, step):
-                what = steps.effect(terms, state, step)
-                choices.setdefault(what, []).append(step)
+        for step in _candidates(config):
+            if steps.is_possible(config, state, step):
+                effect = steps.effect(config, state, step)
+                choices.setdefault(effect, []).append(step)
         weights = [
-            terms.weights.get(what, 0) / (1 + often[what]) for what in choices
+            config.weights.get(effect, 0) / (1 + counts[effect])
+            for effect in choices
         ]
         if not any(weights):
             raise ValueError(
-                'no step is possible: a group with more processes than have'
-                ' to be kept up is needed, and kinds of steps that they bear'
+                'no step is possible: configure a group with more processes'
+                ' than "keep", and allow kinds of steps for them'
             )
-        (what,) = chance.choices(list(choices), weights)
-        often[what] += 1
+        (effect,) = rng.choices(list(choices), weights)
+        counts[effect] += 1
         step = dataclasses.replace(
-            _drawn(terms, chance, choices[what]), number=number
+            _draw_step(config, rng, choices[effect]), number=number
         )
         drawn.append(step)
         state = steps.state_after(state, step)
-    return Plan(seed, count, terms, tuple(drawn))
+    return Plan(seed, count, config, tuple(drawn))
 
 
-def _candidates(terms: PlanConfig) -> Iterator[Step]:
+def _candidates(config: PlanConfig) -> Iterator[Step]:
     yield Step('redeliver')
-    for process in terms.processes:
+    for process in config.processes:
         for kind in ('kill', 'pause'):
             yield Step(kind, process.name)
         for release in process.releases:
             yield Step('move', process.name, release)
 
 
-def _drawn(
-    terms: PlanConfig, chance: random.Random, among: list[Step]
+def _draw_step(
+    config: PlanConfig, rng: random.Random, candidates: list[Step]
 ) -> Step:
-    step = chance.choice(among)
+    step = rng.choice(candidates)
     if step.kind == 'pause':
-        seconds = round(chance.uniform(*terms.pauses), 1)
+        seconds = round(rng.uniform(*config.pauses), 1)
         return dataclasses.replace(step, seconds=seconds)
     if step.kind == 'redeliver':
-        return dataclasses.replace(step, which=chance.randrange(MAX_MESSAGE))
+        return dataclasses.replace(step, message=rng.randrange(MAX_MESSAGE))
     return step
 
 
@@ -109,7 +110,7 @@ def state_before(plan: Plan, position: int) -> State:
 
     :param position: index of the step; the number of steps: after the last one
     """
-    state = steps.initial_state(plan.terms)
+    state = steps.initial_state(plan.config)
     for step in plan.steps[:position]:
         state = steps.state_after(state, step)
     return state

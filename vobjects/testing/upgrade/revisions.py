@@ -78,13 +78,13 @@ def environment(
         installed
     """
     commit = _commit(repository, revision)
-    kept = pathlib.Path(cache) if cache is not None else _cache()
-    kept.mkdir(parents=True, exist_ok=True)
-    # It uses packages of this environment, so each of these has its own.
-    ours = hashlib.sha256(
+    root = pathlib.Path(cache) if cache is not None else _cache()
+    root.mkdir(parents=True, exist_ok=True)
+    # It uses the packages of this Python environment, so the name has both.
+    parent = hashlib.sha256(
         '\0'.join([sys.version, sys.prefix]).encode()
     ).hexdigest()
-    directory = kept.resolve() / f'{commit[:16]}-{ours[:8]}'
+    directory = root.resolve() / f'{commit[:16]}-{parent[:8]}'
     with _locked(directory.with_suffix('.lock')):
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
@@ -132,10 +132,7 @@ def _commit(repository: str | os.PathLike[str], revision: str) -> str:
 def _hint(repository: str | os.PathLike[str]) -> str:
     shallow = _git(repository, 'rev-parse', '--is-shallow-repository')
     if shallow.strip() == 'true':
-        return (
-            ': its history was cut off when it was cloned; "git fetch'
-            ' --unshallow" brings the rest'
-        )
+        return ': it is a shallow clone; run "git fetch --unshallow"'
     return ''
 
 
@@ -144,13 +141,13 @@ def _install(
 ) -> None:
     venv.create(directory, with_pip=False, symlinks=True)
     python = directory / 'bin' / 'python'
-    (where,) = directory.glob('lib/python*/site-packages')
+    (site_packages,) = directory.glob('lib/python*/site-packages')
     shared = sysconfig.get_path('purelib')
-    (where / 'shared.pth').write_text(f'{shared}\n')
+    (site_packages / 'shared.pth').write_text(f'{shared}\n')
     archive, source = directory / 'source.tar', directory / 'source'
     _git(repository, 'archive', f'--output={archive}', commit)
-    with tarfile.open(archive) as opened:
-        opened.extractall(source, filter='data')
+    with tarfile.open(archive) as tar:
+        tar.extractall(source, filter='data')
     _run(
         [
             *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
@@ -162,51 +159,55 @@ def _install(
     shutil.rmtree(source)
 
 
-def _git(repository: str | os.PathLike[str], *words: str) -> str:
-    return _run(['git', '-C', os.fspath(repository), *words], GIT_TIMEOUT)
+def _git(repository: str | os.PathLike[str], *arguments: str) -> str:
+    command = ['git', '-C', os.fspath(repository), *arguments]
+    return _run(command, GIT_TIMEOUT)
 
 
-def _run(command: list[str], within: float) -> str:
+def _run(command: list[str], timeout: float) -> str:
     """Run a program and return its standard output.
 
-    :param within: timeout in seconds
+    :param timeout: timeout in seconds
     :raises RevisionError: it failed, or does not exist
     """
     # Inside a git hook, GIT_ variables would select another repository.
-    outer = ('GIT_', 'PYTHONPATH')
-    clean = {
+    dropped = ('GIT_', 'PYTHONPATH')
+    environ = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(outer)
+        if not name.startswith(dropped)
     }
     line = ' '.join(command[:4])
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, fixed commands
+        result = subprocess.run(  # noqa: S603 - no shell, fixed commands
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=within,
-            env=clean,
+            timeout=timeout,
+            env=environ,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RevisionError(f'{line} ...: {error}') from None
-    if done.returncode:
-        said = (
-            (done.stderr or done.stdout).strip().splitlines()[-OUTPUT_LINES:]
-        )
+    if result.returncode:
+        output = (result.stderr or result.stdout).strip().splitlines()
         raise RevisionError(
-            '\n'.join([f'{line} ... failed with {done.returncode}', *said])
+            '\n'.join(
+                [
+                    f'{line} ... failed with {result.returncode}',
+                    *output[-OUTPUT_LINES:],
+                ]
+            )
         )
-    return done.stdout
+    return result.stdout
 
 
 @contextlib.contextmanager
 def _locked(path: pathlib.Path) -> Iterator[None]:
-    """Keep other processes out of a block."""
-    with path.open('ab') as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    """Hold an exclusive lock on a file during a block."""
+    with path.open('ab') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

@@ -75,11 +75,11 @@ class _Task:
     perform: Callable[[Fleet], None]
 
 
-def run(plan: Plan, opens: OpenFleet) -> Report:
+def run(plan: Plan, open_fleet: OpenFleet) -> Report:
     """Run a plan on a new fleet; the report contains any failure.
 
     :param plan: the plan
-    :param opens: creates the fleet
+    :param open_fleet: creates the fleet
     """
     tasks = list(_tasks(plan))
     opened, closed = (
@@ -87,22 +87,22 @@ def run(plan: Plan, opens: OpenFleet) -> Report:
         ReportLine('end', 'close()'),
     )
     report = Report(plan, (opened, *(task.line for task in tasks), closed))
-    line, began = opened, time.monotonic()
+    line, start = opened, time.monotonic()
     try:
-        with opens() as fleet:
-            opened.seconds = time.monotonic() - began
+        with open_fleet() as fleet:
+            opened.seconds = time.monotonic() - start
             for task in tasks:
                 _perform(fleet, task)
-            line, began = closed, time.monotonic()
-        closed.seconds = time.monotonic() - began
+            line, start = closed, time.monotonic()
+        closed.seconds = time.monotonic() - start
     except Exception as error:  # noqa: BLE001 - it is reported
         if report.failed is None:
-            line.error, line.seconds = error, time.monotonic() - began
+            line.error, line.seconds = error, time.monotonic() - start
     return report
 
 
 def _perform(fleet: Fleet, task: _Task) -> None:
-    line, began = task.line, time.monotonic()
+    line, start = task.line, time.monotonic()
     try:
         task.perform(fleet)
         for name, check in fleet.invariants().items():
@@ -113,31 +113,31 @@ def _perform(fleet: Fleet, task: _Task) -> None:
         line.error = error
         raise
     finally:
-        line.seconds = time.monotonic() - began
+        line.seconds = time.monotonic() - start
 
 
 def _tasks(plan: Plan) -> Iterator[_Task]:
-    terms = plan.terms
-    for name, release in steps.initial_state(terms).items():
+    config = plan.config
+    for name, release in steps.initial_state(config).items():
         step = Step('move', name, release or '')
-        yield _step(plan, 'before', {name: None}, step)
+        yield _step_task(plan, 'before', {name: None}, step)
     yield _Task(ReportLine('before', 'before()'), lambda fleet: fleet.before())
     for position, step in enumerate(plan.steps):
         state = planner.state_before(plan, position)
-        yield _step(plan, 'mixed', state, step)
+        yield _step_task(plan, 'mixed', state, step)
     state = planner.state_before(plan, len(plan.steps))
-    for step in steps.final_steps(terms, state):
-        yield _step(plan, 'after', state, step)
+    for step in steps.final_steps(config, state):
+        yield _step_task(plan, 'after', state, step)
         state = steps.state_after(state, step)
     yield _Task(ReportLine('after', 'after()'), lambda fleet: fleet.after())
 
 
-def _step(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
-    up = step.process and state[step.process] is not None
+def _step_task(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
+    is_up = step.process and state[step.process] is not None
 
     def perform(fleet: Fleet) -> None:
         if step.kind == 'move':
-            if up:
+            if is_up:
                 fleet.stop(step.process)
             fleet.start(step.process, step.release)
         elif step.kind == 'kill':
@@ -145,9 +145,9 @@ def _step(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
         elif step.kind == 'pause':
             fleet.pause(step.process, step.seconds)
         else:
-            fleet.redeliver(step.which)
+            fleet.redeliver(step.message)
         if phase == 'mixed':
             fleet.mixed()
 
-    text = steps.describe(plan.terms, state, step)
+    text = steps.describe(plan.config, state, step)
     return _Task(ReportLine(phase, text, step.number), perform)

@@ -52,32 +52,32 @@ class Shrunk:
 
 def shrink(
     failed: Report,
-    runs: RunPlan,
+    run: RunPlan,
     limits: Limits = LIMITS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Shrunk:
     """Return the smallest plan found that fails as a given plan did.
 
     :param failed: report of the given plan
-    :param runs: runs a plan on a new fleet
+    :param run: runs a plan on a new fleet
     :param limits: limits of the search
     :param clock: returns a time in seconds
     """
-    until = clock() + limits.seconds
-    best = _without_rest(failed)
+    deadline = clock() + limits.seconds
+    best = _until_failure(failed)
     tried = {best.plan.numbers}
     count, size = 0, len(best.plan.steps)
     while size:
         for plan in _smaller(best.plan, size):
             if plan.numbers in tried:
                 continue
-            if count >= limits.runs or clock() >= until:
+            if count >= limits.runs or clock() >= deadline:
                 return Shrunk(best, count, is_minimal=False)
             tried.add(plan.numbers)
             count += 1
-            report = runs(plan)
-            if _alike(failed, report):
-                best = _without_rest(report)
+            report = run(plan)
+            if _same_failure(failed, report):
+                best = _until_failure(report)
                 tried.add(best.plan.numbers)
                 break
         else:
@@ -94,11 +94,10 @@ def _smaller(plan: Plan, size: int) -> Iterator[Plan]:
     """
     numbers = plan.numbers
     for end in range(len(numbers), 0, -size):
-        left = numbers[: max(0, end - size)] + numbers[end:]
-        yield plan.only(left)
+        yield plan.only(numbers[: max(0, end - size)] + numbers[end:])
 
 
-def _without_rest(report: Report) -> Report:
+def _until_failure(report: Report) -> Report:
     """Return a report without the steps after the failed one."""
     line = report.failed
     if line is None or line.phase != 'mixed':
@@ -107,19 +106,19 @@ def _without_rest(report: Report) -> Report:
     return Report(
         report.plan.only(numbers),
         tuple(
-            other
-            for other in report.lines
-            if other.phase != 'mixed' or other.number <= line.number
+            earlier
+            for earlier in report.lines
+            if earlier.phase != 'mixed' or earlier.number <= line.number
         ),
     )
 
 
-def _alike(one: Report, other: Report) -> bool:
+def _same_failure(report: Report, other_report: Report) -> bool:
     """Return whether two plans failed in the same way.
 
     That is the same invariant and the same type of error.
     """
-    first, second = one.failed, other.failed
+    first, second = report.failed, other_report.failed
     if first is None or second is None:
         return False
     return (first.invariant, type(first.error)) == (

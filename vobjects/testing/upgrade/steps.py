@@ -82,7 +82,7 @@ class Step:
     :ivar process: name of the process; empty for ``redeliver``
     :ivar release: release, for ``move``
     :ivar seconds: duration, for ``pause``
-    :ivar which: number by which the fleet selects one of its recorded
+    :ivar message: number by which the fleet selects one of its recorded
         messages, for ``redeliver``
     """
 
@@ -90,7 +90,7 @@ class Step:
     process: str = ''
     release: str = ''
     seconds: float = 0.0
-    which: int = 0
+    message: int = 0
     number: int = 0
 
 
@@ -98,14 +98,14 @@ class Step:
 State = Mapping[str, str | None]
 
 
-def initial_state(terms: PlanConfig) -> State:
+def initial_state(config: PlanConfig) -> State:
     """Return the state before the first step."""
-    return {process.name: process.releases[0] for process in terms.processes}
+    return {process.name: process.releases[0] for process in config.processes}
 
 
-def final_steps(terms: PlanConfig, state: State) -> Iterator[Step]:
+def final_steps(config: PlanConfig, state: State) -> Iterator[Step]:
     """Yield the steps until all processes run their last release."""
-    for process in terms.processes:
+    for process in config.processes:
         if state[process.name] != process.releases[-1]:
             yield Step('move', process.name, process.releases[-1])
 
@@ -119,59 +119,58 @@ def state_after(state: State, step: Step) -> State:
     return state
 
 
-def is_possible(terms: PlanConfig, state: State, step: Step) -> bool:
+def is_possible(config: PlanConfig, state: State, step: Step) -> bool:
     """Return whether a step is possible in a state."""
     if step.kind == 'redeliver':
-        return terms.redeliver
-    process = terms.process(step.process)
+        return config.redeliver
+    process = config.process(step.process)
     if step.kind not in process.kinds:
         return False
     if state[process.name] is None:
         return step.kind == 'move'
-    others = [
-        other
-        for other in terms.processes
-        if other.group == process.group
+    others_up = sum(
+        other.group == process.group
         and other is not process
         and state[other.name] is not None
-    ]
-    return len(others) >= terms.keep
+        for other in config.processes
+    )
+    return others_up >= config.keep
 
 
 def possible_steps(
-    terms: PlanConfig, steps: Iterable[Step]
+    config: PlanConfig, steps: Iterable[Step]
 ) -> tuple[Step, ...]:
-    """Return the steps without those that are impossible in their turn."""
-    state, kept = initial_state(terms), []
+    """Return the steps that are possible at their position."""
+    state, kept_steps = initial_state(config), []
     for step in steps:
-        if is_possible(terms, state, step):
-            kept.append(step)
+        if is_possible(config, state, step):
+            kept_steps.append(step)
             state = state_after(state, step)
-    return tuple(kept)
+    return tuple(kept_steps)
 
 
-def effect(terms: PlanConfig, state: State, step: Step) -> str:
+def effect(config: PlanConfig, state: State, step: Step) -> str:
     """Return the effect of a step in a state: a key of :data:`EFFECTS`."""
     if step.kind != 'move':
         return step.kind
-    now = state[step.process]
-    if now is None:
+    current = state[step.process]
+    if current is None:
         return 'start'
-    if now == step.release:
+    if current == step.release:
         return 'restart'
-    releases = terms.process(step.process).releases
-    newer = releases.index(step.release) > releases.index(now)
+    releases = config.process(step.process).releases
+    newer = releases.index(step.release) > releases.index(current)
     return 'upgrade' if newer else 'roll back'
 
 
-def describe(terms: PlanConfig, state: State, step: Step) -> str:
+def describe(config: PlanConfig, state: State, step: Step) -> str:
     """Return a description of a step."""
-    what = effect(terms, state, step)
-    if what == 'redeliver':
-        return f'redeliver message {step.which}'
-    if what == 'pause':
+    step_effect = effect(config, state, step)
+    if step_effect == 'redeliver':
+        return f'redeliver message {step.message}'
+    if step_effect == 'pause':
         return f'pause {step.process} for {step.seconds:g} s'
-    now = state[step.process]
-    if what in ('upgrade', 'roll back'):
-        return f'{what} {step.process} from {now} to {step.release}'
-    return f'{what} {step.process} at {step.release or now}'
+    current = state[step.process]
+    if step_effect in ('upgrade', 'roll back'):
+        return f'{step_effect} {step.process} from {current} to {step.release}'
+    return f'{step_effect} {step.process} at {step.release or current}'

@@ -24,13 +24,11 @@ def tree(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     plan = report.plan
-    how = 'FAILED' if report.failed else 'ok'
-    left = (
-        f' of {plan.count}' if len(plan.steps) != plan.count else ''
-    ) + ' steps'
+    outcome = 'FAILED' if report.failed else 'ok'
+    total = f' of {plan.count}' if len(plan.steps) != plan.count else ''
     yield (
-        f'upgrade plan, seed {plan.seed}, {len(plan.steps)}{left}: {how},'
-        f' {report.seconds:.1f} s'
+        f'upgrade plan, seed {plan.seed}, {len(plan.steps)}{total} steps:'
+        f' {outcome}, {report.seconds:.1f} s'
     )
     phases = [
         (name, list(lines))
@@ -63,7 +61,7 @@ def _error(line: ReportLine) -> Iterator[str]:
     if line.error is None:
         return
     if line.invariant:
-        yield f'does not hold: {line.invariant}'
-    said = str(line.error).splitlines() or ['']
-    yield f'{type(line.error).__name__}: {said[0][:WIDTH]}'
-    yield from (text[:WIDTH] for text in said[1:LINES])
+        yield f'violated: {line.invariant}'
+    message = str(line.error).splitlines() or ['']
+    yield f'{type(line.error).__name__}: {message[0][:WIDTH]}'
+    yield from (text[:WIDTH] for text in message[1:LINES])

@@ -126,9 +126,9 @@ def test_upgrade_plan_that_fails_is_had_again_as_it_says(
     said = run(tmp_path, *QUIET, '--upgrade-steps=12')
     assert 'seed 1, 12 steps: FAILED' in said
     assert 'OSError: it would not die' in said
-    assert 'the smallest plan that fails alike' in said
+    assert 'the smallest plan that fails in the same way' in said
     *_, again = [
-        line.partition('again: ')[2]
+        line.partition('reproduce with: ')[2]
         for line in said.splitlines()
         if '--upgrade-only' in line
     ]

@@ -52,7 +52,7 @@ def test_history_that_does_not_reach_back_is_told(
         revisions.commit_before(repository, path)
 
     assert str(repository) in str(raised.value)
-    assert 'cut off' not in str(raised.value)
+    assert 'shallow' not in str(raised.value)
 
 
 def test_clone_without_history_is_told_apart(

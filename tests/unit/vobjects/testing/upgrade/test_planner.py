@@ -21,7 +21,7 @@ PINNED = [
 
 def meanings(plan: upgrade.Plan) -> list[str]:
     return [
-        steps.effect(plan.terms, planner.state_before(plan, number), step)
+        steps.effect(plan.config, planner.state_before(plan, number), step)
         for number, step in enumerate(plan.steps)
     ]
 
@@ -35,7 +35,7 @@ def test_the_plan_of_a_seed_is_what_it_was() -> None:
     """A seed in a bug report has to mean the same in the next release."""
     drawn = upgrade.draw(CONFIG, 1, 4).steps
 
-    assert [(s.kind, s.process, s.release, s.which) for s in drawn] == PINNED
+    assert [(s.kind, s.process, s.release, s.message) for s in drawn] == PINNED
 
 
 @pytest.mark.parametrize('seed', range(20))

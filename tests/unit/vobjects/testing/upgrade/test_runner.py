@@ -13,7 +13,7 @@ STEPS = (
     upgrade.Step('move', 'one', '2.0', number=1),
     upgrade.Step('kill', 'two', number=2),
     upgrade.Step('pause', 'two', seconds=1.5, number=3),
-    upgrade.Step('redeliver', which=7, number=4),
+    upgrade.Step('redeliver', message=7, number=4),
 )
 
 
@@ -77,7 +77,7 @@ def test_tree_has_each_step_with_its_state() -> None:
         '├─ mixed',
         '│  ├─ ok      1 upgrade one from 1.0 to 2.0',
         '│  ├─ FAILED  2 kill two at 1.0',
-        '│  │    does not hold: everything asked for is sold',
+        '│  │    violated: everything asked for is sold',
         '│  │    AssertionError: 1 of 2',
         '│  └─ -       4 redeliver message 7',
         '├─ after',

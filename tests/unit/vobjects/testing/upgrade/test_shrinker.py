@@ -128,9 +128,9 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
     numbers = ','.join(str(step.number) for step in small.steps)
     again = f'--upgrade-seed {seed} --upgrade-steps 12'
     said = str(error)
-    assert f'again: {again}\n' in said
-    assert f'again: {again} --upgrade-only {numbers}' in said
-    assert 'the smallest plan that fails alike' in said
+    assert f'reproduce with: {again}\n' in said
+    assert f'reproduce with: {again} --upgrade-only {numbers}' in said
+    assert 'the smallest plan that fails in the same way' in said
     assert said.count('FAILED') == 4
 
     with pytest.raises(upgrade.UpgradeFailed) as repeated:
