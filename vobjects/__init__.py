@@ -48,8 +48,12 @@ if TYPE_CHECKING:
     from vobjects import exceptions, fields
     from vobjects.objects.adoption import adopt
     from vobjects.objects.history import added, changed, removed, renamed
-    from vobjects.objects.lists import ObjectListBase
-    from vobjects.objects.object import Object, Request, Resource
+    from vobjects.objects.object import (
+        Object,
+        ObjectListBase,
+        Request,
+        Resource,
+    )
     from vobjects.objects.primitives import to_json, to_json_list
     from vobjects.objects.registration import (
         register,
@@ -86,8 +90,12 @@ _lazy_attribute = _lazy.attributes(
     {
         'vobjects.objects.adoption': ['adopt'],
         'vobjects.objects.history': ['added', 'changed', 'removed', 'renamed'],
-        'vobjects.objects.lists': ['ObjectListBase'],
-        'vobjects.objects.object': ['Object', 'Request', 'Resource'],
+        'vobjects.objects.object': [
+            'Object',
+            'ObjectListBase',
+            'Request',
+            'Resource',
+        ],
         'vobjects.objects.primitives': ['to_json', 'to_json_list'],
         'vobjects.objects.registration': [
             'register',

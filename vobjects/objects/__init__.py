@@ -26,8 +26,13 @@ from __future__ import annotations
 
 from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
 from vobjects.objects.children import Manifest
-from vobjects.objects.lists import ObjectListBase
-from vobjects.objects.object import AnyField, Object, Request, Resource
+from vobjects.objects.object import (
+    AnyField,
+    Object,
+    ObjectListBase,
+    Request,
+    Resource,
+)
 from vobjects.objects.primitives import (
     to_json,
     to_json_list,

@@ -8,10 +8,10 @@ from typing import Any
 
 from vobjects.objects import unknown_fields
 from vobjects.objects.codec import downgrade, ovo_methods
-from vobjects.objects.codec.class_codec import ClassCodec
+from vobjects.objects.codec.class_codec import ClassCodec, Reader
 
 
-def reader_for(codec: ClassCodec, version: str) -> ovo_methods.Reader:
+def reader_for(codec: ClassCodec, version: str) -> Reader:
     """Return ``_obj_from_primitive`` of a class for one version.
 
     :raises vobjects.exceptions.InvalidVersion: the version is malformed
@@ -44,9 +44,7 @@ def reader_for(codec: ClassCodec, version: str) -> ovo_methods.Reader:
     return read
 
 
-def _upgrading(
-    codec: ClassCodec, upgrade: downgrade.Upgrade
-) -> ovo_methods.Reader:
+def _upgrading(codec: ClassCodec, upgrade: downgrade.Upgrade) -> Reader:
     """Return a reader of an older version whose fields differ."""
     cls: Any = codec.cls
     data_key, changes_key = codec.data_key, codec.changes_key

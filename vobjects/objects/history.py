@@ -356,7 +356,7 @@ class History:
         )
 
     def _spans_of(self, name: str, field: AnyField) -> list[FieldSpan]:
-        """Return a field's spans, derived from its newest codec backwards."""
+        """Return a field's spans, derived from its newest form backwards."""
         changes = changes_of(field)
         self._check_order(name, changes)
         end: Version | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base classes of versioned types: Object, Request and Resource."""
+"""Base classes of types: Object, Request, Resource and ObjectListBase."""
 
 from __future__ import annotations
 
@@ -21,12 +21,28 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions
 from vobjects.objects import children, history, representation, unknown_fields
 from vobjects.objects.children import Manifest
-from vobjects.objects.codec import downgrade, override_detection, ovo_methods
-from vobjects.objects.codec.class_codec import class_codec
+from vobjects.objects.codec import (
+    downgrade,
+    lazy_list,
+    override_detection,
+    ovo_methods,
+)
+from vobjects.objects.codec.class_codec import READERS, class_codec
 from vobjects.objects.decoding import reader_for, upgrade_data
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
+
+# Only type checkers need the default of a TypeVar; before Python 3.13 it
+# requires typing_extensions.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Item = TypeVar('Item', bound=ovo_base.VersionedObject, default=Any)
+else:
+    from typing import TypeVar
+
+    Item = TypeVar('Item')
 
 _set = object.__setattr__
 
@@ -347,9 +363,9 @@ class Object(ovo_base.VersionedObject):
 
 
 override_detection.REPLACEABLE_SETATTR.add(Object.__setattr__)
-ovo_methods.READERS[
-    override_detection.get_function(Object, '_obj_from_primitive')
-] = reader_for
+READERS[override_detection.get_function(Object, '_obj_from_primitive')] = (
+    reader_for
+)
 ovo_methods.install(Object)
 for _name in override_detection.CONVERSIONS:
     override_detection.REPLACEABLE[_name].add(
@@ -397,3 +413,29 @@ class Resource(Object):
 
     REFUSE_LOSS = False
     UNKNOWN_FIELDS = 'keep'
+
+
+class ObjectListBase(ovo_base.ObjectListBase[Item]):
+    """Mix-in for a type that is a list; put it before :class:`Object`.
+
+    The manifest determines the versions of the items, as for any nested
+    objects. Without a manifest, ``child_versions`` does; it may have gaps. If
+    that is empty, too, the conversion is refused, whereas
+    oslo.versionedobjects labels the items 1.0.
+    """
+
+    obj_make_compatible = Object.obj_make_compatible
+    obj_what_changed = lazy_list.list_what_changed
+
+    def _obj_relationship_for(
+        self, field: str, target_version: str
+    ) -> list[tuple[str, str]] | None:
+        if field == 'objects' and self.child_versions:
+            return sorted(
+                self.child_versions.items(),
+                key=lambda pair: Version.parse(pair[0]),
+            )
+        parent: Any = super()
+        return parent._obj_relationship_for(  # type: ignore[no-any-return]
+            field, target_version
+        )

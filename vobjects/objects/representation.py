@@ -72,8 +72,7 @@ def _short_repr(value: Any) -> str:
         text = _value_repr(value)
     except Exception as error:  # noqa: BLE001 - as above
         return f'<{type(error).__name__} in repr>'
-    limit = exceptions.MAX_VALUE_LENGTH
-    return text if len(text) <= limit else text[: limit - 1] + '…'
+    return exceptions.cut_text(text)
 
 
 def _value_repr(value: Any) -> str:
@@ -112,6 +111,6 @@ def _identity_repr(obj: ovo_base.VersionedObject) -> str:
         value = obj.__dict__.get(f'_obj_{name}')
         if value is not None and name in obj.fields:
             secret = is_sensitive(obj.fields[name])
-            parts = HIDDEN if secret else _value_repr(value)
-            return f'<{_type_label(obj)} {name}={parts}>'
+            text = HIDDEN if secret else _value_repr(value)
+            return f'<{_type_label(obj)} {name}={text}>'
     return f'<{_type_label(obj)}>'

@@ -20,8 +20,13 @@ from vobjects.objects.codec import (
     field_codecs,
     field_properties,
     generate,
+    lazy_list,
     override_detection,
 )
+from vobjects.objects.codec.lazy_list import LazyObjectList
+
+#: Returns an object from a context and a primitive.
+Reader = Callable[[Any, Any], Any]
 
 #: Attribute of a class that holds its compiled codec.
 ATTRIBUTE = '_vobjects_compiled'
@@ -30,7 +35,7 @@ _lock = threading.RLock()
 
 
 def never() -> bool:
-    """Return False, as a guard that never holds."""
+    """Return False, as a condition that never holds."""
     return False
 
 
@@ -45,7 +50,9 @@ class ClassCodec:
         self.watched = override_detection.watch_fields(cls)
         self.revision = self.watched.revision
         self.fields = {
-            name: field_codecs.field_codec(field)
+            name: field_codecs.field_codec(
+                field, encode_objects, decode_objects
+            )
             for name, field in self.watched.items()
         }
         self.names = frozenset(self.fields)
@@ -271,3 +278,95 @@ def class_codec(cls: type[override_detection.VersionedObject]) -> ClassCodec:
             codec = ClassCodec(cls)
             setattr(cls, ATTRIBUTE, codec)
         return codec
+
+
+#: ``_obj_from_primitive`` -> a function that returns an equivalent reader for
+#: a class and a version; other modules add theirs.
+READERS: dict[Any, Callable[[ClassCodec, str], Reader]] = {}
+
+
+def decode_objects(parent: Any, primitives: list[Any]) -> list[Any]:
+    """Return the objects of primitives; look up each run of a type once.
+
+    :param parent: the object that will contain them
+    """
+    context = parent._context
+    read_one = parent.obj_from_primitive
+    codec = class_codec(parent.__class__)
+    is_direct = (
+        codec.may_read()
+        and codec.may_read_classes()
+        and getattr(read_one, '__self__', None) is parent.__class__
+    )
+    name_key, version_key = codec.name_key, codec.version_key
+    namespace_key = codec.namespace_key
+    objects: list[Any] = []
+    name = version = namespace = None
+    read: Reader | None = None
+    for item in primitives:
+        if item.__class__ is not dict or not is_direct:
+            objects.append(
+                item
+                if item is None
+                or isinstance(item, override_detection.VersionedObject)
+                else read_one(item, context)
+            )
+            continue
+        if (
+            item.get(name_key) != name
+            or item.get(version_key) != version
+            or item.get(namespace_key) != namespace
+        ):
+            name, version = item.get(name_key), item.get(version_key)
+            namespace = item.get(namespace_key)
+            read = _reader_for(codec, (namespace, name, version))
+        if read is None:
+            objects.append(read_one(item, context))
+        else:
+            objects.append(read(context, item))
+    return objects
+
+
+def _reader_for(codec: ClassCodec, label: tuple[Any, ...]) -> Reader | None:
+    namespace, name, version = label
+    if namespace != codec.cls.OBJ_PROJECT_NAMESPACE or not (
+        isinstance(name, str) and isinstance(version, str)
+    ):
+        return None
+    item_codec = class_codec(override_detection.find_class(name, version))
+    make = READERS.get(
+        override_detection.get_function(item_codec.cls, '_obj_from_primitive')
+    )
+    if make is None or not (
+        item_codec.may_decode() and item_codec.may_skip_init()
+    ):
+        return None
+    return make(item_codec, version)
+
+
+def encode_objects(objects: Any) -> list[Any]:
+    """Return the primitives of objects; look up each run of a class once."""
+    if objects.__class__ is LazyObjectList:
+        return lazy_list.primitives(objects, encode_objects)
+    primitives: list[Any] = []
+    last_cls: Any = None
+    is_unpatched = to_primitive = None
+    for obj in objects:
+        cls = obj.__class__
+        if cls is not last_cls:
+            last_cls, is_unpatched, to_primitive = cls, None, None
+            if issubclass(cls, override_detection.VersionedObject):
+                codec = class_codec(cls)
+                if codec.may_nest():
+                    override_detection.version_tuple(cls.VERSION)
+                    is_unpatched, to_primitive = (
+                        codec.is_unpatched,
+                        codec.primitive,
+                    )
+        if is_unpatched is not None and to_primitive is not None:
+            d = obj.__dict__
+            if is_unpatched(d) and 'VERSION' not in d:
+                primitives.append(to_primitive(obj, d))
+                continue
+        primitives.append(None if obj is None else obj.obj_to_primitive())
+    return primitives

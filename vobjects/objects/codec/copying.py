@@ -31,6 +31,7 @@ ATOMS: frozenset[Any] = frozenset({str, int, float, bool, bytes, NONE})
 
 
 def copier_for(field: AnyField, coerce: Coercer) -> Copier | None:
+    """Return a function that copies and coerces values of a field."""
     method = type(field._type).coerce
     if method is ovo.Object.coerce:
 

@@ -23,12 +23,18 @@ from vobjects.objects.codec.coercion import (
 )
 from vobjects.objects.codec.override_detection import VersionedObject
 
+#: Converts primitives to objects; the first argument will contain them.
+ObjectsDecoder = Callable[[Any, list[Any]], list[Any]]
+
 _ONLY_LIST, _ONLY_DICT = frozenset({list}), frozenset({dict})
 
 
-def decoder_for(field: AnyField, coerce: Coercer) -> Coercer | None:
+def decoder_for(
+    field: AnyField, coerce: Coercer, decode_objects: ObjectsDecoder
+) -> Coercer | None:
     """Return a function from primitive to coerced value.
 
+    :param decode_objects: converts a list of primitives of objects
     :returns: None if the field type is unknown
     """
     if not decodes_by_default(field):
@@ -36,11 +42,14 @@ def decoder_for(field: AnyField, coerce: Coercer) -> Coercer | None:
     method = type(field._type).from_primitive
     if method is ovo.FieldType.from_primitive:
         return coerce
+    if method is ovo.List.from_primitive:
+        return _list_decoder(field, coerce, decode_objects)
     make_decoder = _DECODERS.get(method)
     return None if make_decoder is None else make_decoder(field, coerce)
 
 
 def decodes_by_default(field: AnyField) -> bool:
+    """Tell whether a field decodes with the method of its type."""
     return (
         type(field).from_primitive is ovo.Field.from_primitive
         and 'from_primitive' not in vars(field)
@@ -88,7 +97,9 @@ def _object_decoder(field: AnyField, coerce: Coercer) -> Coercer:
     return decode
 
 
-def _list_decoder(field: AnyField, coerce: Coercer) -> Coercer | None:
+def _list_decoder(
+    field: AnyField, coerce: Coercer, decode_objects: ObjectsDecoder
+) -> Coercer | None:
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
     if not decodes_by_default(element):
         return None
@@ -100,14 +111,13 @@ def _list_decoder(field: AnyField, coerce: Coercer) -> Coercer | None:
             element, functools.partial(_decode_by_field, field), _ONLY_LIST
         )
     if method is ovo.Object.from_primitive:
-        from vobjects.objects.codec import ovo_methods
 
-        def decode_objects(obj: Any, name: str, value: Any) -> Any:
+        def decode(obj: Any, name: str, value: Any) -> Any:
             if value.__class__ is not list:
                 return _decode_by_field(field, obj, name, value)
-            return coerce(obj, name, ovo_methods.decode_objects(obj, value))
+            return coerce(obj, name, decode_objects(obj, value))
 
-        return decode_objects
+        return decode
     return None
 
 
@@ -128,6 +138,5 @@ def _dict_decoder(field: AnyField, coerce: Coercer) -> Coercer | None:
 _DECODERS: dict[Any, Callable[[AnyField, Coercer], Coercer | None]] = {
     ovo.DateTime.from_primitive: _datetime_decoder,
     ovo.Object.from_primitive: _object_decoder,
-    ovo.List.from_primitive: _list_decoder,
     ovo.Dict.from_primitive: _dict_decoder,
 }

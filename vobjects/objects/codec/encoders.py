@@ -45,7 +45,12 @@ def _encode_object(value: Any) -> Any:
     return value.obj_to_primitive()
 
 
-def encoder_for(field: AnyField) -> Encoder | None:
+def encoder_for(field: AnyField, encode_objects: Encoder) -> Encoder | None:
+    """Return a function from value to primitive.
+
+    :param encode_objects: converts a list of objects
+    :returns: None if the field type is unknown
+    """
     if (
         type(field).to_primitive is not ovo.Field.to_primitive
         or 'to_primitive' in vars(field)
@@ -58,19 +63,16 @@ def encoder_for(field: AnyField) -> Encoder | None:
     make_encoder = _CONTAINER_ENCODERS.get(method)
     if make_encoder is None:
         return None
-    encode_item = encoder_for(field._type._element_type)  # type: ignore[attr-defined]
+    element: AnyField = field._type._element_type  # type: ignore[attr-defined]
+    encode_item = encoder_for(element, encode_objects)
+    if make_encoder is _list_encoder and encode_item is _encode_object:
+        return encode_objects
     return None if encode_item is None else make_encoder(encode_item)
 
 
-def list_encoder(encode_item: Encoder) -> Encoder:
-    """Return a function that converts a list to its primitive."""
+def _list_encoder(encode_item: Encoder) -> Encoder:
     if encode_item is identity:
         return encode_scalar_list
-    if encode_item is _encode_object:
-        # Imported here: methods depends on this module.
-        from vobjects.objects.codec import ovo_methods
-
-        return ovo_methods.encode_objects
     return lambda values: [
         None if v is None else encode_item(v) for v in values
     ]
@@ -110,7 +112,7 @@ _ENCODERS: dict[Any, Encoder] = {
     ovo.Object.to_primitive: _encode_object,
 }
 _CONTAINER_ENCODERS: dict[Any, Callable[[Encoder], Encoder]] = {
-    ovo.List.to_primitive: list_encoder,
+    ovo.List.to_primitive: _list_encoder,
     ovo.Dict.to_primitive: _dict_encoder,
     ovo.Set.to_primitive: _set_encoder,
 }

@@ -51,17 +51,25 @@ class FieldCodec:
         return isinstance(field_type, ovo.Object)
 
 
-def field_codec(field: coercion.AnyField) -> FieldCodec:
-    """Return how to handle a field."""
+def field_codec(
+    field: coercion.AnyField,
+    encode_objects: encoders.Encoder,
+    decode_objects: decoders.ObjectsDecoder,
+) -> FieldCodec:
+    """Return the codec of a field.
+
+    :param encode_objects: converts a list of objects to primitives
+    :param decode_objects: converts primitives to objects
+    """
     field_class = type(field._type)
     unchanged_types, coerce = coercion.coercer_for(field)
     has_own_coerce = type(field).coerce is not ovo.Field.coerce
-    encode = encoders.encoder_for(field)
+    encode = encoders.encoder_for(field, encode_objects)
     return FieldCodec(
         field=field,
         unchanged_types=unchanged_types,
         coerce=coerce,
-        decode=decoders.decoder_for(field, coerce),
+        decode=decoders.decoder_for(field, coerce, decode_objects),
         is_identity=encode is encoders.identity,
         encode=encode,
         copy=None if has_own_coerce else copying.copier_for(field, coerce),

@@ -27,10 +27,9 @@ from vobjects.objects.codec import (
     decoders,
     lazy_list,
     override_detection,
-    ovo_methods,
     prevalidation,
 )
-from vobjects.objects.codec.class_codec import ClassCodec, class_codec
+from vobjects.objects.codec.class_codec import READERS, ClassCodec, class_codec
 from vobjects.objects.codec.json_text import RawJson, decode_raw
 from vobjects.objects.codec.lazy_list import LazySource
 
@@ -283,7 +282,7 @@ def _list_reader(codec: ClassCodec) -> ListObjectReader | None:
         return None
     if (
         override_detection.get_function(codec.cls, '_obj_from_primitive')
-        not in ovo_methods.READERS
+        not in READERS
         # A service with its own registry chooses classes itself.
         or not override_detection.are_replaceable(
             codec.cls, 'obj_class_from_name'
@@ -304,7 +303,7 @@ def _object_factory(codec: ClassCodec) -> ObjectFactory | None:
     """Return a factory of objects; None: a class cannot be validated."""
     if (
         override_detection.get_function(codec.cls, '_obj_from_primitive')
-        not in ovo_methods.READERS
+        not in READERS
         or codec.tracking != 'base'
         or codec.is_list
     ):
