@@ -157,11 +157,11 @@ def check_bus(conf: cfg.ConfigOpts) -> None:
 
     :raises vobjects.exceptions.Unreachable: the message bus does not answer
     """
-    opened = transport.open_transport(conf, topics.EXCHANGE)
+    bus = transport.open_transport(conf, topics.EXCHANGE)
     try:
-        transport.check_connection(conf, opened, topics.ENGINE)
+        transport.check_connection(conf, bus, topics.ENGINE)
     finally:
-        opened.cleanup()
+        bus.cleanup()
 
 
 def _speaks(options: argparse.Namespace) -> Manifest | None:

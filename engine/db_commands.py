@@ -20,7 +20,7 @@ from vobjects import exceptions
 _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
 #: State of the database -> message for operators.
-_STATES = {
+_PHASE_MESSAGES = {
     schema_phase.Phase.UP_TO_DATE: 'the database is up to date',
     schema_phase.Phase.EXPAND: 'the database has to be expanded; run "vobjects'
     ' db expand", before or while older engines still run',
@@ -59,17 +59,17 @@ def parser() -> argparse.ArgumentParser:
     subparsers = commands.add_subparsers(
         title='commands', metavar='COMMAND', required=True
     )
-    for name, known in _COMMANDS.items():
+    for name, definition in _COMMANDS.items():
         command = subparsers.add_parser(
             name,
-            help=known.summary,
-            description=cli_options.sentence(known.summary),
-            epilog=textwrap.dedent(known.more).strip(),
+            help=definition.summary,
+            description=cli_options.sentence(definition.summary),
+            epilog=textwrap.dedent(definition.more).strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         cli_options.add_config_file(command)
-        known.add_arguments(command)
-        command.set_defaults(run=known.run, creates=known.creates)
+        definition.add_arguments(command)
+        command.set_defaults(run=definition.run, creates=definition.creates)
     return commands
 
 
@@ -111,8 +111,8 @@ def _contract(
         _say('the database has nothing to contract')
         return 0
     schema_phase.contract(target, conf)
-    found = migrations.current(target, migrations.CONTRACT)
-    _say(f'the database is contracted to {found}')
+    revision = migrations.current(target, migrations.CONTRACT)
+    _say(f'the database is contracted to {revision}')
     return 0
 
 
@@ -121,12 +121,12 @@ def _check(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    found = schema_phase.phase_of(target)
-    _say(_STATES[found])
-    if found is schema_phase.Phase.CONTRACT:
+    phase = schema_phase.phase_of(target)
+    _say(_PHASE_MESSAGES[phase])
+    if phase is schema_phase.Phase.CONTRACT:
         for member in schema_phase.older_engines(target, conf):
             _say(f'older: {member.label} (release {member.release})')
-    return found.value
+    return phase.value
 
 
 def _version(
@@ -134,8 +134,8 @@ def _version(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    found = migrations.current(target) or 'none'
-    _say(f'{found} (newest: {migrations.head()})')
+    revision = migrations.current(target) or 'none'
+    _say(f'{revision} (newest: {migrations.head()})')
     return 1 if migrations.is_behind(target) else 0
 
 
@@ -165,13 +165,13 @@ def _age(text: str) -> float:
 
     :raises argparse.ArgumentTypeError: not a number with a unit
     """
-    found = re.fullmatch(r'([0-9]{1,9})([wdhms])', text)
-    if found is None:
+    match = re.fullmatch(r'([0-9]{1,9})([wdhms])', text)
+    if match is None:
         raise argparse.ArgumentTypeError(
             f'{exceptions.cut(text)} is no age; write a number with w, d, h,'
             ' m or s, such as 30d'
         )
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def _purge(
@@ -181,13 +181,13 @@ def _purge(
 ) -> int:
     if schema_phase.phase_of(target) is schema_phase.Phase.EXPAND:
         raise schema_phase.NotExpandedError
-    until = purge.before(target, options.older_than)
+    until = purge.cutoff_time(target, options.older_than)
     if options.dry_run:
         actions, events = purge.count(target, until, options.project)
         _say(f'{actions} actions and {events} events would be deleted')
         return 0
-    actions = sum(purge.actions(target, until, options.project))
-    events = sum(purge.events(target, until, options.project))
+    actions = sum(purge.delete_actions(target, until, options.project))
+    events = sum(purge.delete_events(target, until, options.project))
     _say(f'{actions} actions and {events} events deleted')
     return 0
 

@@ -116,7 +116,7 @@ class Shared(registry.Collector):
                 backlog = measure_backlog(session)
                 view = services.view(session)
         except Exception as error:  # noqa: BLE001 - reported
-            database.report(LOG, error, 'Could not measure')
+            database.log_failure(LOG, error, 'Could not measure')
             is_up.add_metric([], 0)
             yield is_up
             return

@@ -117,18 +117,18 @@ class Registry(Generic[Kind]):
         for key in spec:
             if key not in self.ITEMS:
                 raise spec_schema.unknown(key, self.ITEMS, 'spec')
-        given = spec.get('properties', {})
+        properties = spec.get('properties', {})
         items = spec_schema.resolve(
             self.ITEMS, {**spec, 'version': _version(spec['version'])}, 'spec'
         )
-        wanted = f'{items["type"]}-{items["version"]}'
-        found = self._types.get(wanted)
-        if found is None:
+        type_name = f'{items["type"]}-{items["version"]}'
+        spec_type = self._types.get(type_name)
+        if spec_type is None:
             raise errors.ResourceNotFound(
-                f'spec: {self._no_type(wanted)} {self._instead(wanted)}',
-                self._no_type(wanted),
+                f'spec: {self._no_type(type_name)} {self._instead(type_name)}',
+                self._no_type(type_name),
             )
-        return found, spec_schema.resolve(found.properties, given)
+        return spec_type, spec_schema.resolve(spec_type.properties, properties)
 
     def _no_type(self, type_name: str) -> str:
         shown = exceptions.cut(type_name)
@@ -137,8 +137,8 @@ class Registry(Generic[Kind]):
     def _instead(self, type_name: str) -> str:
         """Return a sentence that lists the available types."""
         near = suggestions.nearest(type_name, self._types)
-        asked = f'Did you mean {near!r}? ' if near else ''
-        return f'{asked}Available types: {", ".join(self._types)}.'
+        question = f'Did you mean {near!r}? ' if near else ''
+        return f'{question}Available types: {", ".join(self._types)}.'
 
 
 def type_name(kind: SpecType) -> str:

@@ -59,8 +59,8 @@ class Purger:
         :returns: the numbers of deleted actions and events
         """
         return (
-            self._purge(purge.actions, self._conf.action_retention),
-            self._purge(purge.events, self._conf.event_retention),
+            self._purge(purge.delete_actions, self._conf.action_retention),
+            self._purge(purge.delete_events, self._conf.event_retention),
         )
 
     def _purge(
@@ -70,7 +70,7 @@ class Purger:
     ) -> int:
         if not days:
             return 0
-        until = purge.before(self._database, days * DAY)
+        until = purge.cutoff_time(self._database, days * DAY)
         deleted = 0
         for number in kind(self._database, until):
             deleted += number
@@ -87,6 +87,6 @@ class Purger:
                     if any(deleted):
                         LOG.info('Purged %d actions and %d events', *deleted)
             except Exception as error:  # noqa: BLE001 - reported
-                database.report(LOG, error, 'Could not purge')
+                database.log_failure(LOG, error, 'Could not purge')
             if self._stopping.wait(self._conf.purge_interval):
                 return

@@ -92,9 +92,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise argparse.ArgumentTypeError('not a JSON object')
-    return found
+    return value

@@ -104,7 +104,7 @@ class Reaper:
             try:
                 self.sweep()
             except Exception as error:  # noqa: BLE001 - reported
-                database.report(LOG, error, 'The sweep failed')
+                database.log_failure(LOG, error, 'The sweep failed')
 
     def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
         with self._runtime.database.reader() as session:

@@ -175,7 +175,7 @@ class Scheduler:
             def body(
                 session: orm.Session, claim: actions.Claim = claim
             ) -> bool:
-                return actions.give_back(session, claim)
+                return actions.release_claim(session, claim)
 
             if self.runtime.database.write(body):
                 LOG.warning('Left action %s to others', claim.action_id)
@@ -228,7 +228,7 @@ class Scheduler:
             session, action.id, action_type.lock_requests(action, request)
         )
         if blocked_on is not None:
-            actions.give_back(
+            actions.release_claim(
                 session,
                 claim,
                 after=self._lock_retry,
@@ -254,7 +254,7 @@ class Scheduler:
             try:
                 run = self.claim()
             except Exception as error:  # noqa: BLE001 - reported
-                database.report(LOG, error, 'Could not look for work')
+                database.log_failure(LOG, error, 'Could not look for work')
             if run is None:
                 self._idle.release()
                 self._heard.wait(self._poll_interval)

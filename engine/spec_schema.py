@@ -259,14 +259,14 @@ def resolve(
 
 
 def unknown(
-    name: str, known: Collection[str], path: str = PROPERTIES
+    name: str, names: Collection[str], path: str = PROPERTIES
 ) -> errors.InvalidSpec:
     """Return the error for an unknown name in a spec.
 
-    :param known: the valid names
+    :param names: the valid names
     """
     return errors.InvalidSpec(
-        f'{phrases.path_to(path, [name])}: {phrases.unknown(name, known)}',
+        f'{phrases.path_to(path, [name])}: {phrases.unknown(name, names)}',
         f'Unrecognizable {_thing(path)} {exceptions.cut(name)}',
     )
 

@@ -109,7 +109,7 @@ class ActionRun:
         except Exception as error:  # noqa: BLE001 - it is logged
             # The search for claims without a worker gives it back.
             what = f'Could not end {self.action.action} {self.action.id}'
-            database.report(LOG, error, what)
+            database.log_failure(LOG, error, what)
 
     def _perform(self) -> None:
         try:
@@ -142,7 +142,7 @@ class ActionRun:
 
         def attempt(session: orm.Session) -> Result:
             self._stage_ended = self._wake_needed = False
-            self._now = actions.hold(session, self.claim)
+            self._now = actions.lock_claimed(session, self.claim)
             return body(session)
 
         result = self.runtime.database.write(attempt)

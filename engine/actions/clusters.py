@@ -332,15 +332,16 @@ def shrink(
     """Remove nodes from a cluster.
 
     The policies decide which nodes to remove, whether to delete them, and how
-    long to wait. Without such a decision, :func:`engine.db.nodes.victims`
-    chooses the nodes, and they are deleted at once.
+    long to wait. Without such a decision,
+    :func:`engine.db.nodes.select_for_removal` chooses the nodes, and they are
+    deleted at once.
     """
     decided = policy_checks.decisions(run, 'deletion')
     chosen = set(decided.get('candidates') or ())
     if chosen:
         leaving = [node for node in members if node.id in chosen]
     else:
-        leaving = nodes.victims(members, count)
+        leaving = nodes.select_for_removal(members, count)
     if decided.get('destroy_after_deletion', True):
         children = deletions(run, leaving)
     else:

@@ -253,7 +253,7 @@ def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
 # With a claim
 
 
-def hold(session: orm.Session, claimed: Claim) -> datetime.datetime:
+def lock_claimed(session: orm.Session, claimed: Claim) -> datetime.datetime:
     """Lock a claimed action until the transaction ends.
 
     :returns: the current time
@@ -265,7 +265,7 @@ def hold(session: orm.Session, claimed: Claim) -> datetime.datetime:
     return now
 
 
-def give_back(
+def release_claim(
     session: orm.Session,
     claimed: Claim,
     *,

@@ -59,7 +59,7 @@ SQLITE_PRAGMAS = (
 IDLE_TIMEOUT = 10
 
 #: Seconds after which an idle connection is checked before it is used.
-IDLE = 1.0
+PING_AFTER = 1.0
 
 _IDLE_SINCE = 'vobjects_idle_since'
 
@@ -75,7 +75,7 @@ POSTGRESQL_SETTINGS = (
 )
 
 #: Errors caused by a bad URL, a missing driver or an unreachable server.
-UNUSABLE = (
+UNUSABLE_ERRORS = (
     ImportError,
     OSError,
     oslo_db_exception.DBError,
@@ -104,15 +104,15 @@ _RETRY = oslo_db_api.wrap_db_retry(
 )
 
 
-#: The errors among :data:`UNUSABLE` that may disappear on a retry.
-OUT_OF_REACH = (
+#: The errors among :data:`UNUSABLE_ERRORS` that may disappear on a retry.
+UNREACHABLE_ERRORS = (
     OSError,
     oslo_db_exception.DBConnectionError,
     sqlalchemy.exc.OperationalError,
 )
 
 
-def report(log: logging.Logger, error: Exception, what: str) -> None:
+def log_failure(log: logging.Logger, error: Exception, what: str) -> None:
     """Log, in an ``except`` block, the failure of a task that is retried.
 
     :class:`Reachability` logs an unreachable database once, so that the loops
@@ -156,12 +156,13 @@ class Database:
             self.engine = create_engine(conf, create=create)
             # With max_retries = 0, oslo.db has not tested the connection.
             self.engine.connect().close()
-        except UNUSABLE as error:
-            is_away = isinstance(error, OUT_OF_REACH)
+        except UNUSABLE_ERRORS as error:
+            is_away = isinstance(error, UNREACHABLE_ERRORS)
             kind = exceptions.Unreachable if is_away else UnusableError
+            url = _masked_url(conf.database.connection)
             raise kind(
-                f'[database] connection = {_shown(conf.database.connection)}'
-                f' cannot be used: {_reason(error)}'
+                f'[database] connection = {url} cannot be used:'
+                f' {_reason(error)}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
         self._reading = _for_reading(conf, self.engine)
@@ -186,7 +187,7 @@ class Database:
             yield session
 
     @contextlib.contextmanager
-    def columns(self) -> Iterator[sqlalchemy.Connection]:
+    def read_connection(self) -> Iterator[sqlalchemy.Connection]:
         """Open a read-only connection, which loads no entities."""
         with _REACHED, self._reading.connect() as connection:
             yield connection
@@ -234,13 +235,13 @@ class Database:
         result: Result = _RETRY(attempt)()
         return result
 
-    def joined(self, session: orm.Session) -> Database:
+    def bound_to(self, session: orm.Session) -> Database:
         """Return this database, bound to the transaction of a session.
 
         :param session: the session of a transaction in progress. Its owner
             commits or rolls back everything done through the returned object.
         """
-        return _Joined(self, session)
+        return _BoundDatabase(self, session)
 
     def close(self) -> None:
         """Close all idle connections."""
@@ -340,8 +341,8 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().partition('\n')[0]
 
 
-class _Joined(Database):
-    """A database bound to a session; see :meth:`Database.joined`."""
+class _BoundDatabase(Database):
+    """A database bound to a session; see :meth:`Database.bound_to`."""
 
     def __init__(self, whole: Database, session: orm.Session) -> None:
         self.engine = whole.engine
@@ -353,7 +354,7 @@ class _Joined(Database):
         yield self._session
 
     @contextlib.contextmanager
-    def columns(self) -> Iterator[sqlalchemy.Connection]:
+    def read_connection(self) -> Iterator[sqlalchemy.Connection]:
         """Return the session's connection."""
         yield self._session.connection()
 
@@ -386,7 +387,7 @@ def create_engine(
 
     Retries ``[database] max_retries`` times if the server does not answer yet.
 
-    :raises Exception: one of :data:`UNUSABLE`
+    :raises Exception: one of :data:`UNUSABLE_ERRORS`
     """
     options = conf.database
     url = sqlalchemy.make_url(options.connection)
@@ -464,7 +465,7 @@ def _ping_idle(engine: sqlalchemy.Engine) -> None:
     @event.listens_for(engine, 'checkout')
     def ask(connection: Any, record: Any, proxy: Any) -> None:
         since = record.info.get(_IDLE_SINCE)
-        if since is None or time.monotonic() - since < IDLE:
+        if since is None or time.monotonic() - since < PING_AFTER:
             return
         try:
             engine.dialect.do_ping(connection)
@@ -477,7 +478,7 @@ def _ping_idle(engine: sqlalchemy.Engine) -> None:
 _EXTRAS = {'psycopg2': 'postgresql', 'pymysql': 'mysql'}
 
 
-def _shown(connection: str | None) -> str:
+def _masked_url(connection: str | None) -> str:
     """Return a URL with its password masked."""
     try:
         sqlalchemy.make_url(connection or '')

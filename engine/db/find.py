@@ -64,8 +64,8 @@ def find(
     ) -> Sequence[Row]:
         return session.scalars(query, values).all()
 
-    whole = _entity(model, for_share=for_share)
-    return _one(run, whole, model, identity, project, any_project_by_id)
+    whole = _entity_query(model, for_share=for_share)
+    return _find_first(run, whole, model, identity, project, any_project_by_id)
 
 
 def find_columns(
@@ -90,7 +90,7 @@ def find_columns(
     ) -> Sequence[sqlalchemy.Row[Any]]:
         return connection.execute(query, values).all()
 
-    return _one(run, query, model, identity, project, any_project_by_id)
+    return _find_first(run, query, model, identity, project, any_project_by_id)
 
 
 def id_of(
@@ -106,23 +106,23 @@ def id_of(
     :raises vobjects.clustering.errors.ResourceNotFound: no row matches
     :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
-    found: str = find_columns(
+    id_: str = find_columns(
         connection,
-        _id(model),
+        _id_query(model),
         model,
         identity,
         project,
         any_project_by_id=any_project_by_id,
     )[0]
-    return found
+    return id_
 
 
 @functools.cache
-def _id(model: type[Any]) -> sqlalchemy.Select[Any]:
+def _id_query(model: type[Any]) -> sqlalchemy.Select[Any]:
     return sqlalchemy.select(model.__table__.c.id)
 
 
-def _one(
+def _find_first(
     run: Callable[[sqlalchemy.Select[Any], dict[str, Any]], Sequence[Found]],
     query: sqlalchemy.Select[Any],
     model: type[Row],
@@ -138,7 +138,7 @@ def _one(
     if SHORT_ID.fullmatch(identity):
         attempts.append('short id')
     for attempt in attempts if is_storable(identity) else ():
-        found = run(
+        rows = run(
             _query(query, model, attempt, project is None),
             {
                 'identity': (
@@ -148,18 +148,20 @@ def _one(
                 'project': project,
             },
         )
-        if len(found) > 1:
+        if len(rows) > 1:
             raise errors.MultipleChoices(
                 'Multiple results found matching the query criteria'
                 f' {exceptions.cut(identity)}. Please be more specific.'
             )
-        if found:
-            return found[0]
+        if rows:
+            return rows[0]
     raise not_found(model, identity)
 
 
 @functools.cache
-def _entity(model: type[Any], *, for_share: bool) -> sqlalchemy.Select[Any]:
+def _entity_query(
+    model: type[Any], *, for_share: bool
+) -> sqlalchemy.Select[Any]:
     query = sqlalchemy.select(model)
     return query.with_for_update(read=True) if for_share else query
 
@@ -169,28 +171,28 @@ def _query(
     query: sqlalchemy.Select[Any],
     model: type[Any],
     attempt: _Attempt,
-    is_nobodys: bool,
+    without_project: bool,
 ) -> sqlalchemy.Select[Any]:
     """Return the query of an attempt.
 
     It is cached, because building it takes longer than running it.
 
     :param query: selects from the model's table
-    :param is_nobodys: whether the project is None
+    :param without_project: whether the project is None
     """
     # Table columns, because a statement with mapped attributes needs the ORM.
     column = model.__table__.c
     identity: Any = sqlalchemy.bindparam('identity')
     if attempt == 'name':
-        meant = column.name == identity
+        condition = column.name == identity
     elif attempt == 'short id':
-        meant = column.id.like(sqlalchemy.bindparam('prefix'))
+        condition = column.id.like(sqlalchemy.bindparam('prefix'))
     else:
-        meant = column.id == identity
-    query = query.where(meant).limit(2)
+        condition = column.id == identity
+    query = query.where(condition).limit(2)
     if attempt == 'any id':
         return query
-    if is_nobodys:
+    if without_project:
         return query.where(column.project.is_(None))
     return query.where(column.project == sqlalchemy.bindparam('project'))
 
@@ -209,11 +211,12 @@ def not_found(model: type[Any], identity: str) -> errors.ResourceNotFound:
     """Return the error for a missing resource."""
     # The wording is Senlin's, which clients know.
     return errors.ResourceNotFound(
-        f'The {kind(model)} {exceptions.cut(identity)} could not be found.'
+        f'The {resource_name(model)} {exceptions.cut(identity)} could not be'
+        ' found.'
     )
 
 
-def kind(model: type[Any]) -> str:
+def resource_name(model: type[Any]) -> str:
     """Return the API's name for a row of a table, such as ``cluster``."""
     return model.__name__.lower()
 

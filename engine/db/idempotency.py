@@ -25,20 +25,22 @@ RETENTION = 600
 
 
 def record(
-    session: orm.Session, call: str, answer: Any, spoken: Manifest | None
+    session: orm.Session, call: str, response: Any, manifest: Manifest | None
 ) -> None:
     """Record the response of a call, as part of the transaction.
 
-    :param answer: a resource, a list of them, or None
-    :param spoken: the object versions that every engine reads; None: the
+    :param response: a resource, a list of them, or None
+    :param manifest: the object versions that every engine reads; None: the
         versions of this release
     :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
     """
     answered = fleet_types.RecordedResponse(
-        content=serializer.to_wire(answer, spoken)
+        content=serializer.to_wire(response, manifest)
     )
     # An engine that does not support the type never reads this table.
-    readers = spoken if spoken and answered.obj_name() in spoken else None
+    readers = (
+        manifest if manifest and answered.obj_name() in manifest else None
+    )
     statements.insert(
         session,
         [
@@ -53,20 +55,18 @@ def recall(
     session: orm.Session, call: str
 ) -> fleet_types.RecordedResponse | None:
     """Return the recorded response of a call, or None if there is none."""
-    found = session.get(models.RecordedCall, call)
-    if found is None:
+    row = session.get(models.RecordedCall, call)
+    if row is None:
         return None
-    answered: fleet_types.RecordedResponse = serializer.from_wire(
-        found.answered
-    )
+    answered: fleet_types.RecordedResponse = serializer.from_wire(row.answered)
     return answered
 
 
-def delete_old(session: orm.Session, kept: float = RETENTION) -> None:
+def delete_old(session: orm.Session, retention: float = RETENTION) -> None:
     """Delete records that are older than ``kept`` seconds."""
-    past = clock.now(session) - datetime.timedelta(seconds=kept)
+    oldest = clock.now(session) - datetime.timedelta(seconds=retention)
     session.execute(
         sqlalchemy.delete(models.RecordedCall).where(
-            models.RecordedCall.created_at < past
+            models.RecordedCall.created_at < oldest
         )
     )

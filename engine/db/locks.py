@@ -72,30 +72,30 @@ class LockRequest:
 
 
 def acquire(
-    session: orm.Session, action_id: str, wants: Iterable[LockRequest]
+    session: orm.Session, action_id: str, requests: Iterable[LockRequest]
 ) -> str | None:
     """Take all locks, or none.
 
     Locks that the action holds already are kept. A resource that was deleted
     needs no lock.
 
-    :param wants: ordered as in every action, cluster before node
+    :param requests: ordered as in every action, cluster before node
     :returns: None, or the ID of the resource that another action holds
     """
     missing = []
-    for want in wants:
-        if not _enter(session, want):
+    for request in requests:
+        if not _lock_resource(session, request):
             continue
-        held = session.execute(_HELD, {'resource': want.resource_id}).all()
+        held = session.execute(_HELD, {'resource': request.resource_id}).all()
         if any(holder == action_id for holder, _exclusive in held):
             continue
-        if any(want.exclusive or exclusive for _holder, exclusive in held):
-            return want.resource_id
+        if any(request.exclusive or exclusive for _holder, exclusive in held):
+            return request.resource_id
         missing.append(
             models.Lock(
-                resource_id=want.resource_id,
+                resource_id=request.resource_id,
                 action_id=action_id,
-                exclusive=want.exclusive,
+                exclusive=request.exclusive,
             )
         )
     statements.insert(session, missing)
@@ -112,12 +112,12 @@ def release(session: orm.Session, action_id: str) -> bool:
 
     :returns: whether any action became claimable
     """
-    mine = {'action': action_id}
-    held = session.scalars(_MINE, mine).all()
-    if not held:
+    parameters = {'action': action_id}
+    resource_ids = session.scalars(_MINE, parameters).all()
+    if not resource_ids:
         return False
-    statements.change(session, _RELEASE, mine)
-    return wake(session, held)
+    statements.change(session, _RELEASE, parameters)
+    return wake(session, resource_ids)
 
 
 def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
@@ -129,14 +129,14 @@ def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
     return statements.change(session, _WAKE, {'ids': ids}) > 0
 
 
-def _enter(session: orm.Session, want: LockRequest) -> bool:
+def _lock_resource(session: orm.Session, request: LockRequest) -> bool:
     """Lock the resource's own row until the transaction ends."""
-    query = _entrance(want.kind)
-    return session.scalar(query, {'resource': want.resource_id}) is not None
+    query = _resource_query(request.kind)
+    return session.scalar(query, {'resource': request.resource_id}) is not None
 
 
 @functools.cache
-def _entrance(kind: type[Any]) -> sqlalchemy.Select[Any]:
+def _resource_query(kind: type[Any]) -> sqlalchemy.Select[Any]:
     rows = statements.table(kind)
     return (
         sqlalchemy.select(rows.c.id)

@@ -97,7 +97,9 @@ def set_status(node: models.Node, status: str, reason: str) -> None:
     node.updated_at = clock.utcnow()
 
 
-def victims(members: Sequence[models.Node], count: int) -> list[models.Node]:
+def select_for_removal(
+    members: Sequence[models.Node], count: int
+) -> list[models.Node]:
     """Select the nodes to remove when a cluster shrinks.
 
     Nodes in a bad status and tainted nodes come first, then nodes that were

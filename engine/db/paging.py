@@ -35,7 +35,7 @@ MAX_BYTES = 16 * 2**20
 _PART = 100
 
 #: The rows to list: those of one project, those of no project, or all.
-Owner = Literal['project', 'nobody', 'everybody']
+Owner = Literal['project', 'none', 'all']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,38 +104,38 @@ class Listing:
         self,
         connection: sqlalchemy.Connection,
         page: Page,
-        owner: Owner = 'everybody',
+        owner: Owner = 'all',
         project: str | None = None,
-        given: Mapping[str, Collection[Any]] | None = None,
+        filters: Mapping[str, Collection[Any]] | None = None,
     ) -> Sequence[sqlalchemy.Row[Any]]:
         """Return a page.
 
         :param project: the ID of the project if ``owner`` is ``project``
-        :param given: accepted values by column name
+        :param filters: accepted values by column name
         :raises vobjects.clustering.errors.BadRequest: the sort key is not
             supported, or the marker is not in the list
         :raises vobjects.clustering.errors.ListTooLarge: the page has several
             rows and more than :data:`MAX_BYTES`
         """
-        given = given or {}
+        filters = filters or {}
         sort = page.sort or self._default
-        shape = _Shape(sort, owner, tuple(given), page.limit is not None)
+        shape = _Shape(sort, owner, tuple(filters), page.limit is not None)
         values: dict[str, Any] = {
             'project': project,
             'limit': page.limit,
-            **{f'in_{name}': [*some] for name, some in given.items()},
+            **{f'in_{name}': [*some] for name, some in filters.items()},
         }
         if page.marker is None:
             return _read(connection.execute(self._page(shape, None), values))
         values['marker'] = page.marker
-        found = connection.execute(self._marker(shape), values).first()
-        if found is None:
+        marker = connection.execute(self._marker(shape), values).first()
+        if marker is None:
             raise errors.BadRequest(
                 f'marker {exceptions.cut(page.marker)} is not in this list;'
                 ' give the ID of the last item of the page before'
             )
-        nulls = tuple(value is None for value in found)
-        for number, value in enumerate(found):
+        nulls = tuple(value is None for value in marker)
+        for number, value in enumerate(marker):
             values[f'after_{number}'] = value
         return _read(connection.execute(self._page(shape, nulls), values))
 
@@ -186,11 +186,11 @@ class Listing:
             query = query.where(
                 self._columns.project == sqlalchemy.bindparam('project')
             )
-        elif shape.owner == 'nobody':
+        elif shape.owner == 'none':
             query = query.where(self._columns.project.is_(None))
         for name in shape.filters:
-            some: Any = sqlalchemy.bindparam(f'in_{name}', expanding=True)
-            query = query.where(self._columns[name].in_(some))
+            values: Any = sqlalchemy.bindparam(f'in_{name}', expanding=True)
+            query = query.where(self._columns[name].in_(values))
         return query
 
     def _sorted_by(self, sort: str) -> list[tuple[Any, bool]]:
@@ -198,7 +198,7 @@ class Listing:
 
         :returns: pairs of a column and whether it is descending
         """
-        found = []
+        columns = []
         for item in sort.split(','):
             name, _, direction = item.partition(':')
             column = self._keys.get(name)
@@ -208,8 +208,8 @@ class Listing:
                     f'There are {", ".join(self._keys)}, each with :asc or'
                     ' :desc.',
                 )
-            found.append((column, direction == 'desc'))
-        return [*found, (self._columns.id, False)]
+            columns.append((column, direction == 'desc'))
+        return [*columns, (self._columns.id, False)]
 
     def _order(self, sort: str, nulls: tuple[bool, ...] | None) -> list[_Key]:
         order = []

@@ -23,7 +23,7 @@ _ACTION = models.Action
 _EVENT = models.Event
 
 
-def before(target: database.Database, age: float) -> datetime.datetime:
+def cutoff_time(target: database.Database, age: float) -> datetime.datetime:
     """Return the database's time minus ``age`` seconds.
 
     Returns the earliest possible datetime if the age is too large.
@@ -36,7 +36,7 @@ def before(target: database.Database, age: float) -> datetime.datetime:
         return datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
 
-def actions(
+def delete_actions(
     target: database.Database,
     until: datetime.datetime,
     projects: list[str] | None = None,
@@ -54,7 +54,7 @@ def actions(
     )
 
 
-def events(
+def delete_events(
     target: database.Database,
     until: datetime.datetime,
     projects: list[str] | None = None,
@@ -75,7 +75,7 @@ def count(
 ) -> tuple[int, int]:
     """Return how many actions and events would be deleted."""
     with target.reader() as session:
-        found = [
+        counts = [
             session.scalar(
                 sqlalchemy.select(sqlalchemy.func.count())
                 .select_from(model)
@@ -86,7 +86,7 @@ def count(
                 (_EVENT, _EVENT.timestamp < until),
             )
         ]
-    return found[0] or 0, found[1] or 0
+    return counts[0] or 0, counts[1] or 0
 
 
 def _ended(until: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
@@ -124,15 +124,17 @@ def _delete(
     projects: list[str] | None,
 ) -> Iterator[int]:
     condition = sqlalchemy.and_(old, *_of(model, projects))
-    place: tuple[datetime.datetime, str] | None = None
+    last_deleted: tuple[datetime.datetime, str] | None = None
     while True:
         query = sqlalchemy.select(time, model.id).where(condition)
-        if place is not None:
+        if last_deleted is not None:
             # Skip the deleted rows, which databases clean up later.
             query = query.where(
                 sqlalchemy.or_(
-                    time > place[0],
-                    sqlalchemy.and_(time == place[0], model.id > place[1]),
+                    time > last_deleted[0],
+                    sqlalchemy.and_(
+                        time == last_deleted[0], model.id > last_deleted[1]
+                    ),
                 )
             )
         with target.reader() as session:
@@ -141,7 +143,7 @@ def _delete(
             ).all()
         if not rows:
             return
-        place = (rows[-1][0], rows[-1][1])
+        last_deleted = (rows[-1][0], rows[-1][1])
         ids = [id_ for _, id_ in rows]
         statement = sqlalchemy.delete(model).where(model.id.in_(ids))
 

@@ -62,25 +62,27 @@ def of_clusters(
     connection: sqlalchemy.Connection, ids: Collection[str]
 ) -> Related:
     """Return the IDs of the nodes and policies of clusters."""
-    return _found(connection, _OF_CLUSTERS, ('nodes', 'policies'), ids)
+    return _related_ids(connection, _OF_CLUSTERS, ('nodes', 'policies'), ids)
 
 
 def of_actions(
     connection: sqlalchemy.Connection, ids: Collection[str]
 ) -> Related:
     """Return the IDs of the dependencies and dependents of actions."""
-    return _found(connection, _OF_ACTIONS, ('depends_on', 'depended_by'), ids)
+    return _related_ids(
+        connection, _OF_ACTIONS, ('depends_on', 'depended_by'), ids
+    )
 
 
-def _found(
+def _related_ids(
     connection: sqlalchemy.Connection,
     query: sqlalchemy.CompoundSelect[Any],
     parts: Sequence[str],
     ids: Collection[str],
 ) -> Related:
-    found: list[dict[str, list[str]]] = [
+    related: list[dict[str, list[str]]] = [
         {id_: [] for id_ in ids} for _part in parts
     ]
     for row in connection.execute(query, {'ids': ids}).all():
-        found[row[0]][row[1]].append(row[2])
-    return dict(zip(parts, found, strict=True))
+        related[row[0]][row[1]].append(row[2])
+    return dict(zip(parts, related, strict=True))

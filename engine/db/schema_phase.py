@@ -9,7 +9,7 @@
 
 After a contraction, older engines cannot use the database. No such engine may
 be alive when it starts. An older engine that comes back is not admitted to the
-ledger (:func:`engine.db.services.admit`).
+ledger (:func:`engine.db.services.check_not_contracted`).
 """
 
 from __future__ import annotations
@@ -102,16 +102,16 @@ def contract(
     :raises NotExpandedError: ``expand`` has not run yet
     :raises RuntimeError: another process held the lock for too long
     """
-    with migrations.alone(target) as connection:
-        if migrations.lacks(connection, phases.expand):
+    with migrations.locked(target) as connection:
+        if migrations.lacks_revisions(connection, phases.expand):
             raise NotExpandedError
-        if not migrations.lacks(connection, phases.contract):
+        if not migrations.lacks_revisions(connection, phases.contract):
             return
-        _take_leave(connection, conf)
+        _exclude_older_engines(connection, conf)
         migrations.upgrade(connection, phases.contract)
 
 
-def _take_leave(
+def _exclude_older_engines(
     connection: sqlalchemy.Connection, conf: cfg.ConfigOpts
 ) -> None:
     """Remove dead engines of older releases, and stop new ones joining.
@@ -126,11 +126,11 @@ def _take_leave(
         session.get(
             models.LedgerState, services.STATE_ID, with_for_update=True
         )
-        living, silent = _older(session, conf)
+        living, silent = _split_older_engines(session, conf)
         if living:
             raise OlderEnginesError(living)
         # An engine that was only frozen must join again, and is rejected.
-        services.forget(session, [member.id for member in silent])
+        services.remove_members(session, [member.id for member in silent])
 
 
 def older_engines(
@@ -142,10 +142,10 @@ def older_engines(
         :mod:`vobjects.rpc.conf`
     """
     with target.reader() as session:
-        return _older(session, conf)[0]
+        return _split_older_engines(session, conf)[0]
 
 
-def _older(
+def _split_older_engines(
     session: orm.Session, conf: cfg.ConfigOpts
 ) -> tuple[list[fleet.Member], list[fleet.Member]]:
     """Return the older engines that are alive, and those that are not."""
@@ -162,9 +162,9 @@ def _older(
     )
 
 
-def _is_as_new(theirs: str, ours: str) -> bool:
+def _is_as_new(release: str, own_release: str) -> bool:
     """Tell whether a release is known to be this one or a newer one."""
     try:
-        return version.Version(theirs) >= version.Version(ours)
+        return version.Version(release) >= version.Version(own_release)
     except version.InvalidVersion:
-        return theirs == ours
+        return release == own_release

@@ -52,12 +52,12 @@ class DatabaseLedger:
         """
 
         def body(session: orm.Session) -> fleet.View:
-            if not _beat(session, member):
-                _record(session, member)
-                bump(session)
+            if not _record_heartbeat(session, member):
+                _record_member(session, member)
+                increment_generation(session)
                 # Checked only now, because the write waited for a contraction
                 # in progress.
-                admit(session, self._contract)
+                check_not_contracted(session, self._contract)
             return view(session)
 
         try:
@@ -71,7 +71,9 @@ class DatabaseLedger:
 
     def leave(self, member_id: str) -> None:
         """Remove a member, and increment the generation if it existed."""
-        self._database.write(lambda session: forget(session, [member_id]))
+        self._database.write(
+            lambda session: remove_members(session, [member_id])
+        )
 
     def expire(self, older_than: float) -> list[fleet.Member]:
         """Remove the members that have not reported for too long.
@@ -80,18 +82,18 @@ class DatabaseLedger:
         :returns: the members that this call removed
         """
         with self._database.reader() as session:
-            silent = _silent(session, older_than)
+            silent = _silent_members(session, older_than)
         if not silent:
             return []
 
         def body(session: orm.Session) -> list[fleet.Member]:
             # Keep members that became silent while this transaction waited to
             # write: whatever delayed it may have delayed them, too.
-            dead = _silent(session, older_than)
+            dead = _silent_members(session, older_than)
             return [
                 member
                 for id_, member in dead.items()
-                if id_ in silent and _forget_if_silent(session, member)
+                if id_ in silent and _remove_if_silent(session, member)
             ]
 
         return self._database.write(body)
@@ -120,7 +122,9 @@ class DatabaseLedger:
         return self._database.write(body)
 
 
-def admit(session: orm.Session, contract: migrations.Chain) -> None:
+def check_not_contracted(
+    session: orm.Session, contract: migrations.Chain
+) -> None:
     """Check that no newer release has contracted the database.
 
     :raises OutdatedError: a newer release has
@@ -142,13 +146,13 @@ def view(session: orm.Session) -> fleet.View:
     state = session.get(models.LedgerState, STATE_ID, populate_existing=True)
     if state is None:
         raise RuntimeError('ledger_state has no row; run "vobjects db sync"')
-    found = rows(session)
+    services = rows(session)
     held = state.held_manifest
     return fleet.View(
         state.generation,
-        tuple(_member(row, now) for row, now in found),
+        tuple(_member(row, now) for row, now in services),
         None if held is None else Manifest(held),
-        now=found[0][1].timestamp() if found else None,
+        now=services[0][1].timestamp() if services else None,
     )
 
 
@@ -156,15 +160,15 @@ def rows(
     session: orm.Session,
 ) -> Sequence[tuple[models.Service, datetime.datetime]]:
     """Return the services, each with the database's current time."""
-    found = session.execute(
+    services = session.execute(
         sqlalchemy.select(models.Service, clock.utcnow())
         .order_by(models.Service.created_at, models.Service.id)
         .execution_options(populate_existing=True)
     ).all()
-    return [(row, now) for row, now in found]
+    return [(row, now) for row, now in services]
 
 
-def bump(session: orm.Session) -> None:
+def increment_generation(session: orm.Session) -> None:
     """Increment the generation."""
     statements.change(
         session,
@@ -174,7 +178,7 @@ def bump(session: orm.Session) -> None:
     )
 
 
-def forget(session: orm.Session, member_ids: Sequence[str]) -> bool:
+def remove_members(session: orm.Session, member_ids: Sequence[str]) -> bool:
     """Remove members and tell whether any existed."""
     removed = statements.change(
         session,
@@ -183,11 +187,11 @@ def forget(session: orm.Session, member_ids: Sequence[str]) -> bool:
         ),
     )
     if removed:
-        bump(session)
+        increment_generation(session)
     return removed > 0
 
 
-def _beat(session: orm.Session, member: fleet.Member) -> bool:
+def _record_heartbeat(session: orm.Session, member: fleet.Member) -> bool:
     """Record the heartbeat of a known member that has not changed.
 
     :returns: whether the ledger has such a member
@@ -207,7 +211,7 @@ def _beat(session: orm.Session, member: fleet.Member) -> bool:
     return beaten > 0
 
 
-def _record(session: orm.Session, member: fleet.Member) -> None:
+def _record_member(session: orm.Session, member: fleet.Member) -> None:
     service = session.get(
         models.Service, member.id, populate_existing=True
     ) or models.Service(id=member.id)
@@ -224,7 +228,7 @@ def _record(session: orm.Session, member: fleet.Member) -> None:
     session.flush()
 
 
-def _silent(
+def _silent_members(
     session: orm.Session, older_than: float
 ) -> dict[str, fleet.Member]:
     """Return by ID the members silent for more than ``older_than`` seconds."""
@@ -232,18 +236,18 @@ def _silent(
     return {m.id: m for m in members if m.age > older_than}
 
 
-def _forget_if_silent(session: orm.Session, member: fleet.Member) -> bool:
+def _remove_if_silent(session: orm.Session, member: fleet.Member) -> bool:
     """Remove a member unless it has reported since it was found silent."""
-    heard = session.get(
+    row = session.get(
         models.Service, member.id, populate_existing=True, with_for_update=True
     )
-    if heard is None:
+    if row is None:
         return False
-    silent = clock.now(session) - heard.heartbeat
+    silent = clock.now(session) - row.heartbeat
     # It may have reported while this transaction waited for its row.
     if silent.total_seconds() < member.age:
         return False
-    return forget(session, [member.id])
+    return remove_members(session, [member.id])
 
 
 def _set_hold(session: orm.Session, manifest: Manifest | None) -> None:
@@ -252,7 +256,7 @@ def _set_hold(session: orm.Session, manifest: Manifest | None) -> None:
         raise RuntimeError('ledger_state has no row; run "vobjects db sync"')
     state.held_manifest = None if manifest is None else dict(manifest)
     session.flush()
-    bump(session)
+    increment_generation(session)
 
 
 def _member(row: models.Service, now: datetime.datetime) -> fleet.Member:

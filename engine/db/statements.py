@@ -45,8 +45,8 @@ def pairs(
     :param query: contains :data:`IDS`; build it at import, because that takes
         longer than running it
     """
-    for some in portions(ids):
-        yield from session.execute(query, {'ids': some})
+    for batch in portions(ids):
+        yield from session.execute(query, {'ids': batch})
 
 
 def table(model: type[models.Base]) -> sqlalchemy.Table:

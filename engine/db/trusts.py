@@ -39,15 +39,15 @@ def get(
 
 
 def replace(
-    session: orm.Session, known: str | None, row: models.ProjectTrust
+    session: orm.Session, replaced_id: str | None, row: models.ProjectTrust
 ) -> bool:
     """Store a trust in place of another one, which is then revoked.
 
-    :param known: the ID of the replaced trust; None: there was none
+    :param replaced_id: the ID of the replaced trust; None: there was none
     :returns: whether the trust was stored; False if another engine was faster
     :raises oslo_db.exception.DBDuplicateEntry: another engine was faster
     """
-    if known is not None and not _retire(session, known):
+    if replaced_id is not None and not _retire(session, replaced_id):
         return False
     session.add(row)
     session.flush()
@@ -81,12 +81,12 @@ def retire_unused(session: orm.Session, seconds: float) -> int:
     :returns: the number of retired trusts
     """
     before = clock.now(session) - datetime.timedelta(seconds=seconds)
-    found: Sequence[str] = session.scalars(
+    ids: Sequence[str] = session.scalars(
         sqlalchemy.select(models.ProjectTrust.id)
         .where(_is_unused(before))
         .limit(credentials.BATCH)
     ).all()
-    return sum(_retire(session, id_, _is_unused(before)) for id_ in found)
+    return sum(_retire(session, id_, _is_unused(before)) for id_ in ids)
 
 
 def _retire(

@@ -153,7 +153,7 @@ def load(conf: cfg.ConfigOpts) -> Recorder:
         name_order=True,
         on_missing_entrypoints_callback=refuse,
     )
-    return Recorder(conf, [found.plugin for found in manager])
+    return Recorder(conf, [extension.plugin for extension in manager])
 
 
 def _is_derived(action: models.Action) -> bool:
@@ -186,10 +186,10 @@ def _log(
 def _about(session: orm.Session, action: models.Action) -> str:
     """Return the target of an action by name and ID, with its cluster."""
     model = _model(action)
-    found = _named(session, model, action.target)
+    text = _named(session, model, action.target)
     if model is models.Node and action.cluster_id:
-        found += f' of {_named(session, models.Cluster, action.cluster_id)}'
-    return found
+        text += f' of {_named(session, models.Cluster, action.cluster_id)}'
+    return text
 
 
 def _named(session: orm.Session, model: type[Any], id_: str) -> str:

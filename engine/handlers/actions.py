@@ -27,7 +27,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionListRequest
     ) -> list[resources.Action]:
         """Return the caller's actions."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
@@ -41,7 +41,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionGetRequest
     ) -> resources.Action:
         """Return an action."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Action = SHOWN.one(
                 connection, context, request.identity
             )

@@ -82,7 +82,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterListRequest
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             return common.CLUSTERS.page(connection, context, request)
 
     @handles(requests.ClusterGetRequest)
@@ -90,7 +90,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterGetRequest
     ) -> resources.Cluster:
         """Return a cluster."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Cluster = common.CLUSTERS.one(
                 connection, context, request.identity
             )

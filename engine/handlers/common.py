@@ -112,8 +112,8 @@ def refuse_conflict(
     holders = locks.holders(session, target.id)
     if holders:
         raise errors.ResourceIsLocked.advised(
-            f"{kind} for {find.kind(type(target))} '{target.id}' cannot be"
-            ' completed because it is already locked.',
+            f"{kind} for {find.resource_name(type(target))} '{target.id}'"
+            ' cannot be completed because it is already locked.',
             f'There are these action(s): {_listed(holders)}',
         )
     others = actions.unfinished(session, target.id)
@@ -135,7 +135,7 @@ def refuse_deletion(
 
     :raises vobjects.clustering.errors.ActionInProgress: names the status
     """
-    kind = find.kind(type(target))
+    kind = find.resource_name(type(target))
     queued = [
         one
         for one in actions.unfinished(session, target.id)
@@ -155,7 +155,7 @@ def refuse_if_depended(target: models.Cluster | models.Node) -> None:
 
     :raises vobjects.clustering.errors.ResourceInUse: names the dependents
     """
-    kind = find.kind(type(target))
+    kind = find.resource_name(type(target))
     key, reason = (
         ('profiles', 'still referenced by profile(s)')
         if kind == 'cluster'

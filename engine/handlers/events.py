@@ -25,7 +25,7 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventListRequest
     ) -> list[resources.Event]:
         """Return the caller's events."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
             levels = request.get('level')
             return SHOWN.page(
@@ -41,7 +41,7 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventGetRequest
     ) -> resources.Event:
         """Return an event."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Event = SHOWN.one(
                 connection, context, request.identity
             )

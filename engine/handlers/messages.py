@@ -136,7 +136,7 @@ class MessageHandlers(common.Handlers):
         session.flush()
         runtime = dataclasses.replace(
             self.runtime,
-            database=self.runtime.database.joined(session),
+            database=self.runtime.database.bound_to(session),
             wake=lambda: None,
         )
         starter = triggers.starter(runtime, waits=True)

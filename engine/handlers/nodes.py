@@ -33,7 +33,7 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeListRequest
     ) -> list[resources.Node]:
         """Return the caller's nodes, or those of one cluster."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             identity = request.get('cluster_id')
             cluster = identity and _specified_cluster(
                 connection,
@@ -56,7 +56,7 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeGetRequest
     ) -> resources.Node:
         """Return a node, with the cloud's details if requested."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             node: resources.Node = common.NODES.one(
                 connection, context, request.identity
             )

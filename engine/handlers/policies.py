@@ -54,7 +54,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             return SHOWN.page(connection, context, request)
 
     @handles(requests.PolicyCreateRequest)
@@ -105,7 +105,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Policy = SHOWN.one(
                 connection, context, request.identity
             )

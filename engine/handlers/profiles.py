@@ -72,7 +72,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileListRequest
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             return SHOWN.page(connection, context, request)
 
     @handles(requests.ProfileCreateRequest)
@@ -145,7 +145,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileGetRequest
     ) -> resources.Profile:
         """Return a profile."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Profile = SHOWN.one(
                 connection, context, request.identity
             )

@@ -35,7 +35,7 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
             return SHOWN.page(
                 connection,
@@ -133,7 +133,7 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
         """Return a receiver."""
-        with self.runtime.database.columns() as connection:
+        with self.runtime.database.read_connection() as connection:
             found: resources.Receiver = SHOWN.one(
                 connection, context, request.identity
             )

@@ -221,10 +221,10 @@ def _owner(context: Any, request: Any) -> paging.Owner:
         projects and is not an administrator
     """
     if not request.get('global_project'):
-        return 'nobody' if context.project_id is None else 'project'
+        return 'none' if context.project_id is None else 'project'
     if not context.is_admin:
         raise errors.Forbidden(
             'Only an administrator may ask for the resources of all projects'
             ' (global_project).'
         )
-    return 'everybody'
+    return 'all'

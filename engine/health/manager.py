@@ -99,7 +99,9 @@ class Manager:
             )
         except Exception as error:  # noqa: BLE001 - it is logged
             # Remaining claims expire when the ledger removes this service.
-            database.report(LOG, error, 'Could not leave clusters to others')
+            database.log_failure(
+                LOG, error, 'Could not leave clusters to others'
+            )
 
     def step(self) -> bool:
         """Check one due cluster in the current thread.
@@ -120,7 +122,9 @@ class Manager:
                 if cluster_id is not None:
                     self._look(cluster_id)
             except Exception as error:  # noqa: BLE001 - it is logged
-                database.report(LOG, error, 'Could not look after clusters')
+                database.log_failure(
+                    LOG, error, 'Could not look after clusters'
+                )
                 self._stopping.wait(PAUSE[1])
 
     def _wait_for_one(self) -> str | None:
@@ -151,7 +155,7 @@ class Manager:
             if case is not None:
                 self._examine(case)
         except Exception as error:  # noqa: BLE001 - it is logged
-            database.report(
+            database.log_failure(
                 LOG, error, f'Could not look after cluster {cluster_id}'
             )
         finally:

@@ -172,7 +172,7 @@ def decide(
         choose_removals(locations, current, -count),
     )
     context.decisions['deletion']['candidates'] = choose_nodes(
-        context, nodes.victims(members, len(members)), -count
+        context, nodes.select_for_removal(members, len(members)), -count
     )
 
 

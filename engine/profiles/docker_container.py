@@ -78,13 +78,13 @@ class DockerContainer(base.ProfileType):
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that there is one host or host cluster, and a valid port."""
-        given = [
+        hosts = [
             name
             for name in ('host_cluster', 'host_node')
             if properties.get(name)
         ]
-        if len(given) != 1:
-            both = ', but not both' if given else ''
+        if len(hosts) != 1:
+            both = ', but not both' if hosts else ''
             raise errors.InvalidSpec(
                 f"{spec_schema.PROPERTIES}: needs either 'host_cluster' or"
                 " 'host_node'",
@@ -217,19 +217,19 @@ def _url(provider: providers.Provider, node: base.NodeView) -> str:
     host = node.host
     if host is None or not host.physical_id:
         raise providers.NotFound(f'node {node.id} has no host')
-    look = ADDRESSES.get(host.type)
-    if look is None:
+    find_address = ADDRESSES.get(host.type)
+    if find_address is None:
         raise providers.ProviderError(
             f'a node of type {host.type} cannot be a host of containers;'
             f' those of {", ".join(ADDRESSES)} can'
         )
-    found = look(provider, host.physical_id)
+    address_text = find_address(provider, host.physical_id)
     try:
-        address = ipaddress.ip_address(str(found))
+        address = ipaddress.ip_address(str(address_text))
     except ValueError:
         raise providers.ProviderError(
             f'the host {host.physical_id} of node {node.id} has no address:'
-            f' {exceptions.cut(found)}'
+            f' {exceptions.cut(address_text)}'
         ) from None
     shown = f'[{address}]' if address.version == 6 else str(address)
     return f'tcp://{shown}:{host.port}'
@@ -239,12 +239,12 @@ def _address_of_server(provider: providers.Provider, id_: str) -> Any:
     """Return the first fixed address of a server, preferring IPv4."""
     addresses = provider.servers.get(id_).details.get('addresses') or {}
     fixed = [
-        one
-        for ones in addresses.values()
-        for one in ones
-        if one.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
+        address
+        for network_addresses in addresses.values()
+        for address in network_addresses
+        if address.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
     ]
-    fixed.sort(key=lambda one: one.get('version') != 4)
+    fixed.sort(key=lambda address: address.get('version') != 4)
     return fixed[0]['addr'] if fixed else None
 
 

@@ -392,13 +392,13 @@ def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:
     :raises vobjects.exceptions.VobjectsError: the provider's configuration is
         not valid
     """
-    found: extension.ExtensionManager[Any] = extension.ExtensionManager(
+    extensions: extension.ExtensionManager[Any] = extension.ExtensionManager(
         NAMESPACE
     )
     name = conf.engine.provider
-    if name not in found:
+    if name not in extensions:
         raise UnknownProviderError(
             f'[engine] provider: there is no {name}; there are'
-            f' {", ".join(sorted(found.names()))}'
+            f' {", ".join(sorted(extensions.names()))}'
         )
-    return cast(Provider, found[name].plugin(conf, target))
+    return cast(Provider, extensions[name].plugin(conf, target))

@@ -333,9 +333,9 @@ def _client_type(docker: Any, adapter: http_client.Adapter) -> Any:
         ) -> Any:
             # requests would use REQUESTS_CA_BUNDLE if a request does not
             # specify the verification.
-            known = self.verify if verify is None else verify
+            verification = self.verify if verify is None else verify
             return super().merge_environment_settings(
-                url, proxies, stream, known, cert
+                url, proxies, stream, verification, cert
             )
 
     return Client

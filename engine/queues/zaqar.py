@@ -83,10 +83,10 @@ class ZaqarQueues:
     @_told
     def subscribe(self, project: str | None, queue: str, url: str) -> str:
         """Subscribe a URL to new messages."""
-        made = self._zaqar.create_subscription(
+        subscription = self._zaqar.create_subscription(
             queue, subscriber=url, ttl=FOREVER, options={}
         )
-        return str(made.subscription_id)
+        return str(subscription.subscription_id)
 
     @_told
     def unsubscribe(
@@ -110,7 +110,7 @@ class ZaqarQueues:
         ttl = self._options.claim_ttl
         # Not create_claim(), which fails: openstacksdk 4 confuses the location
         # of its connection with the Location header.
-        answer = self._zaqar.post(
+        response = self._zaqar.post(
             f'/queues/{queue}/claims',
             json={'ttl': ttl, 'grace': ttl},
             headers={
@@ -118,14 +118,14 @@ class ZaqarQueues:
                 'X-PROJECT-ID': self._zaqar.get_project_id() or '',
             },
         )
-        exceptions.raise_from_response(answer)
-        if answer.status_code == NO_CONTENT:
+        exceptions.raise_from_response(response)
+        if response.status_code == NO_CONTENT:
             return base.Claim('', ())
         return base.Claim(
-            answer.headers['Location'].rpartition('/')[2],
+            response.headers['Location'].rpartition('/')[2],
             [
-                base.Message(_id(one), one.get('body'))
-                for one in answer.json()['messages']
+                base.Message(_id(message), message.get('body'))
+                for message in response.json()['messages']
             ],
         )
 
@@ -142,7 +142,7 @@ class ZaqarQueues:
         self._zaqar.delete_claim(queue, claim)
 
 
-def _id(one: Mapping[str, Any]) -> str:
+def _id(message: Mapping[str, Any]) -> str:
     """Return the ID of a message; older Zaqars send only its href."""
-    found: str = one.get('id') or one['href'].partition('?')[0]
-    return found.rpartition('/')[2]
+    href: str = message.get('id') or message['href'].partition('?')[0]
+    return href.rpartition('/')[2]

@@ -88,20 +88,20 @@ class KeystoneTrusts:
         :raises Refused: the caller is not allowed to, or lacks these roles
         :raises Silent: Keystone does not respond
         """
-        wanted = roles or context.roles
-        ours = self._our_id()
+        role_names = roles or context.roles
+        trustee_id = self._our_id()
         try:
-            answer = self._identity.post(
+            response = self._identity.post(
                 '/OS-TRUST/trusts',
                 headers={'X-Auth-Token': context.auth_token},
                 authenticated=False,
                 json={
                     'trust': {
                         'trustor_user_id': context.user_id,
-                        'trustee_user_id': ours,
+                        'trustee_user_id': trustee_id,
                         'project_id': context.project_id,
                         'impersonation': True,
-                        'roles': [{'name': role} for role in wanted],
+                        'roles': [{'name': role} for role in role_names],
                     }
                 },
             )
@@ -109,7 +109,7 @@ class KeystoneTrusts:
             raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
             raise KeystoneUnavailable(str(error)) from None
-        return str(answer.json()['trust']['id'])
+        return str(response.json()['trust']['id'])
 
     @concurrency_limit.released()
     def use(self, trust: str) -> access.AccessInfo:
@@ -119,7 +119,7 @@ class KeystoneTrusts:
         :raises Silent: Keystone does not respond
         """
         try:
-            found: access.AccessInfo = self._plugin(trust_id=trust).get_access(
+            token: access.AccessInfo = self._plugin(trust_id=trust).get_access(
                 self._session
             )
         except keystone.HTTPClientError as error:
@@ -127,7 +127,7 @@ class KeystoneTrusts:
             raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
             raise KeystoneUnavailable(str(error)) from None
-        return found
+        return token
 
     @concurrency_limit.released()
     def revoke(self, trust: str) -> None:
@@ -159,6 +159,6 @@ class KeystoneTrusts:
 
     def _plugin(self, trust_id: str | None = None) -> Any:
         scope = {**_NO_SCOPE, 'trust_id': trust_id} if trust_id else {}
-        found = loading.load_auth_from_conf_options(self._conf, GROUP, **scope)
-        assert found is not None  # see has_account()
-        return found
+        auth = loading.load_auth_from_conf_options(self._conf, GROUP, **scope)
+        assert auth is not None  # see has_account()
+        return auth

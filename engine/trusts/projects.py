@@ -30,7 +30,7 @@ LOG = logging.getLogger(__name__)
 #: Seconds to keep an unused trust. A user who creates and deletes clusters all
 #: day does not need a new trust each time, and a new request has the time to
 #: be stored.
-KEPT_FOR = 3600.0
+RETENTION = 3600.0
 
 
 class ProjectTrusts:
@@ -61,18 +61,18 @@ class ProjectTrusts:
             respond
         """
         with self._database.reader() as session:
-            known = table.get(session, context.user_id, context.project_id)
+            row = table.get(session, context.user_id, context.project_id)
             now = clock.now(session)
-        if known is not None and self._will_do(known, context, now):
+        if row is not None and self._is_sufficient(row, context, now):
             return
         try:
             trust = self._trusts.create(context, self._roles)
         except keystone.TrustRejected:
-            if known is None or known.refused:
+            if row is None or row.refused:
                 raise
             # This token has fewer rights than the one that created the trust.
             return
-        if not self._keep(context, known, trust):
+        if not self._store(context, row, trust):
             self._trusts.revoke(trust)
 
     def authorization(
@@ -90,22 +90,22 @@ class ProjectTrusts:
             row.id, _Auth(self._trusts.url, lambda: self._access(row))
         )
 
-    def retire_unused(self, kept_for: float = KEPT_FOR) -> None:
-        """Retire the trusts that were not used for ``kept_for`` seconds."""
+    def retire_unused(self, retention: float = RETENTION) -> None:
+        """Retire the trusts that were not used for ``retention`` seconds."""
         while self._database.write(
-            lambda session: table.retire_unused(session, kept_for)
+            lambda session: table.retire_unused(session, retention)
         ):
             pass
 
-    def _will_do(
+    def _is_sufficient(
         self,
         row: models.ProjectTrust,
         context: RequestContext,
         now: datetime.datetime,
     ) -> bool:
         """Tell whether a trust is as good as a new one, and record its use."""
-        wanted = set(self._roles or context.roles)
-        if row.refused or not wanted <= set(row.roles):
+        roles = set(self._roles or context.roles)
+        if row.refused or not roles <= set(row.roles):
             return False
         if (now - row.used_at).total_seconds() < table.PRECISION:
             return True
@@ -113,10 +113,10 @@ class ProjectTrusts:
             lambda session: table.touch(session, row.id)
         )
 
-    def _keep(
+    def _store(
         self,
         context: RequestContext,
-        known: models.ProjectTrust | None,
+        replaced: models.ProjectTrust | None,
         trust: str,
     ) -> bool:
         """Store a new trust, unless another engine was faster."""
@@ -130,8 +130,8 @@ class ProjectTrusts:
                 sealed=self._encryptor.encrypt(id_, trust),
                 roles=sorted(self._roles or context.roles),
             )
-            replaced = None if known is None else known.id
-            return table.replace(session, replaced, row)
+            replaced_id = None if replaced is None else replaced.id
+            return table.replace(session, replaced_id, row)
 
         try:
             return self._database.write(body)

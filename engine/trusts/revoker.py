@@ -58,4 +58,6 @@ class Revoker:
             except keystone.KeystoneUnavailable as error:
                 LOG.warning('Could not revoke credentials: %s', error)
             except Exception as error:  # noqa: BLE001 - it is logged
-                database.report(LOG, error, 'Could not revoke credentials')
+                database.log_failure(
+                    LOG, error, 'Could not revoke credentials'
+                )

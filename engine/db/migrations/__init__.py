@@ -63,10 +63,12 @@ class Chain:
 
 @functools.cache
 def _revisions(directory: pathlib.Path) -> tuple[str, ...]:
-    found = script.ScriptDirectory(
+    directory_scripts = script.ScriptDirectory(
         str(_HERE), version_locations=[str(directory)]
     )
-    return tuple(revision.revision for revision in found.walk_revisions())
+    return tuple(
+        revision.revision for revision in directory_scripts.walk_revisions()
+    )
 
 
 EXPAND = Chain(_HERE / 'versions', 'alembic_version')
@@ -81,7 +83,7 @@ def expand(target: database.Database) -> None:
 
     :raises RuntimeError: another process held the lock for too long
     """
-    with alone(target) as connection:
+    with locked(target) as connection:
         upgrade(connection, EXPAND)
 
 
@@ -90,7 +92,7 @@ def sync(target: database.Database) -> None:
 
     :raises RuntimeError: another process held the lock for too long
     """
-    with alone(target) as connection:
+    with locked(target) as connection:
         upgrade(connection, EXPAND)
         upgrade(connection, CONTRACT)
 
@@ -100,9 +102,9 @@ def upgrade(
 ) -> None:
     """Upgrade to a revision, unless the database is at a newer, unknown one.
 
-    :param connection: the connection opened by :func:`alone`
+    :param connection: the connection opened by :func:`locked`
     """
-    if not chain.revisions or not chain.knows(on(connection, chain)):
+    if not chain.revisions or not chain.knows(revision_on(connection, chain)):
         return
     options = config.Config()
     for name, value in (
@@ -116,7 +118,7 @@ def upgrade(
     command.upgrade(options, revision)
 
 
-def on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
+def revision_on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
     """Return the current revision of a chain, using a connection."""
     context = migration.MigrationContext.configure(
         connection, opts={'version_table': chain.table}
@@ -127,7 +129,7 @@ def on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
 def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
     """Return the current revision of the database; None if it has none."""
     with target.engine.connect() as connection:
-        return on(connection, chain)
+        return revision_on(connection, chain)
 
 
 def head(chain: Chain = EXPAND) -> str | None:
@@ -135,10 +137,10 @@ def head(chain: Chain = EXPAND) -> str | None:
     return next(iter(chain.revisions), None)
 
 
-def lacks(connection: sqlalchemy.Connection, chain: Chain) -> bool:
+def lacks_revisions(connection: sqlalchemy.Connection, chain: Chain) -> bool:
     """Do the same as :func:`is_behind`, using a connection."""
-    found = on(connection, chain)
-    return found != head(chain) and chain.knows(found)
+    revision = revision_on(connection, chain)
+    return revision != head(chain) and chain.knows(revision)
 
 
 def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
@@ -148,11 +150,11 @@ def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
     includes all of this release's revisions.
     """
     with target.engine.connect() as connection:
-        return lacks(connection, chain)
+        return lacks_revisions(connection, chain)
 
 
 @contextlib.contextmanager
-def alone(target: database.Database) -> Iterator[sqlalchemy.Connection]:
+def locked(target: database.Database) -> Iterator[sqlalchemy.Connection]:
     """Open a transaction that locks out other migrating processes.
 
     MariaDB commits after each statement that changes a table.

@@ -97,7 +97,7 @@ class Endpoint:
                 lambda session: health.add_event(session, server_id, type_)
             )
         except (exceptions.Unreachable, oslo_db_exception.DBError) as error:
-            database.report(LOG, error, 'Could not write down an event')
+            database.log_failure(LOG, error, 'Could not write down an event')
             threading.Event().wait(PAUSE)
             return str(oslo_messaging.NotificationResult.REQUEUE)
         if is_stored:

@@ -53,11 +53,11 @@ class OpenStackProvider:
             cloud = account = self._cloud.in_region(name)
             if self._account is not self._cloud:
                 account = self._account.in_region(name)
-            other = OpenStackProvider(
+            provider = OpenStackProvider(
                 self._conf, cloud, self.lifecycle, account
             )
             # Another thread may have been faster.
-            self._others.setdefault(name, other)
+            self._others.setdefault(name, provider)
         return self._others[name]
 
     def as_user(self, authorization: base.Authorization) -> OpenStackProvider:

@@ -21,7 +21,7 @@ class Containers:
     """The containers; see :class:`engine.providers.base.Containers`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
-        self._rows = rows.Rows(
+        self._rows = rows.ResourceTable(
             cloud,
             models.SimulatedContainer,
             'container',

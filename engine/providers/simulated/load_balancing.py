@@ -52,19 +52,19 @@ class LoadBalancers:
             ).all()
         for row in rows:
             if name_or_id in (row.id, row.data['name']):
-                found = _shown(row)
+                balancer = _balancer(row)
                 break
         else:
             raise base.ProviderError(f'there is no load balancer {name_or_id}')
-        if found.pool_id != pool_id:
+        if balancer.pool_id != pool_id:
             raise base.ProviderError(
                 f'load balancer {name_or_id} has no pool {pool_id}'
             )
-        if monitor_id is not None and found.monitor_id != monitor_id:
+        if monitor_id is not None and balancer.monitor_id != monitor_id:
             raise base.ProviderError(
                 f'pool {pool_id} has no health monitor {monitor_id}'
             )
-        return found
+        return balancer
 
     def create(
         self, key: str, spec: load_balancing.Spec, *, timeout: float
@@ -74,14 +74,14 @@ class LoadBalancers:
         self._work(key, 'create', f'the load balancer {spec.name}', timeout)
 
         def insert(session: orm.Session) -> load_balancing.Balancer:
-            found = self._of(session, key)
-            if found is None:
-                found = models.SimulatedPart(
+            row = self._of(session, key)
+            if row is None:
+                row = models.SimulatedPart(
                     kind=BALANCER, name=key, data=self._data(key, spec)
                 )
-                session.add(found)
+                session.add(row)
                 session.flush()
-            return _shown(found)
+            return _balancer(row)
 
         try:
             return self._cloud.database.write(insert)
@@ -125,23 +125,23 @@ class LoadBalancers:
             self._check_there(session, balancer)
             if session.get(models.SimulatedServer, server_id) is None:
                 raise base.ServerNotFound(f'there is no server {server_id}')
-            found = session.scalar(
+            row = session.scalar(
                 sqlalchemy.select(models.SimulatedPart).where(
                     models.SimulatedPart.kind == MEMBER,
                     models.SimulatedPart.owner == balancer.pool_id,
                     models.SimulatedPart.name == server_id,
                 )
             )
-            if found is None:
-                found = models.SimulatedPart(
+            if row is None:
+                row = models.SimulatedPart(
                     kind=MEMBER,
                     owner=balancer.pool_id,
                     name=server_id,
                     data={'protocol_port': port, 'subnet': subnet},
                 )
-                session.add(found)
+                session.add(row)
                 session.flush()
-            return found.id
+            return row.id
 
         try:
             return self._cloud.database.write(insert)
@@ -217,7 +217,7 @@ class LoadBalancers:
         }
 
 
-def _shown(row: models.SimulatedPart) -> load_balancing.Balancer:
+def _balancer(row: models.SimulatedPart) -> load_balancing.Balancer:
     return load_balancing.Balancer(
         id=row.id,
         pool_id=row.data['pool_id'],

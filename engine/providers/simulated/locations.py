@@ -42,7 +42,7 @@ class ServerGroups:
         """Return a group; None if it does not exist."""
         with self._cloud.database.reader() as session:
             row = _group(session, name_or_id)
-            return None if row is None else _shown(row)
+            return None if row is None else _server_group(row)
 
     def create(self, name: str, policy: str) -> base.ServerGroup:
         """Create a group, or return the one with that name and policy."""
@@ -54,7 +54,7 @@ class ServerGroups:
             )
             session.add(row)
             session.flush()
-            return _shown(row)
+            return _server_group(row)
 
         try:
             group = self.find(name) or self._cloud.database.write(insert)
@@ -183,10 +183,10 @@ def _choose(
     failed = cloud.options.failed_hosts
     share = cloud.chance(key, 'host')
     if restricted:
-        usable = [name for name in allowed if name not in failed]
-        if not usable:
+        candidates = [name for name in allowed if name not in failed]
+        if not candidates:
             raise base.ProviderError('No valid host was found')
-        return usable[int(share * len(usable))]
+        return candidates[int(share * len(candidates))]
     count = cloud.options.hosts
     first = int(share * count)
     for offset in range(count):
@@ -209,5 +209,5 @@ def _group(
     return session.scalar(query)
 
 
-def _shown(row: models.SimulatedPart) -> base.ServerGroup:
+def _server_group(row: models.SimulatedPart) -> base.ServerGroup:
     return base.ServerGroup(row.id, row.name, row.data['policy'])

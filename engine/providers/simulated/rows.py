@@ -20,7 +20,7 @@ T = TypeVar('T')
 Transitions = Mapping[str, tuple[str | None, str]]
 
 
-class Rows:
+class ResourceTable:
     """The rows of one table.
 
     :param word: the users' word for a row, such as ``stack``

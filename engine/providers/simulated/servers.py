@@ -126,9 +126,9 @@ class SimulatedServers:
 
         def change(session: orm.Session) -> None:
             row = self._existing(session, server_id)
-            there = {**(row.properties.get('metadata') or {}), **metadata}
-            kept = {k: v for k, v in there.items() if v is not None}
-            row.properties = {**row.properties, 'metadata': kept}
+            merged = {**(row.properties.get('metadata') or {}), **metadata}
+            changed = {k: v for k, v in merged.items() if v is not None}
+            row.properties = {**row.properties, 'metadata': changed}
 
         self._database.write(change)
 
@@ -292,10 +292,10 @@ def _server(row: models.SimulatedServer) -> base.Server:
 
 def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
     """Return the addresses of a server, by network name."""
-    found: dict[str, Any] = {}
+    by_network: dict[str, Any] = {}
     for network in row.properties.get('networks') or [{}]:
         name = network.get('network') or 'private'
-        addresses = found.setdefault(name, [])
+        addresses = by_network.setdefault(name, [])
         fixed = network.get('fixed_ip') or _address(f'{row.id}/{name}', '10')
         addresses.append(_ip(fixed, 'fixed'))
         pool = network.get('floating_network')
@@ -303,7 +303,7 @@ def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
         if pool or floating:
             floating = floating or _address(f'{row.id}/{pool}', '172')
             addresses.append(_ip(floating, 'floating'))
-    return found
+    return by_network
 
 
 def _address(key: str, first: str) -> str:

@@ -15,7 +15,7 @@ class Stacks:
     """The stacks; see :class:`engine.providers.base.Stacks`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
-        self._rows = rows.Rows(
+        self._rows = rows.ResourceTable(
             cloud, models.SimulatedStack, 'stack', base.StackNotFound
         )
 

@@ -198,7 +198,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
     newer = chains.next_release(home)
     conf = cli.configuration([config])
     target = database.Database(conf)
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     older = home / 'older.json'
     older.write_text(json.dumps({'ClusterDeleteRequest': '1.0'}))

@@ -117,7 +117,7 @@ def test_claim_before_its_time_fails(
     held = claim(any_database, action, owner)
     assert held is not None
     any_database.write(
-        lambda session: actions.give_back(session, held, after=60)
+        lambda session: actions.release_claim(session, held, after=60)
     )
     assert status(any_database, action) == 'READY'
     assert claim(any_database, action, owner) is None
@@ -145,12 +145,14 @@ def test_claim_taken_over_by_the_same_service_is_void(
     add(any_database, action)
     first = claim(any_database, action, owner)
     assert first is not None
-    any_database.write(lambda session: actions.give_back(session, first))
+    any_database.write(lambda session: actions.release_claim(session, first))
     second = claim(any_database, action, owner)
     assert second is not None
     assert end(any_database, first) == (False, False)
     with pytest.raises(actions.ClaimLostError):
-        any_database.write(lambda session: actions.hold(session, first))
+        any_database.write(
+            lambda session: actions.lock_claimed(session, first)
+        )
     assert end(any_database, second) == (True, False)
 
 
@@ -208,7 +210,7 @@ def test_wait_with_a_void_claim_leaves_no_children(
     add(any_database, parent)
     held = claim(any_database, parent, owner)
     assert held is not None
-    any_database.write(lambda session: actions.give_back(session, held))
+    any_database.write(lambda session: actions.release_claim(session, held))
     with pytest.raises(actions.ClaimLostError):
         wait_for(any_database, held, [child])
     with any_database.reader() as session:

@@ -295,7 +295,7 @@ def read_one(opened: database.Database) -> int:
 
 
 def column_one(opened: database.Database) -> int:
-    with opened.columns() as connection:
+    with opened.read_connection() as connection:
         return int(connection.scalar(sqlalchemy.text('SELECT 1')) or 0)
 
 
@@ -328,7 +328,7 @@ def test_report_leaves_lost_databases_to_the_one_line_of_each_loss(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     error = exceptions.Unreachable('the database does not answer: closed')
-    database.report(logging.getLogger('told'), error, 'The sweep failed')
+    database.log_failure(logging.getLogger('told'), error, 'The sweep failed')
     assert not [r for r in caplog.records if r.levelno > logging.DEBUG]
 
 
@@ -338,7 +338,9 @@ def test_fault_of_ours_is_told_with_its_traceback(
     try:
         raise KeyError('ours')
     except KeyError as error:
-        database.report(logging.getLogger('told'), error, 'The sweep failed')
+        database.log_failure(
+            logging.getLogger('told'), error, 'The sweep failed'
+        )
 
     (record,) = caplog.records
     assert record.levelno == logging.ERROR

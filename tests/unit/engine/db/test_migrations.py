@@ -110,7 +110,7 @@ def test_expanding_revisions_keep_older_programs_working(
     for revision in reversed(chain.revisions):
         with target.engine.connect() as connection:
             schemas.append(expansion.reflect(connection))
-        with migrations.alone(target) as connection:
+        with migrations.locked(target) as connection:
             migrations.upgrade(connection, chain, revision)
         with target.engine.connect() as connection:
             restrictions = expansion.restrictions(connection, schemas[-1])
@@ -191,7 +191,7 @@ def _restrictions(
     target = copy_of(harness, directory / 'engine.sqlite').database
     with target.engine.connect() as connection:
         before = expansion.reflect(connection)
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, chain)
     with target.engine.connect() as connection:
         found = expansion.restrictions(connection, before)

@@ -143,7 +143,7 @@ def test_rows_when_too_many_bytes_say_how_many_fit(
     )
 
     def read(**options: object) -> list[str]:
-        with any_database.columns() as connection:
+        with any_database.read_connection() as connection:
             rows = listing.rows(connection, paging.Page(**options))
         return [row.id for row in rows]
 

@@ -21,11 +21,11 @@ def purged(
     target: database.Database, days: float, projects: list[str] | None = None
 ) -> tuple[int, int]:
     """Delete, after having counted the same."""
-    until = purge.before(target, days * DAY)
+    until = purge.cutoff_time(target, days * DAY)
     expected = purge.count(target, until, projects)
     found = (
-        sum(purge.actions(target, until, projects)),
-        sum(purge.events(target, until, projects)),
+        sum(purge.delete_actions(target, until, projects)),
+        sum(purge.delete_events(target, until, projects)),
     )
     assert found == expected
     return found
@@ -76,8 +76,8 @@ def test_purge_goes_by_batches(
     monkeypatch.setattr(purge, 'BATCH', 2)
     for number in range(5):
         event(any_database, 5 + number // 2)
-    until = purge.before(any_database, DAY)
-    assert list(purge.events(any_database, until)) == [2, 2, 1]
+    until = purge.cutoff_time(any_database, DAY)
+    assert list(purge.delete_events(any_database, until)) == [2, 2, 1]
     assert left(any_database, models.Event) == set()
 
 

@@ -69,7 +69,7 @@ def test_upgrade_goes_from_phase_to_phase(
 ) -> None:
     assert schema_phase.phase_of(target) is schema_phase.Phase.UP_TO_DATE
     assert schema_phase.phase_of(target, newer) is schema_phase.Phase.EXPAND
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     assert schema_phase.phase_of(target, newer) is schema_phase.Phase.CONTRACT
     assert schema_phase.phase_of(target) is schema_phase.Phase.UP_TO_DATE
@@ -107,7 +107,7 @@ def test_contract_waits_for_older_engines(
     newer: schema_phase.Chains,
     release: str,
 ) -> None:
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     ledger = services.DatabaseLedger(target)
     ledger.report(dataclasses.replace(ENGINE, release=release))
@@ -130,7 +130,7 @@ def test_contract_does_not_wait_for_others(
     newer: schema_phase.Chains,
     change: dict[str, str],
 ) -> None:
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     services.DatabaseLedger(target).report(
         dataclasses.replace(ENGINE, **change)
@@ -144,7 +144,7 @@ def test_contract_does_not_wait_for_others(
 def test_contract_does_not_wait_for_the_dead(
     target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     services.DatabaseLedger(target).report(ENGINE)
     with target.engine.begin() as connection:
@@ -162,7 +162,7 @@ def test_contract_does_not_wait_for_the_dead(
 def test_older_engine_is_not_admitted_after_a_contraction(
     target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
-    with migrations.alone(target) as connection:
+    with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     schema_phase.contract(target, conf, newer)
     older = services.DatabaseLedger(target)
