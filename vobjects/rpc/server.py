@@ -342,5 +342,5 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
 
 
 @functools.lru_cache(maxsize=MAX_READERS)
-def _common_versions(local: Manifest, reader: Manifest) -> Manifest:
-    return minimum([local, reader])
+def _common_versions(supported: Manifest, reader: Manifest) -> Manifest:
+    return minimum([supported, reader])

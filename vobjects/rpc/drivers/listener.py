@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The receiver's end: one thread reads, oslo.messaging's threads handle.
 
-The reading thread hands messages to the server's executor while fewer than
-:data:`MAX_SUBMITTED` messages wait there for a thread, because the executor's
-    own
-queue is unbounded. Further messages wait in the listener's queue. When that is
-full, the thread stops reading, and senders wait.
+The reading thread submits messages to the server's executor while fewer than
+:data:`MAX_SUBMITTED` of them wait there for a thread, because the queue of the
+executor is unbounded. Further messages wait in the listener's queue. While
+that is full, the thread does not read, and senders wait.
 
 The listener stops in this order. It removes the name of the socket, so that no
 sender connects. It shuts its connections down for reading, so that senders
 know which messages did not arrive. It rejects calls that have arrived but not
-begun, and submits casts, which it has accepted, to the executor. Calls in
-progress are answered, and each connection closes after its last response.
+begun, and submits casts, which it has accepted, to the executor. It completes
+calls in progress, and closes each connection after its last response.
 """
 
 from __future__ import annotations
@@ -95,8 +94,8 @@ class Listener(base.Listener):  # type: ignore[misc]
             if self._stopping:
                 return
             self._listening.unlink()
-            # Before the flag is set: when it sees the flag, the thread closes
-            # the other end.
+            # Send before setting the flag: when the thread sees the flag, it
+            # closes the receiving end.
             self._wake_sender.send(b'!')
             self._stopping = True
             self._queue_changed.notify_all()
@@ -241,12 +240,9 @@ class Listener(base.Listener):  # type: ignore[misc]
 
     def _close_sockets(self) -> None:
         self._selector.close()
-        for each in (
-            self._listening.socket,
-            self._wake_sender,
-            self._wake_receiver,
-        ):
-            each.close()
+        self._listening.socket.close()
+        self._wake_sender.close()
+        self._wake_receiver.close()
 
 
 def _too_large_frame(error: errors.FrameTooLarge) -> bytes:

@@ -66,7 +66,7 @@ class Peer:
         return self._reader.feed(data) if data else None
 
     def is_connected(self) -> bool:
-        """Return whether the sender still waits."""
+        """Return whether the sender is still connected."""
         if self._closed:
             return False
         try:

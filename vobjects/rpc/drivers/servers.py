@@ -15,13 +15,16 @@ import secrets
 import threading
 import weakref
 
-from vobjects.rpc.drivers import connection
-from vobjects.rpc.drivers.connection import Connection, Deadline
+from vobjects.rpc.drivers.connection import (
+    Connection,
+    Deadline,
+    open_connection,
+)
 from vobjects.rpc.drivers.directory import SocketNames, server_prefix
 
 
 class ConnectionPool:
-    """A listener, and the idle connections to it.
+    """The connections to one listener.
 
     :param path: path of its socket
     :param limit: maximum length of the payload of a frame, in bytes
@@ -45,15 +48,13 @@ class ConnectionPool:
         try:
             return self._idle.pop()
         except IndexError:
-            opened = connection.open_connection(
-                self.path, self._limit, deadline
-            )
-        self._open.add(opened)
-        return opened
+            connection = open_connection(self.path, self._limit, deadline)
+        self._open.add(connection)
+        return connection
 
-    def release(self, used: Connection) -> None:
+    def release(self, connection: Connection) -> None:
         """Keep a connection for the next message, or close it."""
-        self._idle.append(used)
+        self._idle.append(connection)
         if self._retired or len(self._idle) > self._max_idle:
             self._close_idle(0 if self._retired else self._max_idle)
 
@@ -64,8 +65,8 @@ class ConnectionPool:
 
     def close_in_child(self) -> None:
         """Close all connections in a child process: the parent uses them."""
-        for inherited in self._open:
-            inherited.close()
+        for connection in self._open:
+            connection.close()
 
     def _close_idle(self, max_idle: int) -> None:
         while len(self._idle) > max_idle:
