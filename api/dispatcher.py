@@ -297,7 +297,7 @@ def _unwrap(body: dict[str, Any], route: routes.Route) -> Any:
     for name in body:
         if name != key:
             raise api_errors.ValidationError(
-                phrases.path_to('body', [name]),
+                phrases.format_path('body', [name]),
                 f'unknown; the body is {{"{key}": {{...}}}}',
                 compat_message=message,
             )
@@ -321,14 +321,14 @@ def _unwrap_field(body: dict[str, Any], route: routes.Route) -> dict[str, Any]:
             ),
         )
     ((name, content),) = body.items()
-    content = _map(content, phrases.path_to('body', [name]))
+    content = _map(content, phrases.format_path('body', [name]))
     if params.body_field:
         return {field: name, params.body_field: content}
     if params.flat_field and content.keys().isdisjoint(route.request.fields):
         return {field: name, params.flat_field: content}
     if field in content:
         raise api_errors.ValidationError(
-            phrases.path_to('body', [name, field]),
+            phrases.format_path('body', [name, field]),
             f'unknown; {name!r} is the {field}',
         )
     return {field: name, **content}

@@ -143,7 +143,7 @@ def _name(kind: Any, name: str, value: Any, _: Any) -> str:
 
 def _number(kind: Any, name: str, value: Any, _: Any) -> str:
     try:
-        number = fields.whole_number(name, value)
+        number = fields.parse_integer(name, value)
     except ValueError:
         return (
             f"The value for {name} must be an integer: '{_one_line(value)}'."

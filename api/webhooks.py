@@ -38,7 +38,7 @@ def collect(
     for name, value in pairs:
         if name in given:
             raise errors.ValidationError(
-                phrases.path_to('query', [name]), 'is given more than once'
+                phrases.format_path('query', [name]), 'is given more than once'
             )
         given[name] = value
     form = given.pop(VERSION, None)

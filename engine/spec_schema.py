@@ -266,7 +266,8 @@ def unknown(
     :param names: the valid names
     """
     return errors.InvalidSpec(
-        f'{phrases.path_to(path, [name])}: {phrases.unknown(name, names)}',
+        f'{phrases.format_path(path, [name])}:'
+        f' {phrases.unknown_name(name, names)}',
         f'Unrecognizable {_thing(path)} {exceptions.cut(name)}',
     )
 

@@ -106,7 +106,7 @@ class Capacity(Limited[int]):
         return f'minimum={self.minimum},maximum={self.maximum}'
 
     def coerce(self, obj: Any, attr: str, value: Any) -> int:
-        number = whole_number(attr, value)
+        number = parse_integer(attr, value)
         if not self.minimum <= number <= self.maximum:
             raise ValueError(
                 f'{attr} must be from {self.minimum} to {self.maximum},'
@@ -139,21 +139,21 @@ class Sort(Limited[str]):
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError(f'{attr} must be a string')
-        fault = self.fault(value)
-        if fault:
-            raise ValueError(f'{attr}: {fault}')
+        error = self.fault(value)
+        if error:
+            raise ValueError(f'{attr}: {error}')
         return value
 
     def fault(self, value: str) -> str:
         """Return a description of the error in ``value``, or ``''``."""
         for item in value.split(','):
             key, _, direction = item.partition(':')
-            for what, word, accepted in (
+            for part, word, accepted in (
                 ('key', key, self.keys),
                 ('direction', direction or 'asc', ('asc', 'desc')),
             ):
                 if word not in accepted:
-                    return f'the {what} {phrases.not_one_of(word, accepted)}'
+                    return f'the {part} {phrases.not_one_of(word, accepted)}'
         return ''
 
     def get_schema(self) -> dict[str, Any]:
@@ -231,13 +231,13 @@ class AnyCaseEnum(_ovo.Enum):
         )
 
     def get_schema(self) -> dict[str, Any]:
-        words = list(self._valid_values)
+        values = list(self._valid_values)
         return {
             'type': ['string'],
             'enum': [
-                *words,
-                *map(str.lower, words),
-                *map(str.capitalize, words),
+                *values,
+                *map(str.lower, values),
+                *map(str.capitalize, values),
             ],
         }
 
@@ -265,7 +265,7 @@ class StrictBoolean(_ovo.FieldType[bool]):
         return {'type': ['boolean']}
 
 
-def whole_number(attr: str, value: Any) -> int:
+def parse_integer(attr: str, value: Any) -> int:
     """Read an integer; digits in a string and whole floats are accepted.
 
     Booleans and fractions are rejected.
@@ -360,5 +360,5 @@ __all__ = [
     'StrictBooleanField',
     'UnspecifiedDefault',
     'sensitive',
-    'whole_number',
+    'parse_integer',
 ]

@@ -11,7 +11,7 @@ from vobjects import exceptions, suggestions
 _LITERALS: Mapping[Any, str] = {None: 'null', True: 'true', False: 'false'}
 
 
-def path_to(where: str, steps: Iterable[str | int]) -> str:
+def format_path(where: str, steps: Iterable[str | int]) -> str:
     """Return the path of a value.
 
     :param where: the part of the request, such as ``body``
@@ -29,25 +29,25 @@ def path_to(where: str, steps: Iterable[str | int]) -> str:
     return path
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a JSON value as text, truncated."""
     if value is None or isinstance(value, bool):
         return _LITERALS[value]
     return exceptions.cut(value)
 
 
-def unknown(name: str, known: Collection[str]) -> str:
+def unknown_name(name: str, known: Collection[str]) -> str:
     """Describe an unknown name and suggest a known one."""
-    advice = suggestions.suggest(name, known) or 'nothing is expected here'
-    return f'unknown; {advice}'
+    suggestion = suggestions.suggest(name, known) or 'nothing is expected here'
+    return f'unknown; {suggestion}'
 
 
-def listed(accepted: Iterable[Any]) -> str:
+def format_values(accepted: Iterable[Any]) -> str:
     """List accepted values; words that differ only in case appear once."""
     distinct: dict[Any, str] = {}
     for value in accepted:
-        key = value.lower() if isinstance(value, str) else shown(value)
-        distinct.setdefault(key, shown(value))
+        key = value.lower() if isinstance(value, str) else format_value(value)
+        distinct.setdefault(key, format_value(value))
     return ', '.join(distinct.values()) or 'none'
 
 
@@ -57,14 +57,16 @@ def not_one_of(value: Any, accepted: Collection[Any]) -> str:
     :returns: text such as "must be one of 'a', 'b', not 'A'; did you mean
         'a'?"
     """
-    text = f'must be one of {listed(accepted)}, not {shown(value)}'
-    return text + did_you_mean(value, accepted)
+    return (
+        f'must be one of {format_values(accepted)}, not {format_value(value)}'
+        f'{did_you_mean(value, accepted)}'
+    )
 
 
 def did_you_mean(value: Any, accepted: Iterable[Any]) -> str:
     """Return a suggestion that starts with a semicolon, or ``''``."""
     if not isinstance(value, str):
         return ''
-    words = (other for other in accepted if isinstance(other, str))
-    near = suggestions.nearest(value, words)
-    return '' if near is None else f'; did you mean {near!r}?'
+    words = (word for word in accepted if isinstance(word, str))
+    suggestion = suggestions.nearest(value, words)
+    return '' if suggestion is None else f'; did you mean {suggestion!r}?'

@@ -27,9 +27,9 @@ def sensitive(field: FieldT) -> FieldT:
     ``SensitiveStringField`` needs no mark.
     """
     # Two types may share a field object, as in vobjects.objects.history.
-    marked = copy.copy(field)
-    setattr(marked, _ATTRIBUTE, True)
-    return marked
+    copied = copy.copy(field)
+    setattr(copied, _ATTRIBUTE, True)
+    return copied
 
 
 def is_sensitive(field: AnyField) -> bool:
@@ -37,10 +37,10 @@ def is_sensitive(field: AnyField) -> bool:
     return hasattr(field, _ATTRIBUTE) or _holds_secrets(field._type)
 
 
-def _holds_secrets(kind: Any) -> bool:
-    if isinstance(kind, ovo_fields.CompoundFieldType):
-        return is_sensitive(kind._element_type)
-    return isinstance(kind, ovo_fields.SensitiveString)
+def _holds_secrets(field_type: Any) -> bool:
+    if isinstance(field_type, ovo_fields.CompoundFieldType):
+        return is_sensitive(field_type._element_type)
+    return isinstance(field_type, ovo_fields.SensitiveString)
 
 
 def mask_url(url: str) -> str:

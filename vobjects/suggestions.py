@@ -7,11 +7,11 @@ import difflib
 from collections.abc import Iterable
 
 #: Maximum number of names that a suggestion lists.
-LISTED = 20
+MAX_LISTED = 20
 
 #: Number of characters of a wrong name that are compared: the cost grows with
 #: the square of the length, and callers send names of any length.
-_COMPARED = 64
+_MAX_COMPARED = 64
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -20,10 +20,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     :param name: the name that the caller wrote; case is ignored
     :returns: None if no name is similar
     """
-    by_case = {other.lower(): other for other in known}
-    wrong = name[:_COMPARED].lower()
-    close = difflib.get_close_matches(wrong, by_case, n=1)
-    return by_case[close[0]] if close else None
+    by_lower_case = {known_name.lower(): known_name for known_name in known}
+    compared_name = name[:_MAX_COMPARED].lower()
+    matches = difflib.get_close_matches(compared_name, by_lower_case, n=1)
+    return by_lower_case[matches[0]] if matches else None
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -33,9 +33,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
         empty if no names are known
     """
     names = sorted(known)
-    close = nearest(name, names)
-    if close is not None:
-        return f'did you mean {close!r}?'
-    listed = ', '.join(map(repr, names[:LISTED]))
-    more = ', …' if len(names) > LISTED else ''
+    match = nearest(name, names)
+    if match is not None:
+        return f'did you mean {match!r}?'
+    listed = ', '.join(map(repr, names[:MAX_LISTED]))
+    more = ', …' if len(names) > MAX_LISTED else ''
     return f'known here: {listed}{more}' if names else ''

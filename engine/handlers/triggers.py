@@ -104,7 +104,8 @@ def request(
     for name in params:
         if name not in known:
             raise errors.BadRequest(
-                f'{phrases.path_to("params", [name])}: unknown parameter of'
+                f'{phrases.format_path("params", [name])}: unknown parameter'
+                ' of'
                 f' {kind}; {phrases.not_one_of(name, known)}'
             )
     extra = {name: body[name] for name in known if body and name in body}

@@ -403,8 +403,8 @@ def _check_parameters(action: Mapping[str, Any]) -> None:
     for name, value in (action.get('params') or {}).items():
         if name not in allowed:
             raise errors.InvalidSpec(
-                f'{phrases.path_to(path, [name])}:'
-                f' {phrases.unknown(name, allowed)}'
+                f'{phrases.format_path(path, [name])}:'
+                f' {phrases.unknown_name(name, allowed)}'
             )
         if str(value).upper() not in allowed[name]:
             raise errors.InvalidSpec(

@@ -109,12 +109,12 @@ def action_key(
         raise errors.ValidationError(
             'body',
             f'must name one action, not {len(body) or "none"}; known here:'
-            f' {phrases.listed(available)}',
+            f' {phrases.format_values(available)}',
         )
     (key,) = body
     if key not in known:
         raise errors.ValidationError(
-            phrases.path_to('body', [key]),
+            phrases.format_path('body', [key]),
             f'unknown action; {phrases.not_one_of(key, tuple(available))}',
         )
     return key

@@ -118,7 +118,7 @@ def _check(
     """Raise the first fault; do nothing if the fast path was too strict."""
     if not isinstance(values, dict):
         raise errors.ValidationError(
-            where, f'must be a JSON object, not {phrases.shown(values)}'
+            where, f'must be a JSON object, not {phrases.format_value(values)}'
         )
     unknown = [name for name in values if name not in compiled.properties]
     if unknown:
@@ -163,7 +163,7 @@ def _pattern_problem(field_type: Any, value: Any) -> str:
     requirement = _PATTERNS.get(
         type(field_type), f'must be a valid {type(field_type).__name__}'
     )
-    return f'{requirement}, not {phrases.shown(value)}'
+    return f'{requirement}, not {phrases.format_value(value)}'
 
 
 def _field_fault(
@@ -213,7 +213,7 @@ def _other_versions_error(
     ranges = version_ranges.ranges_having(cls, accepts)
     if not ranges:
         return None
-    shown = phrases.shown(fault.instance)
+    shown = phrases.format_value(fault.instance)
     hint = version_ranges.explain(shown, ranges, microversion)
     better_error = errors.ValidationError(
         error.path, f'{error.problem}; {hint}'
@@ -285,7 +285,7 @@ class RequestSchema:
             self.fields[name].coerce(self.owner, name, value)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise errors.ValidationError(
-                phrases.path_to(where, [name]),
+                phrases.format_path(where, [name]),
                 str(error)[:_MAX_MESSAGE_LENGTH].rstrip('.'),
                 errors.FieldFault(
                     'value', (name,), self.fields[name], value, value
@@ -393,7 +393,7 @@ def unknown_field_error(
     :param compiled: schema of the part at the request's version
     """
     name = unknown[0]
-    path = phrases.path_to(where, [name])
+    path = phrases.format_path(where, [name])
     if name in names:
         ranges = _ranges_of(cls, name)
         shown = exceptions.cut(name)
@@ -405,7 +405,7 @@ def unknown_field_error(
     known = compiled.properties
     near = suggestions.nearest(name, (*known, *names))
     problem = (
-        phrases.unknown(name, known)
+        phrases.unknown_name(name, known)
         if near is None or near in known
         else f'unknown; did you mean {near!r}? '
         + version_ranges.explain(
@@ -477,7 +477,7 @@ def schema_error(
     :param nulls: whether the part can contain null
     :param suggests: whether to suggest an accepted value that is similar
     """
-    path = phrases.path_to(where, fault.absolute_path)
+    path = phrases.format_path(where, fault.absolute_path)
     describe = _EXPECTED.get(str(fault.validator))
     if describe is None:
         return errors.ValidationError(
@@ -486,7 +486,9 @@ def schema_error(
     expected: Any = fault.validator_value
     if isinstance(expected, list) and not nulls:
         expected = [item for item in expected if item not in ('null', None)]
-    problem = f'{describe(expected)}, not {phrases.shown(fault.instance)}'
+    problem = (
+        f'{describe(expected)}, not {phrases.format_value(fault.instance)}'
+    )
     if suggests and fault.validator == 'enum':
         problem += phrases.did_you_mean(fault.instance, expected)
     return errors.ValidationError(path, problem)
@@ -515,7 +517,7 @@ def _without_z(pattern: str) -> str:
 # Schema keyword -> function that describes the expected value.
 _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'type': _describe_types,
-    'enum': lambda values: f'must be one of {phrases.listed(values)}',
+    'enum': lambda values: f'must be one of {phrases.format_values(values)}',
     'pattern': lambda text: f'must match {_without_z(text)}',
     'format': lambda name: f'must have the format {name}',
     'minimum': lambda limit: f'must be at least {limit}',

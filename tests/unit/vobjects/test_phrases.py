@@ -20,7 +20,7 @@ from vobjects import phrases
     ],
 )
 def test_path_names_each_step(steps: list[str | int], path: str) -> None:
-    assert phrases.path_to('body', steps) == path
+    assert phrases.format_path('body', steps) == path
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,8 @@ def test_value_that_is_not_accepted_is_answered_with_the_accepted_ones(
 
 
 def test_unknown_name_is_answered_with_advice() -> None:
-    assert phrases.unknown('x', ()) == 'unknown; nothing is expected here'
-    assert phrases.unknown('nam', ['name']) == "unknown; did you mean 'name'?"
+    assert phrases.unknown_name('x', ()) == 'unknown; nothing is expected here'
+    assert (
+        phrases.unknown_name('nam', ['name'])
+        == "unknown; did you mean 'name'?"
+    )

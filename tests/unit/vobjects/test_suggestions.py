@@ -39,7 +39,7 @@ def test_suggest_lists_the_known_names_when_none_is_similar() -> None:
 def test_suggest_lists_only_some_of_many_names() -> None:
     names = [f'name{number:03}' for number in range(100)]
     text = suggestions.suggest('colour', names)
-    assert text.count('name') == suggestions.LISTED
+    assert text.count('name') == suggestions.MAX_LISTED
     assert text.endswith(', …')
 
 
