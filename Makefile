@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 
 # The first of these that is new enough creates the virtual environment.
-PYTHONS ?= python3 python3.13 python3.12 python3.11
+PYTHONS ?= python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help
@@ -34,7 +34,7 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 .PHONY: test
 test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
-	@$(MAKE) --no-print-directory unit servers functional upgrade
+	@$(MAKE) --no-print-directory unit unit-newest servers functional upgrade
 	@$(MAKE) --no-print-directory test-clients \
 		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin'"
 
@@ -68,6 +68,19 @@ NEED_SERVERS := postgresql or mysql or rabbit
 unit: $(VENV)/.test ## Run unit tests on SQLite and in memory
 	$(BIN)/pytest -q --numprocesses auto -m 'not ($(NEED_SERVERS))' \
 		tests/unit $(ARGS)
+
+# Also the versions of pyenv, which are not on PATH by these names.
+NEWEST = $(shell tools/newest-python $(PYTHONS))
+VENV_NEWEST := $(VENV)-newest
+
+.PHONY: unit-newest
+unit-newest: $(VENV)/.test ## Run unit tests on the newest Python found
+	@if [ -z '$(NEWEST)' ] || cmp -s <('$(NEWEST)' -V) <($(BIN)/python -V); \
+	then echo 'unit-newest: no newer Python found'; \
+	else \
+		$(MAKE) --no-print-directory unit \
+			PYTHONS='$(NEWEST)' VENV='$(VENV_NEWEST)'; \
+	fi
 
 .PHONY: servers
 servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
@@ -112,7 +125,7 @@ sample: $(VENV)/.test ## Regenerate etc/vobjects.conf.sample
 
 .PHONY: clean
 clean: ## Remove all generated files and the state of the service
-	rm -rf '$(VENV)' '$(STATE)' doc/build build dist *.egg-info \
+	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(STATE)' doc/build build dist *.egg-info \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -110,7 +110,11 @@ class Engine:
         for group in ('health_manager', 'hooks'):
             http_client.check(conf, group)
         self.database = database.Database(conf, create=False)
-        check_schema(self.database)
+        try:
+            check_schema(self.database)
+        except BaseException:
+            self.database.close()
+            raise
         self.runtime = Runtime(
             conf=conf,
             database=self.database,

@@ -31,6 +31,7 @@ class CertificateAuthority:
         certificate = (
             self._builder(self._name, self._key)
             .add_extension(constraints, critical=True)
+            .add_extension(_SIGNS, critical=True)
             .sign(self._key, hashes.SHA256())
         )
         self.file = directory / f'{name}.pem'
@@ -73,7 +74,32 @@ class CertificateAuthority:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - GOOD)
             .not_valid_after(now + GOOD)
+            # Python 3.13 requires key identifiers.
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+                critical=False,
+            )
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(
+                    self._key.public_key()
+                ),
+                critical=False,
+            )
         )
+
+
+#: What an authority may do with its key; Python 3.13 requires it.
+_SIGNS = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def _name(text: str) -> x509.Name:
