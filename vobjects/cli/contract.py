@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Implement `vobjects api history | diff | openapi`, for people and CI.
+"""Implement ``vobjects api history | diff | openapi``.
 
 This module knows no service: the caller of :func:`add` supplies the contract,
 and :func:`main` is a whole program for one. Each command returns its exit
@@ -24,7 +24,7 @@ from vobjects.versions import Version
 Load = Callable[[argparse.Namespace], Contract]
 
 #: Exit code for problems of the contract or its history.
-WRONG = 1
+PROBLEMS = 1
 
 
 def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
@@ -34,7 +34,7 @@ def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
     :param load: returns the contract; called with the parsed arguments when a
         command runs
     """
-    added = []
+    parsers = []
     for name, run, summary in _COMMANDS:
         command = commands.add_parser(
             name,
@@ -47,8 +47,8 @@ def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
         )
         for flags, settings in _ARGUMENTS[name].items():
             command.add_argument(*flags.split(), **settings)
-        added.append(command)
-    return added
+        parsers.append(command)
+    return parsers
 
 
 def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
@@ -82,12 +82,12 @@ def _history(options: argparse.Namespace, contract: Contract) -> int:
     come back. The exit code is 1 if the history is incomplete; each problem is
     printed.
     """
-    found = list(history.problems(contract))
-    for problem in found:
+    problems = list(history.problems(contract))
+    for problem in problems:
         print(problem, file=sys.stderr)
     if not options.check:
         _write(options.output, history.page(contract))
-    return WRONG if found else 0
+    return PROBLEMS if problems else 0
 
 
 def _diff(options: argparse.Namespace, contract: Contract) -> int:
@@ -98,20 +98,20 @@ def _diff(options: argparse.Namespace, contract: Contract) -> int:
     was removed and added again between the two.
     """
     old, new = Version.parse(options.old), Version.parse(options.new)
-    found = changes.compare(contract, old, new)
+    differences = changes.compare(contract, old, new)
     alarms = [
-        one
-        for one in changes.returned_parts(contract)
-        if min(old, new) <= one.back and one.gone <= max(old, new)
+        part
+        for part in changes.returned_parts(contract)
+        if min(old, new) <= part.back and part.gone <= max(old, new)
     ]
     if options.json:
-        print(json.dumps(_as_data(old, new, found, alarms), indent=2))
+        print(json.dumps(_as_data(old, new, differences, alarms), indent=2))
     else:
-        for line in _lines(old, new, found):
+        for line in _lines(old, new, differences):
             print(line)
         for alarm in alarms:
             print(f'alarm: {alarm}', file=sys.stderr)
-    return WRONG if alarms else 0
+    return PROBLEMS if alarms else 0
 
 
 def _openapi(options: argparse.Namespace, contract: Contract) -> int:
@@ -172,17 +172,17 @@ def _write(path: pathlib.Path | None, text: str) -> None:
 
 
 def _lines(
-    old: Version, new: Version, found: Sequence[changes.ContractChange]
+    old: Version, new: Version, differences: Sequence[changes.ContractChange]
 ) -> Iterable[str]:
-    if not found:
-        yield f'{old} and {new} promise the same'
+    if not differences:
+        yield f'{old} and {new} have the same contract'
         return
-    breaking = sum(change.breaking for change in found)
+    breaking = sum(change.breaking for change in differences)
+    additive = len(differences) - breaking
     yield (
-        f'{old} to {new}: {breaking} breaking and {len(found) - breaking}'
-        ' additive changes'
+        f'{old} to {new}: {breaking} breaking and {additive} additive changes'
     )
-    for change in sorted(found, key=lambda one: not one.breaking):
+    for change in sorted(differences, key=lambda change: not change.breaking):
         kind = 'breaking' if change.breaking else 'additive'
         yield f'  {kind}  {change}'
 
@@ -190,7 +190,7 @@ def _lines(
 def _as_data(
     old: Version,
     new: Version,
-    found: Sequence[changes.ContractChange],
+    differences: Sequence[changes.ContractChange],
     alarms: Sequence[changes.ReturnedPart],
 ) -> dict[str, Any]:
     return {
@@ -203,15 +203,15 @@ def _as_data(
                 'what': change.what,
                 'breaking': change.breaking,
             }
-            for change in found
+            for change in differences
         ],
         'alarms': [
             {
-                'operation': one.operation,
-                'place': one.place,
-                'gone': str(one.gone),
-                'back': str(one.back),
+                'operation': part.operation,
+                'place': part.place,
+                'gone': str(part.gone),
+                'back': str(part.back),
             }
-            for one in alarms
+            for part in alarms
         ],
     }

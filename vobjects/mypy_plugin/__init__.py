@@ -54,11 +54,11 @@ class VersionedObjects(Plugin):
         self, fullname: str
     ) -> Callable[[ClassDefContext], None] | None:
         """Return the hook that handles subclasses of versioned objects."""
-        found = self.lookup_fully_qualified(fullname)
+        symbol = self.lookup_fully_qualified(fullname)
         if (
-            found is not None
-            and isinstance(found.node, TypeInfo)
-            and members.may_have_fields(found.node)
+            symbol is not None
+            and isinstance(symbol.node, TypeInfo)
+            and members.may_have_fields(symbol.node)
         ):
             return members.declare
         return None

@@ -76,18 +76,18 @@ class NotReady(Exception):
 
 
 class FieldReader:
-    """The fields of one class, as far as the plug-in can read them.
+    """Reads the fields of one class, as far as it can.
 
     :ivar attributes: name -> type
     :ivar removed: names of fields that the newest version lacks
-    :ivar unseen: expressions that the plug-in cannot read
+    :ivar unreadable: expressions that the plug-in cannot read
     """
 
     def __init__(self, ctx: ClassDefContext) -> None:
         self._ctx = ctx
         self.attributes: dict[str, Type] = {}
         self.removed: set[str] = set()
-        self.unseen: list[Expression] = []
+        self.unreadable: list[Expression] = []
 
     def read(self, mapping: Expression) -> None:
         """Read a mapping of names to fields.
@@ -103,7 +103,7 @@ class FieldReader:
             elif isinstance(key, StrExpr):
                 self._read_field(key.value, value)
             else:
-                self.unseen.append(key)
+                self.unreadable.append(key)
 
     def _read_part(self, value: Expression) -> None:
         """Read a mapping that is defined elsewhere or included with ``**``."""
@@ -123,7 +123,7 @@ class FieldReader:
         if isinstance(literal, DictExpr):
             self.read(literal)
         else:
-            self.unseen.append(value)
+            self.unreadable.append(value)
 
     def _read_field(self, name: str, value: Expression) -> None:
         if isinstance(value, CallExpr) and _callee(value) == REMOVED:
@@ -146,54 +146,62 @@ class FieldReader:
             return self._argument_of(declared, FIELD)
         if not isinstance(value, CallExpr):
             return _unknown()
-        called = _callee(value)
-        if called in WRAPPERS:
-            inner = _argument(value, *WRAPPERS[called])
+        wrapper = _callee(value)
+        if wrapper in WRAPPERS:
+            inner = _argument(value, *WRAPPERS[wrapper])
             return _unknown() if inner is None else self._field(inner)
         node = self._node(value.callee)
         if isinstance(node, TypeInfo):
-            held = self._held(node, value)
+            value_type = self._value_type(node, value)
         else:
-            held = self._returned(node, FIELD)
-        return _optional(held) if self._is_nullable(value, node) else held
+            value_type = self._return_type_argument(node, FIELD)
+        if self._is_nullable(value, node):
+            return _optional(value_type)
+        return value_type
 
-    def _held(self, info: TypeInfo, call: CallExpr) -> Type:
-        """Return the type of the values that fields of a class hold."""
+    def _value_type(self, info: TypeInfo, call: CallExpr) -> Type:
+        """Return the type of the values of a field class."""
         for parent in info.mro:
             if parent.fullname in OBJECT_FIELDS:
-                held = self._object(call)
-                outer = OBJECT_FIELDS[parent.fullname]
-                return self._in(outer, held) if outer else held
+                nested = self._object(call)
+                container = OBJECT_FIELDS[parent.fullname]
+                return (
+                    self._container(container, nested) if container else nested
+                )
         if any(parent.fullname == ENUM for parent in info.mro):
             return self._ctx.api.named_type('builtins.str')
         if info.fullname == FIELD:
-            kind = _argument(call, 'field_type', 0)
-            return _unknown() if kind is None else self._kind(kind)
+            field_type = _argument(call, 'field_type', 0)
+            if field_type is None:
+                return _unknown()
+            return self._coerced_type(field_type)
         return self._argument_of(Instance(info, []), FIELD)
 
-    def _kind(self, value: Expression) -> Type:
+    def _coerced_type(self, value: Expression) -> Type:
         """Return the type that a field type (not a field) coerces to."""
         if not isinstance(value, CallExpr):
             return _unknown()
         info = self._node(value.callee)
         if not isinstance(info, TypeInfo):
-            return self._returned(info, FIELD_TYPE)
+            return self._return_type_argument(info, FIELD_TYPE)
         if info.fullname in OBJECT_FIELDS:
             return self._object(value)
-        outer = CONTAINERS.get(info.fullname)
-        if outer is None:
+        container = CONTAINERS.get(info.fullname)
+        if container is None:
             return self._argument_of(Instance(info, []), FIELD_TYPE)
         element = _argument(value, 'element_type', 0)
-        held = _unknown() if element is None else self._kind(element)
+        item_type = (
+            _unknown() if element is None else self._coerced_type(element)
+        )
         if _is_true(_argument(value, 'nullable', None)):
-            held = _optional(held)
-        return self._in(outer, held)
+            item_type = _optional(item_type)
+        return self._container(container, item_type)
 
-    def _in(self, container: str, held: Type) -> Type:
-        named = self._ctx.api.named_type
-        if container == 'builtins.dict':
-            return named(container, [named('builtins.str'), held])
-        return named(container, [held])
+    def _container(self, name: str, item_type: Type) -> Type:
+        named_type = self._ctx.api.named_type
+        if name == 'builtins.dict':
+            return named_type(name, [named_type('builtins.str'), item_type])
+        return named_type(name, [item_type])
 
     def _argument_of(self, typ: Type | None, owner: str) -> Type:
         """Return ``X`` for a type that is an ``owner[X]``."""
@@ -203,15 +211,16 @@ class FieldReader:
                 if parent.fullname == owner:
                     if not proper.args and proper.type.type_vars:
                         return _unknown()
-                    above = map_instance_to_supertype(proper, parent)
-                    return above.args[0]
+                    return map_instance_to_supertype(proper, parent).args[0]
         return _unknown()
 
-    def _returned(self, node: object, owner: str) -> Type:
+    def _return_type_argument(self, node: object, owner: str) -> Type:
         function = node.func if isinstance(node, Decorator) else node
-        kind = getattr(function, 'type', None)
-        if isinstance(function, FuncDef) and isinstance(kind, CallableType):
-            return self._argument_of(kind.ret_type, owner)
+        signature = getattr(function, 'type', None)
+        if isinstance(function, FuncDef) and isinstance(
+            signature, CallableType
+        ):
+            return self._argument_of(signature.ret_type, owner)
         return _unknown()
 
     def _is_nullable(self, call: CallExpr, node: object) -> bool:
@@ -232,11 +241,11 @@ class FieldReader:
         if not isinstance(value, RefExpr):
             return None
         if value.node is None or isinstance(value.node, PlaceholderNode):
-            self._wait()
+            self._defer()
             return None
         return value.node
 
-    def _wait(self) -> None:
+    def _defer(self) -> None:
         if not self._ctx.api.final_iteration:
             raise NotReady
 
@@ -245,14 +254,14 @@ class FieldReader:
         if not isinstance(value, RefExpr):
             return value if isinstance(value, DictExpr) else None
         node = self._node(value)
-        found = [
+        values = [
             statement.rvalue
             for statement in self._module().defs
             if isinstance(statement, AssignmentStmt)
             for target in statement.lvalues
             if isinstance(target, NameExpr) and target.node is node
         ]
-        return found[0] if node is not None and len(found) == 1 else None
+        return values[0] if node is not None and len(values) == 1 else None
 
     def _module(self) -> MypyFile:
         return self._ctx.api.modules[self._ctx.api.cur_mod_id]
@@ -271,33 +280,33 @@ class FieldReader:
             ):
                 return Instance(symbol.node, [])
         # The class may be defined further down.
-        self._wait()
+        self._defer()
         return _unknown()
 
     def _symbols(self, name: str) -> Iterator[SymbolTableNode]:
         """Yield a name's meanings in this module, then in imported modules."""
-        here = self._module().names
-        if name in here:
-            yield here[name]
-        for symbol in list(here.values()):
+        names = self._module().names
+        if name in names:
+            yield names[name]
+        for symbol in list(names.values()):
             if isinstance(symbol.node, MypyFile):
-                found = symbol.node.names.get(name)
-                if found is not None:
-                    yield found
+                imported = symbol.node.names.get(name)
+                if imported is not None:
+                    yield imported
 
 
 def fields_of(info: TypeInfo) -> dict[str, Type]:
     """Return the fields of a class and of its parents, with their types."""
-    found: dict[str, Type] = {}
-    gone: set[str] = set()
+    types: dict[str, Type] = {}
+    removed: set[str] = set()
     for parent in info.mro:
-        kept: dict[str, list[str]] = parent.metadata.get(KEY, {})
-        gone.update(kept.get('removed', ()))
-        for name in kept.get('fields', ()):
-            held = info.get(name)
-            if name not in gone and held is not None:
-                found.setdefault(name, held.type or _unknown())
-    return found
+        metadata: dict[str, list[str]] = parent.metadata.get(KEY, {})
+        removed.update(metadata.get('removed', ()))
+        for name in metadata.get('fields', ()):
+            symbol = info.get(name)
+            if name not in removed and symbol is not None:
+                types.setdefault(name, symbol.type or _unknown())
+    return types
 
 
 def _callee(call: CallExpr) -> str:
@@ -307,10 +316,10 @@ def _callee(call: CallExpr) -> str:
 def _argument(
     call: CallExpr, name: str, position: int | None
 ) -> Expression | None:
-    for number, (given, value) in enumerate(
+    for number, (keyword, value) in enumerate(
         zip(call.arg_names, call.args, strict=True)
     ):
-        if given == name or (given is None and number == position):
+        if keyword == name or (keyword is None and number == position):
             return value
     return None
 

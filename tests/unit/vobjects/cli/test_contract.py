@@ -38,7 +38,7 @@ RETURNING = samples.contract(
 )
 
 
-def test_history_when_in_order_writes_the_page(tmp_path, capsys):
+def test_history_when_complete_writes_the_page(tmp_path, capsys):
     path = tmp_path / 'history.rst'
 
     assert run('history', '--output', str(path)) == 0
@@ -47,10 +47,12 @@ def test_history_when_in_order_writes_the_page(tmp_path, capsys):
     assert '**1.5**' in path.read_text()
 
 
-def test_history_when_it_lacks_something_fails_and_names_it(capsys):
-    told = {**samples.HISTORY, '1.2': ()}
+def test_history_when_incomplete_fails_and_names_the_change(capsys):
+    incomplete = {**samples.HISTORY, '1.2': ()}
 
-    assert run('history', '--check', contract=samples.contract(history=told))
+    assert run(
+        'history', '--check', contract=samples.contract(history=incomplete)
+    )
     captured = capsys.readouterr()
     assert captured.out == ''
     assert '1.2: the history does not document that POST /v1/things: body' in (
@@ -58,7 +60,7 @@ def test_history_when_it_lacks_something_fails_and_names_it(capsys):
     )
 
 
-def test_diff_tells_what_breaks_first(capsys):
+def test_diff_lists_breaking_changes_first(capsys):
     assert run('diff', '1.2', '1.4') == 0
 
     assert capsys.readouterr().out.splitlines() == [
@@ -69,12 +71,16 @@ def test_diff_tells_what_breaks_first(capsys):
     ]
 
 
-def test_diff_for_programs_is_json(capsys):
+def test_diff_with_json_prints_json(capsys):
     assert run('diff', '1.2', '1.3', '--json') == 0
 
-    found = json.loads(capsys.readouterr().out)
-    assert (found['from'], found['to'], found['alarms']) == ('1.2', '1.3', [])
-    assert found['changes'][0] == {
+    output = json.loads(capsys.readouterr().out)
+    assert (output['from'], output['to'], output['alarms']) == (
+        '1.2',
+        '1.3',
+        [],
+    )
+    assert output['changes'][0] == {
         'operation': 'POST /v1/things',
         'place': 'body.thing.deep',
         'what': 'is added',
@@ -82,9 +88,9 @@ def test_diff_for_programs_is_json(capsys):
     }
 
 
-def test_diff_of_equals_says_so(capsys):
+def test_diff_when_equal_says_so(capsys):
     assert run('diff', '1.4', '1.5') == 0
-    assert capsys.readouterr().out == '1.4 and 1.5 promise the same\n'
+    assert capsys.readouterr().out == '1.4 and 1.5 have the same contract\n'
 
 
 @pytest.mark.parametrize(
@@ -92,7 +98,9 @@ def test_diff_of_equals_says_so(capsys):
     [('1.0', '1.3', 1), ('1.2', '1.3', 1), ('1.0', '1.1', 0),
      ('1.4', '1.5', 0)],
 )  # fmt: skip
-def test_diff_over_what_returned_is_an_alarm(old, new, is_alarm, capsys):
+def test_diff_when_a_removed_part_returns_reports_an_alarm(
+    old, new, is_alarm, capsys
+):
     assert run('diff', old, new, contract=RETURNING) == is_alarm
     assert ('alarm: GET /v1/x' in capsys.readouterr().err) is bool(is_alarm)
 
@@ -115,6 +123,6 @@ def test_openapi_prints_the_document(argv, version, capsys):
         ['openapi', '--version', 'latest'],
     ],
 )
-def test_version_that_is_not_there_is_refused(argv):
+def test_command_when_version_is_unknown_raises(argv):
     with pytest.raises(exceptions.VobjectsError):
         run(*argv)
