@@ -3,24 +3,33 @@
 
 Modules, in the order in which a request passes through them::
 
-    wsgi        `application` for any WSGI server; connects at first use
-    app         builds the middleware stack: build(conf, client, fleet)
-    middleware  request IDs, request log, error documents
-    dispatcher  maps path and method to a handler
-    routes      the route table
-    handler     one route: validate, build the request, send, render
-    context     authenticates the caller (auth_strategy)
-    policy      authorizes the caller (oslo.policy)
-    inputs      path, query and body of a request, with size limits
-    answers     renders engine results as response bodies
-    metrics     /metrics and its access control
-    discovery   / and /v1
-    errors      maps exceptions to statuses and error documents
+    asgi          runs the WSGI application in an ASGI server
+    wsgi          `application` for any WSGI server; connects at first use
+    app           builds the middleware stack: build(conf, client, fleet)
+    middleware    request IDs, request log, error documents, pages
+    cross_origin  CORS headers
+    browsers      rejects DNS rebinding and cross-site requests
+    health        /healthcheck
+    metrics       /metrics and its access control
+    ui            /ui, a read-only web page
+    dispatcher    maps path and method to a handler
+    discovery     / and /v1
+    routes        the route table
+    context       authenticates the caller: a strategy per auth_strategy
+    basic_auth    the strategy for names and passwords
+    keystone      the strategy for Keystone tokens
+    handler       one route: validate, build the request, send, render
+    policy        authorizes the caller (oslo.policy)
+    request_body  path and body of a request, with size limits
+    webhooks      parameters of a webhook call
+    messages      Senlin's messages for invalid requests
+    renderers     renders engine results as response bodies
+    errors        maps exceptions to statuses and error documents
 
-    contract    the contract of each microversion
-    conf        configuration options
-    serving     granian workers
-    cli         `vobjects api`
+    contract      the contract of each microversion
+    conf          configuration options
+    serving       granian workers
+    cli           `vobjects api`
 
 No module here compares versions: the types of ``vobjects.clustering`` declare
 the contents of each microversion.

@@ -69,8 +69,8 @@ class Gateway:
         self.app = app
         self.body_timeout = body_timeout
         self.max_body_size = max_body_size
-        self.uploads = 0
-        self.places = asyncio.Semaphore(threads)
+        self.waiting_uploads = 0
+        self.slots = asyncio.Semaphore(threads)
         self._pool = futures.ThreadPoolExecutor(
             threads + MAX_UPLOADS, thread_name_prefix='request'
         )
@@ -81,11 +81,11 @@ class Gateway:
         loop = asyncio.get_running_loop()
         body = _Body(self, loop, receive)
         environ = make_environ(scope, body)
-        if body.expect(environ):
+        if body.read_headers(environ):
             await body.receive(EAGER_BYTES)
-        async with self.places:
+        async with self.slots:
             status, headers, content = await loop.run_in_executor(
-                self._pool, _call, self.app, environ
+                self._pool, _call_app, self.app, environ
             )
         if body.failed:
             headers.append((b'connection', b'close'))
@@ -123,13 +123,13 @@ class _Body:
         self._loop = loop
         self._receive = receive
         self._length: int | None = None
-        self._waits = False
-        self._parts = 0
-        self._seconds = gateway.body_timeout
+        self._expects_continue = False
+        self._part_count = 0
+        self._seconds_left = gateway.body_timeout
         self._received = bytearray()
         self._content: io.BytesIO | None = None
 
-    def expect(self, environ: WSGIEnvironment) -> bool:
+    def read_headers(self, environ: WSGIEnvironment) -> bool:
         """Read the length of the body from the headers.
 
         :returns: whether the client sends a body of acceptable size without
@@ -139,10 +139,10 @@ class _Body:
             # The server has already rejected values that are not numbers.
             self._length = int(environ.get('CONTENT_LENGTH') or 0)
             self.ended = self._length == 0
-        self._waits = 'HTTP_EXPECT' in environ
+        self._expects_continue = 'HTTP_EXPECT' in environ
         return not (
             self.ended
-            or self._waits
+            or self._expects_continue
             or (self._length or 0) > self._gateway.max_body_size
         )
 
@@ -179,46 +179,46 @@ class _Body:
 
     async def _receive_rest(self) -> None:
         gateway = self._gateway
-        if gateway.uploads >= MAX_UPLOADS:
+        if gateway.waiting_uploads >= MAX_UPLOADS:
             raise errors.TooManyUploads
-        gateway.uploads += 1
-        gateway.places.release()
+        gateway.waiting_uploads += 1
+        gateway.slots.release()
         try:
             await self.receive(gateway.max_body_size + 1)
         finally:
-            gateway.uploads -= 1
-            await gateway.places.acquire()
+            gateway.waiting_uploads -= 1
+            await gateway.slots.acquire()
 
-    async def receive(self, enough: int) -> None:
-        """Receive until the body ends or ``enough`` bytes have arrived."""
-        began = self._loop.time()
+    async def receive(self, max_bytes: int) -> None:
+        """Receive until the body ends or ``max_bytes`` bytes have arrived."""
+        start = self._loop.time()
         try:
-            async with asyncio.timeout(self._seconds):
-                while len(self._received) < enough and not self.ended:
+            async with asyncio.timeout(self._seconds_left):
+                while len(self._received) < max_bytes and not self.ended:
                     self._received += await self._next()
                     if len(self._received) == self._length:
                         self.ended = True
         except TimeoutError:
             self.ended = True
             self.failed = errors.BodyTimeout(self._gateway.body_timeout)
-        self._seconds -= self._loop.time() - began
+        self._seconds_left -= self._loop.time() - start
 
     async def drain(self) -> None:
         """Discard the unread rest of the body, within limits."""
-        if self._waits and not self._parts:
+        if self._expects_continue and not self._part_count:
             return  # the client is still waiting for 100 Continue
-        left = MAX_DRAINED_BYTES
+        remaining = MAX_DRAINED_BYTES
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
-                while left > 0 and not self.ended:
-                    left -= len(await self._next())
+                while remaining > 0 and not self.ended:
+                    remaining -= len(await self._next())
 
     async def _next(self) -> bytes:
         message = await self._receive()
-        self._parts += 1
+        self._part_count += 1
         if message['type'] != 'http.request':
             return self._fail('broke off before its end')
-        if self._parts > MAX_PARTS:
+        if self._part_count > MAX_PARTS:
             return self._fail(f'came in more than {MAX_PARTS} parts')
         self.ended = not message.get('more_body', False)
         part: bytes = message.get('body', b'')
@@ -260,7 +260,7 @@ def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
     for name, value in scope['headers']:
         if b'_' in name:
             continue
-        key = _key(name)
+        key = _environ_key(name)
         text = value.decode('latin-1')
         if key in environ:
             text = f'{environ[key]}{";" if name == b"cookie" else ","}{text}'
@@ -272,12 +272,12 @@ _PROTOCOLS = {'1': 'HTTP/1.0', '1.0': 'HTTP/1.0'}
 
 
 @functools.lru_cache(maxsize=256)
-def _key(name: bytes) -> str:
+def _environ_key(name: bytes) -> str:
     text = name.decode('latin-1').upper().replace('-', '_')
-    return text if text in _BARE else f'HTTP_{text}'
+    return text if text in _UNPREFIXED else f'HTTP_{text}'
 
 
-_BARE = frozenset({'CONTENT_TYPE', 'CONTENT_LENGTH'})
+_UNPREFIXED = frozenset({'CONTENT_TYPE', 'CONTENT_LENGTH'})
 
 
 def _path(raw: bytes) -> str:
@@ -286,20 +286,22 @@ def _path(raw: bytes) -> str:
     return raw.decode('latin-1')
 
 
-def _call(
+def _call_app(
     app: WSGIApplication, environ: WSGIEnvironment
 ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
     """Call the application; return status, headers and body."""
     status, headers = 0, []
 
     def start_response(
-        line: str, given: list[tuple[str, str]], exc_info: Any = None
+        line: str,
+        response_headers: list[tuple[str, str]],
+        exc_info: Any = None,
     ) -> Any:
         nonlocal status, headers
         status = int(line[:3])
         headers = [
             (name.encode('latin-1'), value.encode('latin-1'))
-            for name, value in given
+            for name, value in response_headers
         ]
         return None
 

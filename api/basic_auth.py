@@ -52,8 +52,10 @@ THREAD_SHARE = 2
 ADDRESS_SHARE = 8
 
 #: Alphabet of bcrypt, and length of the digest in its hashes.
-_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-_DIGEST = 31
+_BCRYPT_ALPHABET = (
+    './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+)
+_BCRYPT_DIGEST_LENGTH = 31
 
 MEMBER = ('member', 'reader')
 ADMIN = ('admin', *MEMBER)
@@ -88,9 +90,9 @@ class Authenticator:
         self._default_project = conf.api.default_project
         self._clock = clock
         self._key = secrets.token_bytes(32)
-        self._known: collections.OrderedDict[bytes, tuple[str, float, int]]
-        self._known = collections.OrderedDict()
-        self._brake = _Brake(conf.api.threads)
+        self._cache: collections.OrderedDict[bytes, tuple[str, float, int]]
+        self._cache = collections.OrderedDict()
+        self._limiter = _CheckLimiter(conf.api.threads)
 
     def __call__(self, environ: WSGIEnvironment) -> RequestContext:
         """Authenticate the caller and return the request context.
@@ -100,7 +102,7 @@ class Authenticator:
         :raises OSError: the file cannot be read
         """
         header = environ.get(_HEADER, '')
-        user = self._recall(header) or self._check(
+        user = self._cached_user(header) or self._check_password(
             header, environ.get('REMOTE_ADDR', '')
         )
         return RequestContext(
@@ -112,33 +114,33 @@ class Authenticator:
             global_request_id=environ.get(middleware.GLOBAL_REQUEST_ID),
         )
 
-    def _recall(self, header: str) -> str | None:
+    def _cached_user(self, header: str) -> str | None:
         """Return the user of a header that was checked recently, or None."""
-        user, until, changed = self._known.get(
+        user, until, mtime = self._cache.get(
             self._digest(header), ('', 0.0, 0)
         )
-        if self._clock() < until and changed == self._changed():
-            self._remember(header, user, changed)
+        if self._clock() < until and mtime == self._file_mtime():
+            self._cache_user(header, user, mtime)
             return user
         return None
 
-    def _check(self, header: str, address: str) -> str:
-        changed = self._changed()
+    def _check_password(self, header: str, address: str) -> str:
+        mtime = self._file_mtime()
         try:
             token = basic_auth.parse_header({_HEADER: header})
             name, password = basic_auth.parse_token(token)
         except webob.exc.HTTPException:
             raise errors.Unauthenticated(CHALLENGE) from None
-        with self._brake.check(address):
+        with self._limiter.check(address):
             # Another request may have checked the same header meanwhile.
-            if self._recall(header) is None and not self._is_right(
-                name, password
-            ):
+            if self._cached_user(
+                header
+            ) is None and not self._password_matches(name, password):
                 raise errors.Unauthenticated(CHALLENGE)
-        self._remember(header, name, changed)
+        self._cache_user(header, name, mtime)
         return name
 
-    def _is_right(self, name: str, password: bytes) -> bool:
+    def _password_matches(self, name: str, password: bytes) -> bool:
         """Check a password; compare unknown users to a hash that never fits.
 
         Both cases take the same time, so that callers cannot discover names.
@@ -147,38 +149,38 @@ class Authenticator:
         for line in filter(_is_bcrypt, self._file.read_text().splitlines()):
             user, hashed = basic_auth.parse_entry(line.strip())
             hashes.setdefault(user, hashed)
-        hashed = hashes.get(name) or _unmatched(hashes)
+        hashed = hashes.get(name) or _dummy_hash(hashes)
         # ValueError: bcrypt rejects NUL and more than 72 bytes.
         with contextlib.suppress(ValueError):
             return bcrypt.checkpw(password, hashed) and name in hashes
         return False
 
-    def _remember(self, header: str, name: str, changed: int) -> None:
+    def _cache_user(self, header: str, name: str, mtime: int) -> None:
         until = self._clock() + CACHE_SECONDS
         digest = self._digest(header)
-        self._known[digest] = (name, until, changed)
+        self._cache[digest] = (name, until, mtime)
         with contextlib.suppress(KeyError):  # another thread removed it
-            self._known.move_to_end(digest)
-            while len(self._known) > CACHE_SIZE:
-                self._known.popitem(last=False)
+            self._cache.move_to_end(digest)
+            while len(self._cache) > CACHE_SIZE:
+                self._cache.popitem(last=False)
 
     def _digest(self, header: str) -> bytes:
         # Not the password itself: memory may end up in a core file.
         return hashlib.blake2b(header.encode(), key=self._key).digest()
 
-    def _changed(self) -> int:
+    def _file_mtime(self) -> int:
         return os.stat(self._file).st_mtime_ns
 
 
-class _Brake:
+class _CheckLimiter:
     """Limit the number of concurrent password checks.
 
     :param threads: request threads of the process
     """
 
     def __init__(self, threads: int) -> None:
-        self._most = max(1, threads // THREAD_SHARE)
-        self._most_of_address = max(1, threads // ADDRESS_SHARE)
+        self._max_total = max(1, threads // THREAD_SHARE)
+        self._max_per_address = max(1, threads // ADDRESS_SHARE)
         self._lock = threading.Lock()
         self._waiting: collections.Counter[str] = collections.Counter()
         # Half of the processors: bcrypt releases the GIL.
@@ -193,8 +195,8 @@ class _Brake:
         """
         with self._lock:
             if (
-                self._waiting.total() >= self._most
-                or self._waiting[address] >= self._most_of_address
+                self._waiting.total() >= self._max_total
+                or self._waiting[address] >= self._max_per_address
             ):
                 raise errors.TooManyChecks
             self._waiting[address] += 1
@@ -208,10 +210,12 @@ class _Brake:
                     del self._waiting[address]
 
 
-def _unmatched(hashes: dict[str, bytes]) -> bytes:
-    """Return a hash that costs as much to check and fits no password."""
+def _dummy_hash(hashes: dict[str, bytes]) -> bytes:
+    """Return a hash that matches no password and takes as long to check."""
     like = next(iter(hashes.values()), None) or bcrypt.gensalt()
-    digest = ''.join(secrets.choice(_ALPHABET) for _ in range(_DIGEST))
+    digest = ''.join(
+        secrets.choice(_BCRYPT_ALPHABET) for _ in range(_BCRYPT_DIGEST_LENGTH)
+    )
     return like[:29] + digest.encode()
 
 
@@ -222,17 +226,17 @@ def check(conf: cfg.ConfigOpts) -> None:
     """
     conf.register_opts(basic_auth.OPTS, group=GROUP)
     file = conf[GROUP].http_basic_auth_user_file
-    named = f'[{GROUP}] http_basic_auth_user_file = {file}'
+    option = f'[{GROUP}] http_basic_auth_user_file = {file}'
     try:
         text = pathlib.Path(file).read_text()
     except (OSError, UnicodeError) as error:
         reason = getattr(error, 'strerror', None) or 'not text'
-        raise InvalidUserFile(f'{named}: {reason}') from None
+        raise InvalidUserFile(f'{option}: {reason}') from None
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not _is_bcrypt(line):
             raise InvalidUserFile(
-                f'{named}: line {number} is not NAME:HASH with a hash of'
-                ' bcrypt; "htpasswd -B" makes such lines'
+                f'{option}: line {number} must be NAME:HASH with a bcrypt'
+                ' hash; "htpasswd -B" writes such lines'
             )
 
 

@@ -42,7 +42,7 @@ _SITE = 'HTTP_SEC_FETCH_SITE'
 _HOST = re.compile(r"([\w.~%!$&'()*+;=-]+|\[[\da-f:.]+\])(:\d*)?", re.A | re.I)
 
 
-def is_page(environ: WSGIEnvironment) -> bool:
+def is_from_page(environ: WSGIEnvironment) -> bool:
     """Return whether a web page, rather than a program, sent the request."""
     return _ORIGIN in environ or _SITE in environ
 
@@ -59,7 +59,7 @@ class TrustedHosts:
 
     def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
         self.app = app
-        self._is_open = conf.api.auth_strategy != 'none'
+        self._any_name = conf.api.auth_strategy != 'none'
         self._any_address = conf.api.none_beyond_loopback
         public = urllib.parse.urlsplit(conf.api.public_endpoint or '').hostname
         names = [conf.api.host, public or '', *conf.api.allowed_hosts]
@@ -87,13 +87,13 @@ class TrustedHosts:
                 f'The header Host, {exceptions.cut(header)}, must be one name'
                 ' or address, optionally with a port.'
             )
-        if self._is_open:
+        if self._any_name:
             return
         name = _normal(match[1])
         if name not in self._names and not self._is_address(name):
             raise errors.UnknownHost(
                 f'{exceptions.cut(name)} is not a known name of this API,'
-                ' which authenticates nobody; add it to [api] allowed_hosts'
+                ' which has no authentication; add it to [api] allowed_hosts'
                 ' in the configuration, or use a loopback address.'
             )
 
@@ -127,7 +127,7 @@ class CrossOriginProtection:
 
         :raises api.errors.CrossOrigin: a page of another site sent it
         """
-        if environ['REQUEST_METHOD'] not in _SAFE and is_page(environ):
+        if environ['REQUEST_METHOD'] not in _SAFE and is_from_page(environ):
             self._check(environ)
         return self.app(environ, start_response)
 
@@ -142,14 +142,14 @@ class CrossOriginProtection:
             origin = origin or f'another ({site})'
         raise errors.CrossOrigin(
             f'A page of the origin {exceptions.cut(origin)} sent this request;'
-            ' only pages of this API may change anything, and those of the'
-            ' origins in [cors] allowed_origin.'
+            ' only pages of this API and of the origins in [cors]'
+            ' allowed_origin may send requests that change something.'
         )
 
     def _is_own(self, origin: str, environ: WSGIEnvironment) -> bool:
-        place = origin.partition('://')[2].lower()
+        authority = origin.partition('://')[2].lower()
         host = environ.get('HTTP_HOST', '').lower()
-        return bool(place) and place in (host, self._public)
+        return bool(authority) and authority in (host, self._public)
 
 
 def _normal(name: str) -> str:

@@ -282,8 +282,8 @@ def load(
     """
     register(conf)
     if files is None:
-        named = os.environ.get(CONFIG_FILES, '')
-        files = [name for name in named.split(os.pathsep) if name]
+        paths = os.environ.get(CONFIG_FILES, '')
+        files = [path for path in paths.split(os.pathsep) if path]
     conf(
         args=[],
         project=PROJECT,
@@ -323,9 +323,10 @@ def check(conf: cfg.ConfigOpts) -> None:
         and not is_loopback(conf.api.host)
     ):
         raise InsecureConfiguration(
-            f'[api] auth_strategy = none makes everybody an admin, so [api]'
-            f' host must be a loopback address such as 127.0.0.1 or ::1, not'
-            f' {conf.api.host}; [api] none_beyond_loopback = true allows it'
+            '[api] auth_strategy = none makes every caller an admin, so [api]'
+            ' host must be a loopback address such as 127.0.0.1 or ::1, not'
+            f' {conf.api.host}; set [api] none_beyond_loopback = true to allow'
+            ' this address'
         )
 
 
@@ -344,16 +345,16 @@ def version_policy(conf: cfg.ConfigOpts) -> VersionPolicy:
 
 
 def _retired(conf: cfg.ConfigOpts) -> tuple[retirement.Retirement, ...]:
-    found: list[retirement.Retirement] = []
+    retired: list[retirement.Retirement] = []
     for line in conf.api.retire:
         try:
-            found.append(retirement.parse(line))
-            dataclasses.replace(history.POLICY, retired=tuple(found))
+            retired.append(retirement.parse(line))
+            dataclasses.replace(history.POLICY, retired=tuple(retired))
         except (exceptions.VobjectsError, ValueError) as error:
             raise InvalidRetirement(
                 f'[api] retire = {line}: {error}'
             ) from None
-    return tuple(found)
+    return tuple(retired)
 
 
 def is_loopback(host: str) -> bool:

@@ -41,11 +41,11 @@ def noauth(conf: cfg.ConfigOpts) -> Authenticate:
     only_loopback = not conf.api.none_beyond_loopback
 
     def authenticate(environ: WSGIEnvironment) -> RequestContext:
-        if only_loopback and not _is_near(environ):
+        if only_loopback and not _is_local(environ):
             raise errors.NotLocal(
-                'Nobody is authenticated here, so only requests from the'
-                ' machine of the API are served; [api] auth_strategy in its'
-                ' configuration changes that.'
+                'With [api] auth_strategy = none, only requests from the'
+                ' machine of the API are accepted; set another auth_strategy'
+                ' to authenticate callers.'
             )
         return RequestContext(
             user_id=user,
@@ -111,7 +111,7 @@ def strategy(conf: cfg.ConfigOpts) -> Authenticate:
     return STRATEGIES[conf.api.auth_strategy](conf)
 
 
-def _is_near(environ: WSGIEnvironment) -> bool:
+def _is_local(environ: WSGIEnvironment) -> bool:
     """Return whether a request comes from this machine, if that is known.
 
     A server that listens on a Unix socket has no address; its requests count

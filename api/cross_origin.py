@@ -54,8 +54,8 @@ def with_cors(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
         return app
     for name, value in DEFAULTS.items():
         conf.set_default(name, value, GROUP)
-    made: WSGIApplication = cors.CORS(_Preflights(app), conf)
-    return made
+    wrapped: WSGIApplication = cors.CORS(_Preflights(app), conf)
+    return wrapped
 
 
 class _Preflights:

@@ -222,7 +222,7 @@ class TooManyChecks(Unavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            'Too many passwords are being checked, or too many from your'
+            'Too many password checks are waiting, in total or from your'
             ' address; try again.'
         )
 
@@ -234,17 +234,14 @@ class KeystoneUnavailable(Unavailable):
     title = 'The identity service did not answer'
 
     def __init__(self) -> None:
-        super().__init__(
-            'The identity service cannot be asked who you are; try again.'
-        )
+        super().__init__('Keystone cannot validate the token now; try again.')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ErrorType:
     """Status and texts for a class of exceptions.
 
-    :ivar detail: replaces the exception's own text where that is meant for
-        operators
+    :ivar detail: replaces the exception's own text, if that is for operators
     """
 
     status: int
@@ -253,12 +250,12 @@ class ErrorType:
     detail: str = ''
 
 
-_SILENT = ErrorType(
+_NO_RESPONSE = ErrorType(
     503,
     'engine-silent',
     'No engine answered',
-    'No engine answered in time. What was asked may still be done; look'
-    ' before you ask again.',
+    'No engine answered in time. The operation may still complete; check'
+    ' before you send the request again.',
 )
 
 #: The most specific class in an exception's MRO applies.
@@ -285,13 +282,13 @@ ERROR_TYPES: Mapping[type[Exception], ErrorType] = {
         409, 'resource-locked', 'Resource is locked'
     ),
     engine_errors.ActionConflict: ErrorType(
-        409, 'action-conflict', 'Another action is in the way'
+        409, 'action-conflict', 'Another action conflicts'
     ),
     engine_errors.ActionInProgress: ErrorType(
-        409, 'action-in-progress', 'Resource is being worked on'
+        409, 'action-in-progress', 'An action is in progress'
     ),
     engine_errors.ActionCooldown: ErrorType(
-        409, 'cooling-down', 'A policy is cooling down'
+        409, 'cooling-down', 'Cooldown is in progress'
     ),
     engine_errors.ActionImmutable: ErrorType(
         409, 'action-ended', 'Action has ended'
@@ -300,7 +297,7 @@ ERROR_TYPES: Mapping[type[Exception], ErrorType] = {
         409, 'not-supported', 'Not supported in this state'
     ),
     engine_errors.Unavailable: ErrorType(
-        503, 'service-unavailable', 'A service that is needed fails'
+        503, 'service-unavailable', 'A required service is unavailable'
     ),
     exceptions.NoLivePeer: ErrorType(
         503,
@@ -311,12 +308,12 @@ ERROR_TYPES: Mapping[type[Exception], ErrorType] = {
     exceptions.Unreachable: ErrorType(
         503,
         'service-unavailable',
-        'A service that is needed fails',
-        'A service that the engine needs does not answer; try again.',
+        'A required service is unavailable',
+        'A service that the engine needs does not respond; try again.',
     ),
-    exceptions.DeadlinePassed: _SILENT,
-    oslo_messaging.MessagingTimeout: _SILENT,
-    oslo_messaging.MessageDeliveryFailure: _SILENT,
+    exceptions.DeadlinePassed: _NO_RESPONSE,
+    oslo_messaging.MessagingTimeout: _NO_RESPONSE,
+    oslo_messaging.MessageDeliveryFailure: _NO_RESPONSE,
 }
 
 _INTERNAL = ErrorType(500, 'internal', 'Internal error')
@@ -353,27 +350,27 @@ def error_response(
             error.document(policy, request_id),
             error.headers,
         )
-    cls, kind = _kind_of(type(error))
-    if kind is _INTERNAL:
+    cls, error_type = _error_type_of(type(error))
+    if error_type is _INTERNAL:
         detail = (
-            'The server failed while it served this request. Its log has'
-            f' the reason under {request_id or "the time of the request"}.'
+            'The server failed to process this request. Its log has the'
+            f' reason under {request_id or "the time of the request"}.'
         )
     else:
-        detail = kind.detail or message_of(error) or kind.title
+        detail = error_type.detail or message_of(error) or error_type.title
     document = errors.document(
         policy,
-        status=kind.status,
-        code=kind.code,
-        title=kind.title,
+        status=error_type.status,
+        code=error_type.code,
+        title=error_type.title,
         detail=detail,
         type_name=cls.__name__,
         message=getattr(error, 'compat_message', ''),
         request_id=request_id,
     )
     retry = (('Retry-After', str(RETRY_AFTER)),)
-    headers = retry if kind.status == 503 else ()
-    return ErrorResponse(kind.status, kind.code, document, headers)
+    headers = retry if error_type.status == 503 else ()
+    return ErrorResponse(error_type.status, error_type.code, document, headers)
 
 
 def message_of(error: BaseException) -> str:
@@ -384,11 +381,11 @@ def message_of(error: BaseException) -> str:
     return str(error)
 
 
-def _kind_of(
+def _error_type_of(
     cls: type[BaseException],
 ) -> tuple[type[BaseException], ErrorType]:
     for ancestor in cls.__mro__:
-        kind = ERROR_TYPES.get(ancestor)
-        if kind is not None:
-            return ancestor, kind
+        error_type = ERROR_TYPES.get(ancestor)
+        if error_type is not None:
+            return ancestor, error_type
     return InternalError, _INTERNAL

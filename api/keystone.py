@@ -43,7 +43,7 @@ MAX_TOKENS = 4096
 
 #: Settings that the configuration cannot override. Without delayed decisions,
 #: the middleware distinguishes a bad token from an unreachable Keystone.
-_OURS = {
+_OVERRIDES = {
     'delay_auth_decision': False,
     'include_service_catalog': False,
     'cache': CACHE,
@@ -62,27 +62,27 @@ class TokenCache:
     Implements the two methods of a memcache client that the middleware calls.
     Keys are digests, never tokens.
 
-    :param most: maximum number of entries
+    :param max_entries: maximum number of entries
     :param clock: returns monotonic seconds
     """
 
     def __init__(
         self,
-        most: int = MAX_TOKENS,
+        max_entries: int = MAX_TOKENS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most = most
+        self._max_entries = max_entries
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: collections.OrderedDict[str, tuple[float, Any]]
-        self._kept = collections.OrderedDict()
+        self._entries: collections.OrderedDict[str, tuple[float, Any]]
+        self._entries = collections.OrderedDict()
 
     def get(self, key: str) -> Any:
         """Return the value of a key, or None if it is missing or expired."""
         with self._lock:
-            until, value = self._kept.get(key, (0.0, None))
+            until, value = self._entries.get(key, (0.0, None))
             if value is not None and self._clock() >= until:
-                del self._kept[key]
+                del self._entries[key]
                 return None
             return value
 
@@ -92,10 +92,10 @@ class TokenCache:
         :param time: lifetime in seconds
         """
         with self._lock:
-            self._kept[key] = (self._clock() + time, value)
-            self._kept.move_to_end(key)
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._entries[key] = (self._clock() + time, value)
+            self._entries.move_to_end(key)
+            if len(self._entries) > self._max_entries:
+                self._entries.popitem(last=False)
 
 
 class Authenticator:
@@ -108,7 +108,7 @@ class Authenticator:
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         check(conf)
         self._protocol = auth_token.AuthProtocol(
-            _let_in, {'oslo_config_config': conf, **_OURS}
+            _accept, {'oslo_config_config': conf, **_OVERRIDES}
         )
         shared = conf[GROUP].memcached_servers
         self._cache = None if shared else TokenCache()
@@ -121,20 +121,22 @@ class Authenticator:
         """
         if self._cache is not None:
             environ[CACHE] = self._cache
-        said: list[Any] = []
+        status, headers = 0, {}
 
-        def started(
-            status: str, headers: list[tuple[str, str]], exc_info: Any = None
+        def start_response(
+            line: str,
+            header_list: list[tuple[str, str]],
+            exc_info: Any = None,
         ) -> Any:
-            said[:] = [int(status[:3]), dict(headers)]
+            nonlocal status, headers
+            status, headers = int(line[:3]), dict(header_list)
 
         try:
             # Its response body is discarded: api.errors has better ones.
-            list(self._protocol(environ, started))
+            list(self._protocol(environ, start_response))
         except keystone_errors.ClientException as error:
-            LOG.error('Keystone cannot be asked: %s', error)
+            LOG.error('Keystone is unavailable: %s', error)
             raise errors.KeystoneUnavailable from None
-        status, headers = said
         if status == 401:
             raise errors.Unauthenticated(headers.get('WWW-Authenticate', ''))
         if status != 200:
@@ -148,10 +150,10 @@ class Authenticator:
         return context
 
 
-def _let_in(
+def _accept(
     environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Stand in for the application: the caller is authenticated."""
+    """Respond to authenticated callers, in place of the application."""
     start_response('200 OK', [])
     return []
 
@@ -170,10 +172,10 @@ def check(conf: cfg.ConfigOpts) -> None:
     if plugin is None:
         raise InvalidKeystoneConfig(
             f'[api] auth_strategy = keystone needs [{GROUP}] auth_type, with'
-            ' auth_url and the credentials of a user that may check tokens'
+            ' auth_url and the credentials of a user that may validate tokens'
         )
     if not conf[GROUP].www_authenticate_uri:
         raise InvalidKeystoneConfig(
             f'[api] auth_strategy = keystone needs [{GROUP}]'
-            ' www_authenticate_uri: where callers without a token are sent'
+            ' www_authenticate_uri, the URL for callers without a token'
         )

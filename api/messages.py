@@ -21,15 +21,15 @@ from vobjects.microversions import errors, query
 
 #: Fields with the size of a cluster; Senlin's message for other numbers
 #: differs.
-_SIZES = ('min_size', 'max_size', 'desired_capacity')
+_SIZE_FIELDS = ('min_size', 'max_size', 'desired_capacity')
 
 #: Body fields whose boolean error message is that of query parameters.
-_PLAIN_TRUTH = ('force',)
+_QUERY_STYLE_BOOLEANS = ('force',)
 
 #: Fields that Senlin requires to be a map before any other check.
-_MAPS = ('nodes',)
+_MAP_FIELDS = ('nodes',)
 
-_NO_MAP = 'The data provided is not a map'
+_NOT_A_MAP = 'The data provided is not a map'
 
 _CLUSTERS = '/v1/clusters'
 _NODES = '/v1/nodes'
@@ -50,7 +50,7 @@ def not_a_map(path: str) -> str:
     """Return the message for an action whose value is not a map."""
     if path.startswith(_NODES):
         return 'The params provided is not a map.'
-    return _NO_MAP
+    return _NOT_A_MAP
 
 
 def field_message(
@@ -69,21 +69,21 @@ def field_message(
 
 
 def not_one_action(
-    path: str, found: Collection[str], words: tuple[str, str] = ACTION
+    path: str, names: Collection[str], words: tuple[str, str] = ACTION
 ) -> str:
     """Return the message for a body that names no, several or unknown actions.
 
-    :param found: the names in the body
+    :param names: the names in the body
     :param words: :data:`ACTION` or :data:`OPERATION`
     """
-    one, several = words
+    singular, plural = words
     stop = '.' if path.startswith(_NODES) else ''
-    if not found:
-        return f'No {one} specified{stop}'
-    if len(found) > 1:
-        return f'Multiple {several} specified{stop}'
-    (name,) = found
-    return f'Unrecognized {one} {exceptions.cut(name)} specified'
+    if not names:
+        return f'No {singular} specified{stop}'
+    if len(names) > 1:
+        return f'Multiple {plural} specified{stop}'
+    (name,) = names
+    return f'Unrecognized {singular} {exceptions.cut(name)} specified'
 
 
 def _field_message(fault: errors.FieldFault, *, in_query: bool) -> str:
@@ -100,18 +100,20 @@ def _field_message(fault: errors.FieldFault, *, in_query: bool) -> str:
     if fault.value is None:
         return f"Field `{name}' cannot be None"
     if isinstance(kind, fields.StrictBoolean):
-        plain = in_query or name in _PLAIN_TRUTH
-        return _truth(name, fault.value, plain=plain)
-    say = _OF_TYPE.get(type(kind))
-    said = say(kind, name, fault.value, fault.invalid_part) if say else ''
-    return said or fault.type_message
+        query_style = in_query or name in _QUERY_STYLE_BOOLEANS
+        return _boolean(name, fault.value, query_style=query_style)
+    format_message = _MESSAGE_BY_TYPE.get(type(kind))
+    if format_message is None:
+        return fault.type_message
+    message = format_message(kind, name, fault.value, fault.invalid_part)
+    return message or fault.type_message
 
 
 def _required(name: str, kind: Any) -> str:
     if isinstance(kind, fields.IdentityList):
         return _too_few(name, kind)  # Senlin's default is an empty list
-    if isinstance(kind, fields.Json) and name in _MAPS:
-        return _NO_MAP
+    if isinstance(kind, fields.Json) and name in _MAP_FIELDS:
+        return _NOT_A_MAP
     return f'{exceptions.cut(name)} is a required property'
 
 
@@ -148,7 +150,7 @@ def _number(kind: Any, name: str, value: Any, _: Any) -> str:
         return (
             f"The value for {name} must be an integer: '{_one_line(value)}'."
         )
-    if name not in _SIZES:
+    if name not in _SIZE_FIELDS:
         low = number < kind.minimum
         return f"Value must be >= 0 for field '{name}'." if low else ''
     limit, than = (
@@ -163,7 +165,7 @@ def _number(kind: Any, name: str, value: Any, _: Any) -> str:
 
 
 def _map(_: Any, name: str, value: Any, __: Any) -> str:
-    return _NO_MAP if name in _MAPS else ''
+    return _NOT_A_MAP if name in _MAP_FIELDS else ''
 
 
 def _sort(kind: Any, name: str, value: Any, _: Any) -> str:
@@ -186,8 +188,8 @@ def _uuid(_: Any, name: str, value: Any, __: Any) -> str:
     return f"The value for {name} is not a valid UUID: '{_one_line(value)}'."
 
 
-def _truth(name: str, value: Any, *, plain: bool) -> str:
-    if plain:
+def _boolean(name: str, value: Any, *, query_style: bool) -> str:
+    if query_style:
         return f"Invalid value '{_one_line(value)}' specified for '{name}'"
     return (
         f"Unrecognized value '{_one_line(value)}', acceptable values are: "
@@ -199,29 +201,29 @@ def _enum(_: Any, name: str, value: Any, __: Any) -> str:
     return f"Value '{_one_line(value)}' is not acceptable for field '{name}'."
 
 
-def _list(kind: Any, name: str, value: Any, at_fault: Any) -> str:
+def _list(kind: Any, name: str, value: Any, invalid_part: Any) -> str:
     if not isinstance(value, list):
-        return _no_list(name, value)
-    if at_fault is value or not isinstance(
+        return _not_a_list(name, value)
+    if invalid_part is value or not isinstance(
         kind._element_type._type, ovo_fields.Enum
     ):
         return ''
-    return f'Field value {_one_line(at_fault)} is invalid'
+    return f'Field value {_one_line(invalid_part)} is invalid'
 
 
-def _identities(kind: Any, name: str, value: Any, at_fault: Any) -> str:
+def _identities(kind: Any, name: str, value: Any, invalid_part: Any) -> str:
     if not isinstance(value, (dict, list, str)):
-        return _no_list(name, value)
+        return _not_a_list(name, value)
     if len(value) < kind.minimum:
         return _too_few(name, kind)
     # Senlin reads a string as a list of its characters.
     repeats = isinstance(value, str) and len(set(value)) < len(value)
-    if repeats or (isinstance(value, list) and at_fault is value):
+    if repeats or (isinstance(value, list) and invalid_part is value):
         return f"Items for '{name}' must be unique"
     return ''
 
 
-def _no_list(name: str, value: Any) -> str:
+def _not_a_list(name: str, value: Any) -> str:
     return f'A list is required in field {name}, not a {type(value).__name__}'
 
 
@@ -235,7 +237,7 @@ def _one_line(value: Any) -> str:
     return exceptions.cut_text(re.sub(r'[^\x20-\x7e\u00a0-\uffff]', '?', text))
 
 
-_OF_TYPE: Mapping[type, Callable[[Any, str, Any, Any], str]] = {
+_MESSAGE_BY_TYPE: Mapping[type, Callable[[Any, str, Any, Any], str]] = {
     fields.AnyCaseEnum: _enum,
     fields.Capacity: _number,
     fields.Enum: _enum,

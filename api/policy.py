@@ -124,14 +124,14 @@ _RULES = (
     ('receivers:get', READER, 'Show a receiver.'),
     ('receivers:update', MEMBER, 'Update a receiver.'),
     ('receivers:delete', MEMBER, 'Delete a receiver.'),
-    ('receivers:notify', MEMBER, 'Tell a receiver to read its messages.'),
+    ('receivers:notify', MEMBER, 'Make a receiver read its messages.'),
     ('webhooks:trigger', EVERYBODY, 'Trigger the action of a receiver.'),
 )
 
 
 def list_rules() -> list[oslo_policy.RuleDefault]:
     """Return the default rules; oslo.policy's generators call this, too."""
-    lists = [route for route in routes.ROUTES if _has_global(route)]
+    lists = [route for route in routes.ROUTES if _has_global_project(route)]
     return [
         *(
             oslo_policy.RuleDefault(name, check, description)
@@ -177,8 +177,8 @@ class Enforcer:
         self._enforcer.register_defaults(list_rules())
         self._enforcer.load_rules()
         self._clock = clock
-        self._said: dict[Hashable, bool] = {}
-        self._forget_at = clock() + CACHE_SECONDS
+        self._decisions: dict[Hashable, bool] = {}
+        self._cache_expires = clock() + CACHE_SECONDS
 
     def is_admin(self, context: RequestContext) -> bool:
         """Return whether the caller's roles make them an admin."""
@@ -194,10 +194,10 @@ class Enforcer:
 
     def _allows(self, context: RequestContext, rule: str) -> bool:
         now = self._clock()
-        if now >= self._forget_at or len(self._said) >= CACHE_SIZE:
-            self._said = {}
-            self._forget_at = now + CACHE_SECONDS
-        said = self._said
+        if now >= self._cache_expires or len(self._decisions) >= CACHE_SIZE:
+            self._decisions = {}
+            self._cache_expires = now + CACHE_SECONDS
+        decisions = self._decisions
         # All attributes of a caller that rules can use.
         key = (
             rule,
@@ -216,10 +216,10 @@ class Enforcer:
             context.service_project_id,
             context.service_project_domain_id,
         )
-        allowed = said.get(key)
+        allowed = decisions.get(key)
         if allowed is None:
             target = {'project_id': context.project_id}
-            allowed = said[key] = bool(
+            allowed = decisions[key] = bool(
                 self._enforcer.authorize(rule, target, context)
             )
         return allowed
@@ -231,19 +231,19 @@ def enforcer() -> oslo_policy.Enforcer:
     The tools put their arguments, such as a configuration file of this
     service, into ``cfg.CONF``.
     """
-    made = oslo_policy.Enforcer(cfg.CONF)
-    made.register_defaults(list_rules())
-    return made
+    enforcer = oslo_policy.Enforcer(cfg.CONF)
+    enforcer.register_defaults(list_rules())
+    return enforcer
 
 
 def _scopes(rule: str) -> list[str] | None:
     return list(_SCOPES.get(rule.partition(':')[0], PROJECT)) or None
 
 
-def _has_global(route: routes.Route) -> bool:
+def _has_global_project(route: routes.Route) -> bool:
     return GLOBAL_PROJECT in route.request.fields
 
 
-def _operations(found: list[routes.Route]) -> list[oslo_policy.Operation]:
-    pairs = dict.fromkeys((route.method, route.path) for route in found)
+def _operations(routes_: list[routes.Route]) -> list[oslo_policy.Operation]:
+    pairs = dict.fromkeys((route.method, route.path) for route in routes_)
     return [{'method': method, 'path': path} for method, path in pairs]

@@ -26,7 +26,7 @@ MAX_TEXT = 255
 NO_BODY = object()
 
 #: Further media types under which Senlin's clients send JSON.
-_ALSO_JSON = ('json', 'text/plain')
+_TEXT_TYPES = ('json', 'text/plain')
 
 _CHUNK = 1 << 16
 
@@ -116,17 +116,17 @@ def _check_media_type(environ: WSGIEnvironment, *, strict: bool) -> None:
     """
     header: str = environ.get('CONTENT_TYPE') or ''
     media_type = header.partition(';')[0].strip().lower()
-    if not media_type or (not strict and media_type in _ALSO_JSON):
-        if not browsers.is_page(environ):
+    if not media_type or (not strict and media_type in _TEXT_TYPES):
+        if not browsers.is_from_page(environ):
             return
-        media_type = media_type or 'of no media type'
+        media_type = media_type or 'missing'
     kind, _, subtype = media_type.partition('/')
     if kind == 'application' and (
         subtype == 'json' or subtype.endswith('+json')
     ):
         return
     raise errors.UnsupportedMediaType(
-        f'The body is {exceptions.cut(media_type)}; send JSON and say so:'
+        f'Content-Type is {exceptions.cut(media_type)}; send JSON with'
         ' Content-Type: application/json.'
     )
 
@@ -138,7 +138,8 @@ def _read(environ: WSGIEnvironment, max_bytes: int) -> bytes:
         return _read_up_to(environ, max_bytes + 1)
     if length > max_bytes:
         raise input_errors.BodyTooLarge(
-            f'The request body has {length} bytes; {max_bytes} are read.'
+            f'The request body has {length} bytes; at most {max_bytes} are'
+            ' accepted.'
         )
     raw = _read_up_to(environ, length)
     if len(raw) < length:
@@ -153,17 +154,18 @@ def _length(environ: WSGIEnvironment) -> int | None:
     if environ.get('HTTP_TRANSFER_ENCODING'):
         if not environ.get('wsgi.input_terminated'):
             raise errors.LengthRequired(
-                'This server reads no chunked bodies; send Content-Length.'
+                'This server does not accept chunked bodies; send'
+                ' Content-Length.'
             )
         if environ['HTTP_TRANSFER_ENCODING'].strip().lower() != 'chunked':
             raise input_errors.MalformedBody(
-                'Transfer-Encoding must be chunked, once, and nothing else.'
+                'Transfer-Encoding must be chunked, with no other coding.'
             )
         return None
     text = environ.get('CONTENT_LENGTH') or '0'
     if not (text.isascii() and text.isdecimal()):
         raise input_errors.MalformedBody(
-            f'Content-Length {exceptions.cut(text)} is not a number.'
+            f'Content-Length must be a number, not {exceptions.cut(text)}.'
         )
     return int(text[:20])
 

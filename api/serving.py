@@ -176,14 +176,14 @@ def _address(host: str, port: int) -> tuple[str, int]:
     :raises OSError: the host name cannot be resolved
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         raise OSError(
             f'[api] host = {host} cannot be resolved: {error.strerror}'
         ) from None
     # Prefer 127.0.0.1 to ::1 for names that have both.
-    found.sort(key=lambda item: item[0] is not socket.AF_INET)
-    ip, number = found[0][4][:2]
+    addresses.sort(key=lambda item: item[0] is not socket.AF_INET)
+    ip, number = addresses[0][4][:2]
     return str(ip), int(number)
 
 

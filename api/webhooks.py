@@ -29,38 +29,40 @@ def collect(
     """Return the fields ``params`` and ``body`` of a webhook request.
 
     :param pairs: query parameters
-    :param content: a JSON object, or ``inputs.NO_BODY``
+    :param content: a JSON object, or ``request_body.NO_BODY``
     :param only_body: whether to ignore the query's parameters
     :raises vobjects.microversions.errors.ValidationError: the call is
         malformed
     """
-    given: dict[str, str] = {}
+    params: dict[str, str] = {}
     for name, value in pairs:
-        if name in given:
+        if name in params:
             raise errors.ValidationError(
                 phrases.format_path('query', [name]), 'is given more than once'
             )
-        given[name] = value
-    form = given.pop(VERSION, None)
-    if form is None:
+        params[name] = value
+    format_ = params.pop(VERSION, None)
+    if format_ is None:
         raise errors.ValidationError(
             f'query.{VERSION}',
             'V query parameter is required in webhook trigger URL',
         )
-    if form not in VERSIONS:
+    if format_ not in VERSIONS:
         raise errors.ValidationError(
             f'query.{VERSION}',
             f'must be one of {", ".join(VERSIONS)}, not'
-            f' {exceptions.cut(form)}',
+            f' {exceptions.cut(format_)}',
         )
     body = {} if content is request_body.NO_BODY else dict(content)
     if only_body:
         return {'params': {}, 'body': body}
-    if form == '1':
-        below = {} if (found := body.get('params')) is None else found
-        if not isinstance(below, dict):
+    if format_ == '1':
+        body_params = body.get('params')
+        if body_params is None:
+            body_params = {}
+        if not isinstance(body_params, dict):
             raise errors.ValidationError(
                 'body.params', 'must be a JSON object'
             )
-        return {'params': {**given, **below}, 'body': {}}
-    return {'params': given, 'body': body}
+        return {'params': {**params, **body_params}, 'body': {}}
+    return {'params': params, 'body': body}

@@ -69,7 +69,7 @@ class Application:
         self.stop_timeout = 0
         self._lock = threading.Lock()
         self._app: WSGIApplication | None = None
-        self._caller: client_process.ClientProcess | None = None
+        self._client_process: client_process.ClientProcess | None = None
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -85,15 +85,21 @@ class Application:
             if self._app is None:
                 conf = configuration()
                 self.stop_timeout = conf.api.stop_timeout
-                self._caller = _client_process(conf)
-                self._caller.start()
-                self._app = app.build(conf, self._caller.client, self._caller)
+                self._client_process = _client_process(conf)
+                self._client_process.start()
+                self._app = app.build(
+                    conf, self._client_process.client, self._client_process
+                )
             return self._app
 
     def close(self) -> None:
         """Leave the fleet at the end of the process."""
         with self._lock:
-            connected, self._caller, self._app = self._caller, None, None
+            connected, self._client_process, self._app = (
+                self._client_process,
+                None,
+                None,
+            )
         if connected is not None:
             connected.stop()
 
@@ -106,24 +112,24 @@ def _client_process(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
         topic=topics.API,
         binary=BINARY,
         host=socket.gethostname(),
-        release=_stand_in() or importlib.metadata.version('vobjects'),
+        release=_emulated_release() or importlib.metadata.version('vobjects'),
         newest=history.MAXIMUM,
         error_modules=topics.ERROR_MODULES,
         max_calls=conf.api.threads,
     )
 
 
-def _stand_in() -> str:
+def _emulated_release() -> str:
     """Emulate an older release if the environment names one.
 
     :returns: name of the release; empty if none
     """
     release = os.environ.get(EMULATE, '')
     if release:
-        spoken = installed_locks.declared_manifest(
+        versions = installed_locks.declared_manifest(
             installed_locks.at_release(release)
         )
-        manifest.emulate(server.emulated_manifest(spoken))
+        manifest.emulate(server.emulated_manifest(versions))
     return release
 
 

@@ -151,7 +151,7 @@ def test_request_that_waits_for_its_body_takes_no_place() -> None:
         waiting = asyncio.create_task(
             served(scope(CHUNKED), slow.receive, slow.send)
         )
-        while not served.uploads:
+        while not served.waiting_uploads:
             await asyncio.sleep(0.01)
         await served(scope(method='GET'), good.receive, good.send)
         assert not waiting.done()

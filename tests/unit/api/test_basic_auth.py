@@ -243,8 +243,8 @@ def test_password_is_checked_once_in_a_while(
     ('text', 'says'),
     [
         (None, 'No such file'),
-        ('alice:{SHA}abc', 'line 1 is not NAME:HASH'),
-        ('\nalice', 'line 2 is not NAME:HASH'),
+        ('alice:{SHA}abc', 'line 1 must be NAME:HASH'),
+        ('\nalice', 'line 2 must be NAME:HASH'),
         (f':{"$2b$"}', 'line 1'),
     ],
 )

@@ -26,7 +26,7 @@ def test_cache_keeps_what_is_young() -> None:
 
 
 def test_cache_forgets_the_oldest_when_it_is_full() -> None:
-    cache = keystone.TokenCache(most=2, clock=lambda: 0.0)
+    cache = keystone.TokenCache(max_entries=2, clock=lambda: 0.0)
     for key in ('a', 'b', 'a', 'c'):
         cache.set(key, key.encode(), time=1)
     assert [cache.get(key) for key in ('a', 'b', 'c')] == [b'a', None, b'c']
