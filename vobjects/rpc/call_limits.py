@@ -154,7 +154,7 @@ class CallLimit:
             yield
             self._progress = time.monotonic()
         except (oslo_messaging.MessagingException, exceptions.FleetError):
-            raise  # no server answered, so this is no progress
+            raise  # no server responded, so this is no progress
         except BaseException:
             self._progress = time.monotonic()
             raise

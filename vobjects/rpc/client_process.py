@@ -231,7 +231,7 @@ def connect_to_ledger(
 
 
 def close_transport(bus: Any) -> None:
-    """Close a transport, and stop waiting if the broker does not answer.
+    """Close a transport, and stop waiting if the broker does not respond.
 
     :param bus: an ``oslo_messaging.Transport``
     """

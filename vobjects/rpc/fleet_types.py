@@ -28,7 +28,7 @@ _MEMBER_FIELDS: dict[str, fields.Field[Any]] = {
 
 @objects.register
 class FleetReport(objects.Request):
-    """Report a heartbeat, and ask for the ledger."""
+    """Report a heartbeat, and request the ledger."""
 
     fields = dict(_MEMBER_FIELDS)
 
@@ -42,7 +42,7 @@ class FleetLeave(objects.Request):
 
 @objects.register
 class FleetGet(objects.Request):
-    """Ask for the ledger without reporting a heartbeat."""
+    """Request the ledger without reporting a heartbeat."""
 
 
 @objects.register
@@ -77,7 +77,7 @@ class FleetView(objects.Resource):
 
 @objects.register
 class FleetClock(objects.Request):
-    """Ask for the time on the ledger's clock."""
+    """Request the time on the ledger's clock."""
 
 
 @objects.register

@@ -92,10 +92,10 @@ class Membership:
     def current(self) -> View:
         """Return a view with a valid lease, and renew it if necessary.
 
-        While the ledger does not answer, callers wait up to a period for the
+        While the ledger does not respond, callers wait up to a period for the
         next heartbeat to succeed instead of sending their own report.
 
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
         if self._view is not None and self.age < self.period * LEASE_PERIODS:
             return self._view
@@ -135,7 +135,7 @@ class Membership:
         This method sends no report: a caller inside a transaction must not
         wait for a report whose transaction waits for the caller's to end.
 
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
         view = self._view
         if view is not None and self.age < self.period * LEASE_PERIODS:
@@ -149,7 +149,7 @@ class Membership:
 
         :param not_before: a monotonic time; a report that began after it is
             reused instead of sending a new one
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
         if not_before is None:
             not_before = time.monotonic()
@@ -207,7 +207,7 @@ class Membership:
         Call it after :meth:`start` and before you consume messages.
 
         :param wait: sleeps for a number of seconds; a true result aborts
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
         wait = wait or self._stopping.wait
         view = self.refresh()

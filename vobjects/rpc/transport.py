@@ -142,7 +142,7 @@ def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
     :param conf: configuration with its files read
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic of the servers; they receive a wakeup and ignore it
-    :raises vobjects.exceptions.Unreachable: the message bus does not answer,
+    :raises vobjects.exceptions.Unreachable: the message bus does not respond,
         or rejects the user, the password or the virtual host
     """
     hosts = oslo_messaging.TransportURL.parse(conf).hosts

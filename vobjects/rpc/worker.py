@@ -129,7 +129,7 @@ class Worker:
     def start(self) -> None:
         """Report to the ledger, pass the join barrier, and consume.
 
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not answer
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
         self.membership.refresh()
         self.membership.start()
