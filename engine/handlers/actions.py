@@ -29,7 +29,7 @@ class ActionHandlers(common.Handlers):
         """Return the caller's actions."""
         with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
-            return SHOWN.page(
+            return VIEW.page(
                 connection,
                 context,
                 request,
@@ -42,10 +42,10 @@ class ActionHandlers(common.Handlers):
     ) -> resources.Action:
         """Return an action."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Action = SHOWN.one(
+            resource: resources.Action = VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return resource
 
     @handles(requests.ActionUpdateRequest)
     def update(
@@ -84,7 +84,7 @@ class ActionHandlers(common.Handlers):
         return accepted
 
 
-def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
+def _request_fields(inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of an action's request, without the envelope.
 
     The data is not decoded, since its version may be newer than this engine.
@@ -100,23 +100,23 @@ def _inputs(inputs: dict[str, Any]) -> dict[str, Any]:
     return masked
 
 
-def _decisions(data: dict[str, Any]) -> dict[str, Any]:
+def _policy_decisions(data: dict[str, Any]) -> dict[str, Any]:
     """Return the policies' decisions from the data of an action."""
     decisions: dict[str, Any] = data.get(policy_checks.DECISIONS) or {}
     return decisions
 
 
-SHOWN = views.Shown(
+VIEW = views.ResourceView(
     resources.Action,
     ACTION,
     sort=consts.ACTION_SORT_KEYS,
     filters=('name', 'action', 'target', 'status'),
-    made={
-        'status_reason': views.or_empty,
-        'cluster_id': views.or_empty,
-        'inputs': _inputs,
-        'data': _decisions,
+    computed={
+        'status_reason': views.text_or_empty,
+        'cluster_id': views.text_or_empty,
+        'inputs': _request_fields,
+        'data': _policy_decisions,
     },
     related=related.of_actions,
-    beside=('depends_on', 'depended_by'),
+    related_fields=('depends_on', 'depended_by'),
 )

@@ -30,10 +30,10 @@ class AdoptionHandlers(common.Handlers):
         self, context: Any, request: requests.NodeAdoptPreviewRequest
     ) -> resources.NodePreview:
         """Return the spec that an adopted node would have."""
-        kind, spec = self._spec(context, request)
+        profile_type, spec = self._spec(context, request)
         return resources.NodePreview(
-            type=kind.name,
-            version=kind.version,
+            type=profile_type.name,
+            version=profile_type.version,
             properties=spec['properties'],
         )
 
@@ -42,7 +42,7 @@ class AdoptionHandlers(common.Handlers):
         self, context: Any, request: requests.NodeAdoptRequest
     ) -> resources.Node:
         """Create a profile and a node for an existing cloud object."""
-        kind, spec = self._spec(context, request)
+        profile_type, spec = self._spec(context, request)
         name = request.get('name') or names.member_name({}, 0)
         owner = {
             'user': context.user_id,
@@ -54,7 +54,7 @@ class AdoptionHandlers(common.Handlers):
             profile = models.Profile(
                 id=models.new_id(),
                 name=f'prof-{name}'[:255],
-                type=f'{kind.name}-{kind.version}',
+                type=f'{profile_type.name}-{profile_type.version}',
                 spec=spec,
                 meta={},
                 **owner,
@@ -68,7 +68,7 @@ class AdoptionHandlers(common.Handlers):
             )
             # Now that the project is locked: of two requests, one finds the
             # node of the other.
-            _refuse_managed(session, request.identity)
+            _reject_managed(session, request.identity)
             node = NODE(
                 id=models.new_id(),
                 name=name,
@@ -101,13 +101,13 @@ class AdoptionHandlers(common.Handlers):
             not exist, the object already has a node, or the spec is invalid
         """
         try:
-            kind = self.runtime.profile_types.get(request.type)
+            profile_type = self.runtime.profile_types.get(request.type)
         except errors.ResourceNotFound as error:
             raise errors.BadRequest(str(error)) from None
         with self.runtime.database.reader() as session:
-            _refuse_managed(session, request.identity)
+            _reject_managed(session, request.identity)
         try:
-            properties = kind.adopt(
+            properties = profile_type.adopt(
                 self.runtime.cloud_of(context.user_id, context.project_id),
                 request.identity,
                 snapshot=bool(request.get('snapshot')),
@@ -119,15 +119,15 @@ class AdoptionHandlers(common.Handlers):
             ) from None
         overrides: Mapping[str, Any] = request.get('overrides') or {}
         spec = {
-            'type': kind.name,
-            'version': kind.version,
+            'type': profile_type.name,
+            'version': profile_type.version,
             'properties': {**properties, **overrides},
         }
         self.runtime.profile_types.check_spec(spec)
-        return kind, spec
+        return profile_type, spec
 
 
-def _refuse_managed(session: orm.Session, physical_id: str) -> None:
+def _reject_managed(session: orm.Session, physical_id: str) -> None:
     """Reject an object that already has a node, in any project."""
     query = sqlalchemy.select(NODE.id).where(NODE.physical_id == physical_id)
     if session.scalar(query.limit(1)) is not None:

@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine.db import clusters, find, models
 from engine.handlers import common
-from engine.handlers.clusters import ClusterQueue
+from engine.handlers.clusters import ClusterActionHandlers
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -26,7 +26,7 @@ SORT_KEYS: dict[str, Any] = {
 }
 
 
-class AttachmentHandlers(ClusterQueue):
+class AttachmentHandlers(ClusterActionHandlers):
     """Handle requests for the policies of clusters."""
 
     @handles(requests.ClusterPolicyListRequest)
@@ -35,7 +35,7 @@ class AttachmentHandlers(ClusterQueue):
     ) -> list[resources.ClusterPolicy]:
         """Return the policies of a cluster."""
         with self.runtime.database.reader() as session:
-            cluster = common.visible(
+            cluster = common.find_visible(
                 session, CLUSTER, context, request.identity
             )
             query = (
@@ -59,7 +59,7 @@ class AttachmentHandlers(ClusterQueue):
                     column.desc() if direction == 'desc' else column.asc()
                 )
             return [
-                _resource(cluster, binding, policy)
+                _binding_resource(cluster, binding, policy)
                 for binding, policy in session.execute(
                     query.order_by(BINDING.id)
                 )
@@ -69,7 +69,7 @@ class AttachmentHandlers(ClusterQueue):
     def get(self, context: Any, request: Any) -> resources.ClusterPolicy:
         """Return a policy of a cluster."""
         with self.runtime.database.reader() as session:
-            cluster = common.visible(
+            cluster = common.find_visible(
                 session, CLUSTER, context, request.identity
             )
             policy = find.find(
@@ -82,33 +82,35 @@ class AttachmentHandlers(ClusterQueue):
                     ' found attached to the specified cluster'
                     f' {exceptions.cut(request.identity)}.'
                 )
-            return _resource(cluster, binding, policy)
+            return _binding_resource(cluster, binding, policy)
 
     @handles(requests.ClusterAttachPolicyRequest)
     def attach(self, context: Any, request: Any) -> resources.Accepted:
         """Attach a policy to a cluster."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            policy = _specified(session, context, request.policy_id)
+            policy = _find_policy(session, context, request.policy_id)
             request.policy_id = policy.id
 
-        return self.queued(context, 'CLUSTER_ATTACH_POLICY', request, check)
+        return self.queue_action(
+            context, 'CLUSTER_ATTACH_POLICY', request, check
+        )
 
     @handles(requests.ClusterDetachPolicyRequest)
     def detach(self, context: Any, request: Any) -> resources.Accepted:
         """Detach a policy from a cluster."""
-        return self._change(context, 'CLUSTER_DETACH_POLICY', request)
+        return self._queue_change(context, 'CLUSTER_DETACH_POLICY', request)
 
     @handles(requests.ClusterUpdatePolicyRequest)
     def update(self, context: Any, request: Any) -> resources.Accepted:
         """Enable or disable a policy of a cluster."""
-        return self._change(context, 'CLUSTER_UPDATE_POLICY', request)
+        return self._queue_change(context, 'CLUSTER_UPDATE_POLICY', request)
 
-    def _change(
-        self, context: Any, kind: str, request: Any
+    def _queue_change(
+        self, context: Any, action_name: str, request: Any
     ) -> resources.Accepted:
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            policy = _specified(session, context, request.policy_id)
+            policy = _find_policy(session, context, request.policy_id)
             if clusters.get_binding(session, cluster.id, policy.id) is None:
                 raise errors.BadRequest(
                     f'The policy {exceptions.cut(request.policy_id)} is not'
@@ -117,10 +119,10 @@ class AttachmentHandlers(ClusterQueue):
                 )
             request.policy_id = policy.id
 
-        return self.queued(context, kind, request, check)
+        return self.queue_action(context, action_name, request, check)
 
 
-def _specified(
+def _find_policy(
     session: orm.Session, context: Any, identity: str
 ) -> models.Policy:
     try:
@@ -132,7 +134,7 @@ def _specified(
         ) from None
 
 
-def _resource(
+def _binding_resource(
     cluster: models.Cluster,
     binding: models.ClusterPolicy,
     policy: models.Policy,

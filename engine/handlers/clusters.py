@@ -19,10 +19,10 @@ from vobjects.rpc.server import handles
 CLUSTER = models.Cluster
 
 #: Raises an error, in the queueing transaction, if the action is impossible.
-Check = Callable[[orm.Session, models.Cluster], None]
+Precondition = Callable[[orm.Session, models.Cluster], None]
 
 
-class ClusterQueue(common.Handlers):
+class ClusterActionHandlers(common.Handlers):
     """Shared base of handlers that queue actions on clusters."""
 
     def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
@@ -31,12 +31,12 @@ class ClusterQueue(common.Handlers):
             cluster.min_size, cluster.max_size, self.runtime.node_limit()
         )
 
-    def queued(
+    def queue_action(
         self,
         context: Any,
-        kind: str,
+        action_name: str,
         request: Any,
-        check: Check = lambda session, cluster: None,
+        check: Precondition = lambda session, cluster: None,
     ) -> resources.Accepted:
         """Queue an action on the cluster that a request names.
 
@@ -44,9 +44,11 @@ class ClusterQueue(common.Handlers):
         """
 
         def body(session: orm.Session) -> resources.Accepted:
-            cluster = common.locked_cluster(session, context, request.identity)
+            cluster = common.lock_cluster(session, context, request.identity)
             check(session, cluster)
-            return self.accepted(session, context, kind, cluster, request)
+            return self.accepted(
+                session, context, action_name, cluster, request
+            )
 
         return self.write(body)
 
@@ -54,16 +56,18 @@ class ClusterQueue(common.Handlers):
         self,
         session: orm.Session,
         context: Any,
-        kind: str,
+        action_name: str,
         cluster: models.Cluster,
         request: Any,
     ) -> resources.Accepted:
         """Queue an action on a cluster whose row is locked."""
         action = self.queue(
-            session, context, kind, cluster, request, cluster=cluster
+            session, context, action_name, cluster, request, cluster=cluster
         )
-        shown = common.cluster_resources(session, [cluster])[0]
-        return resources.Accepted(action=action.id, cluster=shown, node=None)
+        resource = common.cluster_resources(session, [cluster])[0]
+        return resources.Accepted(
+            action=action.id, cluster=resource, node=None
+        )
 
     def write(
         self, body: Callable[[orm.Session], resources.Accepted]
@@ -74,7 +78,7 @@ class ClusterQueue(common.Handlers):
         return accepted
 
 
-class ClusterHandlers(ClusterQueue):
+class ClusterHandlers(ClusterActionHandlers):
     """Handle requests for clusters."""
 
     @handles(requests.ClusterListRequest)
@@ -83,7 +87,7 @@ class ClusterHandlers(ClusterQueue):
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
         with self.runtime.database.read_connection() as connection:
-            return common.CLUSTERS.page(connection, context, request)
+            return common.CLUSTER_VIEW.page(connection, context, request)
 
     @handles(requests.ClusterGetRequest)
     def get(
@@ -91,10 +95,10 @@ class ClusterHandlers(ClusterQueue):
     ) -> resources.Cluster:
         """Return a cluster."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Cluster = common.CLUSTERS.one(
+            cluster: resources.Cluster = common.CLUSTER_VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return cluster
 
     @handles(requests.ClusterCreateRequest)
     def create(
@@ -113,9 +117,7 @@ class ClusterHandlers(ClusterQueue):
         _check_config(request)
 
         def body(session: orm.Session) -> resources.Accepted:
-            profile = common.specified_profile(
-                session, context, request.profile_id
-            )
+            profile = common.find_profile(session, context, request.profile_id)
             request.profile_id = profile.id
             cluster = CLUSTER(
                 id=models.new_id(),
@@ -152,9 +154,9 @@ class ClusterHandlers(ClusterQueue):
                 context.project_id,
                 self.runtime.conf.engine.max_clusters_per_project,
             )
-            shown = common.cluster_resource(cluster, profile.name, [], [])
+            resource = common.cluster_resource(cluster, profile.name, [], [])
             return resources.Accepted(
-                action=action.id, cluster=shown, node=None
+                action=action.id, cluster=resource, node=None
             )
 
         return self.write(body)
@@ -181,10 +183,12 @@ class ClusterHandlers(ClusterQueue):
                 )
                 if request.get(field) not in (None, value)
             ]
-            named = request.get('profile_id')
-            if named is not None:
-                profile = common.specified_profile(session, context, named)
-                refuse_other_type(
+            profile_identity = request.get('profile_id')
+            if profile_identity is not None:
+                profile = common.find_profile(
+                    session, context, profile_identity
+                )
+                reject_other_profile_type(
                     session,
                     cluster.profile_id,
                     profile,
@@ -196,7 +200,7 @@ class ClusterHandlers(ClusterQueue):
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
 
-        return self.queued(context, 'CLUSTER_UPDATE', request, check)
+        return self.queue_action(context, 'CLUSTER_UPDATE', request, check)
 
     @handles(requests.ClusterDeleteRequest)
     def delete(
@@ -206,10 +210,10 @@ class ClusterHandlers(ClusterQueue):
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
             if not request.get('force'):
-                common.refuse_deletion(session, cluster)
-            common.refuse_if_depended(cluster)
+                common.reject_busy_deletion(session, cluster)
+            common.reject_if_depended_on(cluster)
 
-        return self.queued(context, 'CLUSTER_DELETE', request, check)
+        return self.queue_action(context, 'CLUSTER_DELETE', request, check)
 
     @handles(requests.ClusterResizeRequest)
     def resize(
@@ -223,7 +227,7 @@ class ClusterHandlers(ClusterQueue):
             present = nodes.count_of_cluster(session, cluster.id)
             change.apply(present, self.bounds(cluster))
 
-        return self.queued(context, 'CLUSTER_RESIZE', request, check)
+        return self.queue_action(context, 'CLUSTER_RESIZE', request, check)
 
     @handles(requests.ClusterScaleInRequest)
     def scale_in(
@@ -240,11 +244,13 @@ class ClusterHandlers(ClusterQueue):
         return self._scale(context, 'CLUSTER_SCALE_OUT', request, 1)
 
     def _scale(
-        self, context: Any, kind: str, request: Any, sign: int
+        self, context: Any, action_name: str, request: Any, sign: int
     ) -> resources.Accepted:
         count = request.get('count')
         if count == 0:
-            operation = kind.removeprefix('CLUSTER_').lower().replace('_', '-')
+            operation = (
+                action_name.removeprefix('CLUSTER_').lower().replace('_', '-')
+            )
             raise errors.BadRequest(
                 f'Count for {operation} request cannot be 0.'
             )
@@ -256,14 +262,14 @@ class ClusterHandlers(ClusterQueue):
                 self.bounds(cluster).check_limit(
                     cluster.desired_capacity + sign * count
                 )
-            if not self.waits:
-                common.refuse_conflict(session, kind, cluster)
-                self._refuse_while_cooling(session, cluster, kind)
+            if not self.queue_conflicts:
+                common.reject_conflict(session, action_name, cluster)
+                self._reject_in_cooldown(session, cluster, action_name)
 
-        return self.queued(context, kind, request, check)
+        return self.queue_action(context, action_name, request, check)
 
-    def _refuse_while_cooling(
-        self, session: orm.Session, cluster: models.Cluster, kind: str
+    def _reject_in_cooldown(
+        self, session: orm.Session, cluster: models.Cluster, action_name: str
     ) -> None:
         """Reject a scaling action during the cooldown of a policy.
 
@@ -273,11 +279,11 @@ class ClusterHandlers(ClusterQueue):
         for policy_type, attached in policy_checks.attached_policies(
             self.runtime, session, cluster.id
         ):
-            if policy_type.in_cooldown(attached, kind, now):
+            if policy_type.in_cooldown(attached, action_name, now):
                 raise errors.ActionCooldown(
-                    f'The {kind} action for cluster {cluster.id} cannot be'
-                    f' processed due to Policy {attached.policy.id} cooldown'
-                    ' still in progress'
+                    f'The {action_name} action for cluster {cluster.id} cannot'
+                    f' be processed due to Policy {attached.policy.id}'
+                    ' cooldown still in progress'
                 )
 
     @handles(requests.ClusterCheckRequest)
@@ -285,7 +291,7 @@ class ClusterHandlers(ClusterQueue):
         self, context: Any, request: requests.ClusterCheckRequest
     ) -> resources.Accepted:
         """Check the health of a cluster's nodes."""
-        return self.queued(context, 'CLUSTER_CHECK', request)
+        return self.queue_action(context, 'CLUSTER_CHECK', request)
 
     @handles(requests.ClusterRecoverRequest)
     def recover(
@@ -293,7 +299,7 @@ class ClusterHandlers(ClusterQueue):
     ) -> resources.Accepted:
         """Recover the unhealthy nodes of a cluster."""
         common.check_reboot_type(request)
-        return self.queued(context, 'CLUSTER_RECOVER', request)
+        return self.queue_action(context, 'CLUSTER_RECOVER', request)
 
     @handles(requests.ClusterCompleteLifecycleRequest)
     def complete_lifecycle(
@@ -323,12 +329,12 @@ class ClusterHandlers(ClusterQueue):
         return resources.Accepted(action=token, cluster=None, node=None)
 
 
-def refuse_other_type(
-    session: orm.Session, old_id: str, new: models.Profile, words: str
+def reject_other_profile_type(
+    session: orm.Session, old_id: str, new: models.Profile, message: str
 ) -> None:
     """Reject a change to a profile of another type.
 
-    :param words: beginning of the error message
+    :param message: beginning of the error message
     :raises vobjects.clustering.errors.BadRequest: names both types
     """
     old = session.get(models.Profile, old_id)
@@ -336,7 +342,7 @@ def refuse_other_type(
         raise find.not_found(models.Profile, old_id)
     if old.type != new.type:
         raise errors.BadRequest.advised(
-            f'{words}, operation aborted.',
+            f'{message}, operation aborted.',
             f'Profile {new.id} is of type {new.type}, not {old.type}.',
         )
 

@@ -29,24 +29,26 @@ from vobjects.clustering import consts, errors, resources
 from vobjects.rpc import server
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
-BUSY = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
+BUSY_STATUSES = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
-Answer = TypeVar('Answer')
+Response = TypeVar('Response')
 
 
 class Handlers:
     """Base class of the request handlers.
 
     :param run: components of this engine
-    :param waits: whether scaling waits for other actions instead of being
-        rejected
+    :param queue_conflicts: whether scaling waits for other actions instead of
+        being rejected
     """
 
-    def __init__(self, runtime: Runtime, *, waits: bool = False) -> None:
+    def __init__(
+        self, runtime: Runtime, *, queue_conflicts: bool = False
+    ) -> None:
         self.runtime = runtime
-        self.waits = waits
+        self.queue_conflicts = queue_conflicts
 
-    def commit(self, body: Callable[[orm.Session], Answer]) -> Answer:
+    def commit(self, body: Callable[[orm.Session], Response]) -> Response:
         """Run a request's transaction once, even if its call is repeated.
 
         :param body: returns the result of the request; see
@@ -56,20 +58,20 @@ class Handlers:
         """
         call = server.current_call()
 
-        def recorded(session: orm.Session) -> Answer:
-            answer = body(session)
+        def work_and_record(session: orm.Session) -> Response:
+            response = body(session)
             if call:
-                spoken = self.runtime.cap() or self.runtime.speaks
-                idempotency.record(session, call, answer, spoken)
-            return answer
+                versions = self.runtime.cap() or self.runtime.speaks
+                idempotency.record(session, call, response, versions)
+            return response
 
-        return self.runtime.database.write(recorded)
+        return self.runtime.database.write(work_and_record)
 
     def queue(
         self,
         session: orm.Session,
         context: Any,
-        kind: str,
+        action_name: str,
         target: models.Cluster | models.Node,
         request: Any,
         *,
@@ -89,19 +91,26 @@ class Handlers:
             request.identity = target.id
         # A new target has no other actions; operations wait, as in Senlin.
         # Scaling checks for conflicts earlier, before the cooldown.
-        if not kind.endswith(
+        if not action_name.endswith(
             ('_CREATE', '_DELETE', 'NODE_OPERATION', *consts.SCALING_ACTIONS)
         ):
-            refuse_conflict(session, kind, target)
+            reject_conflict(session, action_name, target)
         action = action_factory.from_request(
-            self.runtime, context, kind, target, request, cluster=cluster
+            self.runtime,
+            context,
+            action_name,
+            target,
+            request,
+            cluster=cluster,
         )
         statements.insert(session, [action])
         return action
 
 
-def refuse_conflict(
-    session: orm.Session, kind: str, target: models.Cluster | models.Node
+def reject_conflict(
+    session: orm.Session,
+    action_name: str,
+    target: models.Cluster | models.Node,
 ) -> None:
     """Reject an action if the target is locked or has unfinished actions.
 
@@ -112,59 +121,61 @@ def refuse_conflict(
     holders = locks.holders(session, target.id)
     if holders:
         raise errors.ResourceIsLocked.advised(
-            f"{kind} for {find.resource_name(type(target))} '{target.id}'"
-            ' cannot be completed because it is already locked.',
-            f'There are these action(s): {_listed(holders)}',
+            f'{action_name} for {find.resource_name(type(target))}'
+            f" '{target.id}' cannot be completed because it is already"
+            ' locked.',
+            f'There are these action(s): {_describe(holders)}',
         )
     others = actions.unfinished(session, target.id)
     if others:
         raise errors.ActionConflict(
-            f'The {kind} action for target {target.id} conflicts with the'
-            f' following action(s): {_listed(others)}'
+            f'The {action_name} action for target {target.id} conflicts with'
+            f' the following action(s): {_describe(others)}'
         )
 
 
-def _listed(found: Iterable[models.Action]) -> str:
-    return ', '.join(f'{one.action} {one.id}' for one in found)
+def _describe(rows: Iterable[models.Action]) -> str:
+    return ', '.join(f'{row.action} {row.id}' for row in rows)
 
 
-def refuse_deletion(
+def reject_busy_deletion(
     session: orm.Session, target: models.Cluster | models.Node
 ) -> None:
     """Reject the unforced deletion of a target that is busy.
 
     :raises vobjects.clustering.errors.ActionInProgress: names the status
     """
-    kind = find.resource_name(type(target))
-    queued = [
-        one
-        for one in actions.unfinished(session, target.id)
-        if one.action.endswith('_DELETE')
+    resource_name = find.resource_name(type(target))
+    deletions = [
+        action
+        for action in actions.unfinished(session, target.id)
+        if action.action.endswith('_DELETE')
     ]
-    if queued or target.status in BUSY:
-        status = 'DELETING' if queued else target.status
+    if deletions or target.status in BUSY_STATUSES:
+        status = 'DELETING' if deletions else target.status
         raise errors.ActionInProgress.advised(
-            f"The {kind} '{target.id}' is in status {status}.",
+            f"The {resource_name} '{target.id}' is in status {status}.",
             'Wait until that is over, or delete it with force (since API'
             ' version 1.8).',
         )
 
 
-def refuse_if_depended(target: models.Cluster | models.Node) -> None:
+def reject_if_depended_on(target: models.Cluster | models.Node) -> None:
     """Reject the deletion of a target on which others depend.
 
     :raises vobjects.clustering.errors.ResourceInUse: names the dependents
     """
-    kind = find.resource_name(type(target))
+    resource_name = find.resource_name(type(target))
     key, reason = (
         ('profiles', 'still referenced by profile(s)')
-        if kind == 'cluster'
+        if resource_name == 'cluster'
         else ('nodes', 'still depended by other clusters and/or nodes')
     )
-    there = target.dependents.get(key)
-    if there:
+    dependents = target.dependents.get(key)
+    if dependents:
         raise errors.ResourceInUse(
-            f"The {kind} '{target.id}' cannot be deleted: {reason}: {there}."
+            f"The {resource_name} '{target.id}' cannot be deleted: {reason}:"
+            f' {dependents}.'
         )
 
 
@@ -186,7 +197,7 @@ def check_reboot_type(request: Any) -> None:
         )
 
 
-def refuse_if_leaving(session: orm.Session, cluster: models.Cluster) -> None:
+def reject_if_deleting(session: orm.Session, cluster: models.Cluster) -> None:
     """Reject the addition of nodes to a cluster that is being deleted.
 
     :raises vobjects.clustering.errors.ActionConflict: names the deletion
@@ -199,7 +210,7 @@ def refuse_if_leaving(session: orm.Session, cluster: models.Cluster) -> None:
             )
 
 
-def locked_cluster(
+def lock_cluster(
     session: orm.Session, context: Any, identity: str
 ) -> models.Cluster:
     """Return a cluster of the caller, with its row locked.
@@ -207,14 +218,14 @@ def locked_cluster(
     :raises vobjects.clustering.errors.ResourceNotFound: no cluster matches
     :raises vobjects.clustering.errors.MultipleChoices: several clusters match
     """
-    found = find.find(session, models.Cluster, identity, context.project_id)
-    cluster = clusters.lock(session, found.id)
+    row = find.find(session, models.Cluster, identity, context.project_id)
+    cluster = clusters.lock(session, row.id)
     if cluster is None:
         raise find.not_found(models.Cluster, identity)
     return cluster
 
 
-def locked_node(
+def lock_node(
     session: orm.Session, context: Any, identity: str
 ) -> models.Node:
     """Return a node of the caller, with its row locked.
@@ -222,14 +233,14 @@ def locked_node(
     :raises vobjects.clustering.errors.ResourceNotFound: no node matches
     :raises vobjects.clustering.errors.MultipleChoices: several nodes match
     """
-    found = find.find(session, models.Node, identity, context.project_id)
-    node = nodes.lock(session, found.id)
+    row = find.find(session, models.Node, identity, context.project_id)
+    node = nodes.lock(session, row.id)
     if node is None:
         raise find.not_found(models.Node, identity)
     return node
 
 
-def specified_profile(
+def find_profile(
     session: orm.Session, context: Any, identity: str
 ) -> models.Profile:
     """Return the profile that a request's body names.
@@ -253,7 +264,7 @@ def specified_profile(
         ) from None
 
 
-def visible(
+def find_visible(
     session: orm.Session, model: type[Any], context: Any, identity: str
 ) -> Any:
     """Return a row to show; administrators see any row, by its full ID."""
@@ -304,13 +315,13 @@ def profile_names(session: orm.Session, ids: set[str]) -> dict[str, str]:
     return dict(statements.pairs(session, _PROFILES, ids))
 
 
-def details(
+def cloud_details(
     runtime: Runtime, row: models.Node, profile: models.Profile
 ) -> dict[str, Any]:
     """Return the cloud's details of a node, or its error message."""
     if not row.physical_id:
         return {}
-    kind = runtime.profile_types.get(profile.type)
+    profile_type = runtime.profile_types.get(profile.type)
     with runtime.database.reader() as session:
         view = hosts.node_view(session, row)
     properties = runtime.profile_types.properties_of(
@@ -318,34 +329,34 @@ def details(
     )
     try:
         cloud = runtime.cloud_of(row.user, row.project)
-        return kind.details(view.cloud(cloud, properties), view)
+        return profile_type.details(view.cloud(cloud, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
 
 
-CLUSTERS = views.Shown(
+CLUSTER_VIEW = views.ResourceView(
     resources.Cluster,
     models.Cluster,
     sort=consts.CLUSTER_SORT_KEYS,
-    sorted_by='init_at',
+    default_sort='init_at',
     filters=('name', 'status'),
-    others={'metadata': 'meta'},
-    profile_named=True,
+    renamed={'metadata': 'meta'},
+    with_profile_name=True,
     related=related.of_clusters,
-    beside=('nodes', 'policies'),
+    related_fields=('nodes', 'policies'),
 )
 
-NODES = views.Shown(
+NODE_VIEW = views.ResourceView(
     resources.Node,
     models.Node,
     sort=consts.NODE_SORT_KEYS,
-    sorted_by='init_at',
+    default_sort='init_at',
     filters=('name', 'status'),
-    others={'metadata': 'meta'},
-    made={'cluster_id': views.or_empty, 'role': views.or_empty},
-    profile_named=True,
+    renamed={'metadata': 'meta'},
+    computed={'cluster_id': views.text_or_empty, 'role': views.text_or_empty},
+    with_profile_name=True,
     # Lists do not query the cloud for details.
-    beside=('details',),
+    related_fields=('details',),
 )
 
 
@@ -355,14 +366,14 @@ def cluster_resources(
     """Return clusters of a transaction as API resources."""
     session.flush()
     ids = [row.id for row in rows]
-    found = related.of_clusters(session.connection(), ids)
+    related_values = related.of_clusters(session.connection(), ids)
     names = profile_names(session, {row.profile_id for row in rows})
     return [
         cluster_resource(
             row,
             names.get(row.profile_id),
-            found['nodes'][row.id],
-            found['policies'][row.id],
+            related_values['nodes'][row.id],
+            related_values['policies'][row.id],
         )
         for row in rows
     ]
@@ -379,10 +390,10 @@ def cluster_resource(
     :param nodes: IDs of its nodes
     :param policies: IDs of its policies
     """
-    found: resources.Cluster = CLUSTERS.entity(
+    resource: resources.Cluster = CLUSTER_VIEW.from_entity(
         row, profile_name=profile_name, nodes=nodes, policies=policies
     )
-    return found
+    return resource
 
 
 def node_resources(
@@ -391,6 +402,6 @@ def node_resources(
     """Return nodes of a transaction as API resources."""
     names = profile_names(session, {row.profile_id for row in rows})
     return [
-        NODES.entity(row, profile_name=names.get(row.profile_id))
+        NODE_VIEW.from_entity(row, profile_name=names.get(row.profile_id))
         for row in rows
     ]

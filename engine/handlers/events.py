@@ -28,12 +28,12 @@ class EventHandlers(common.Handlers):
         with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
             levels = request.get('level')
-            return SHOWN.page(
+            return VIEW.page(
                 connection,
                 context,
                 request,
                 cluster_id=common.cluster_ids(connection, context, clusters),
-                level=[*map(_number, levels)] if levels else None,
+                level=[*map(_level_number, levels)] if levels else None,
             )
 
     @handles(requests.EventGetRequest)
@@ -42,13 +42,13 @@ class EventHandlers(common.Handlers):
     ) -> resources.Event:
         """Return an event."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Event = SHOWN.one(
+            resource: resources.Event = VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return resource
 
 
-def _number(level: str) -> int:
+def _level_number(level: str) -> int:
     return consts.EVENT_LEVELS.get(level) or int(level)
 
 
@@ -60,16 +60,16 @@ def _phase(meta_data: Mapping[str, Any]) -> str:
     return str(meta_data['phase'])
 
 
-def _name(level: int) -> str:
+def _level_name(level: int) -> str:
     return LEVEL_NAMES.get(level, str(level))
 
 
-SHOWN = views.Shown(
+VIEW = views.ResourceView(
     resources.Event,
     EVENT,
     sort=consts.EVENT_SORT_KEYS,
-    sorted_by='timestamp',
+    default_sort='timestamp',
     filters=('oid', 'oname', 'otype', 'action'),
-    others={'status': 'meta_data'},
-    made={'level': _name, 'status': _phase},
+    renamed={'status': 'meta_data'},
+    computed={'level': _level_name, 'status': _phase},
 )

@@ -18,28 +18,29 @@ from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
 
 # Senlin uses different messages for the two requests.
-_ADDING = (
+_ADD_MESSAGES = (
     'Profile type of nodes {} does not match that of the cluster.',
     'Nodes {} already owned by some cluster.',
 )
-_REPLACING = (
+_REPLACE_MESSAGES = (
     'Profile type of nodes {} do not match that of the cluster.',
     'Nodes {} already member of a cluster.',
 )
 
 
-class MemberHandlers(clusters.ClusterQueue):
+class MemberHandlers(clusters.ClusterActionHandlers):
     """Handle requests to change the members of clusters."""
 
-    def _check_count(self, given: Sized) -> None:
+    def _check_count(self, identities: Sized) -> None:
         """Reject more nodes than a cluster can have, before looking them up.
 
         :raises vobjects.clustering.errors.BadRequest: has both numbers
         """
         limit = self.runtime.node_limit()
-        if len(given) > limit:
+        if len(identities) > limit:
             raise errors.BadRequest(
-                f'nodes: must have at most {limit} items, not {len(given)}'
+                f'nodes: must have at most {limit} items, not'
+                f' {len(identities)}'
             )
 
     @handles(requests.ClusterAddNodesRequest)
@@ -50,10 +51,10 @@ class MemberHandlers(clusters.ClusterQueue):
         self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            found, missing = _found(session, context, request.nodes)
-            _refuse(
+            found, missing = _find_nodes(session, context, request.nodes)
+            _raise_problems(
                 {
-                    **_unfit(session, cluster, found),
+                    **_join_problems(session, cluster, found),
                     'Nodes not found: {}.': missing,
                 }
             )
@@ -61,7 +62,7 @@ class MemberHandlers(clusters.ClusterQueue):
             self.bounds(cluster).check_size(present + len(found))
             request.nodes = [node.id for node in found.values()]
 
-        return self.queued(context, 'CLUSTER_ADD_NODES', request, check)
+        return self.queue_action(context, 'CLUSTER_ADD_NODES', request, check)
 
     @handles(requests.ClusterDelNodesRequest)
     def remove(
@@ -71,17 +72,17 @@ class MemberHandlers(clusters.ClusterQueue):
         self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            found, missing = _found(session, context, request.nodes)
-            needed = [
+            found, missing = _find_nodes(session, context, request.nodes)
+            host_ids = [
                 n.id for n in found.values() if n.dependents.get('nodes')
             ]
-            if needed:
+            if host_ids:
                 raise errors.ResourceInUse(
-                    f"The node '{needed}' cannot be deleted: nodes {needed}"
-                    " are depended by other nodes, so can't be deleted or"
-                    ' become orphan nodes.'
+                    f"The node '{host_ids}' cannot be deleted: nodes"
+                    f" {host_ids} are depended by other nodes, so can't be"
+                    ' deleted or become orphan nodes.'
                 )
-            _refuse(
+            _raise_problems(
                 {
                     'Nodes not found: {}.': missing,
                     'Nodes not members of specified cluster: {}.': [
@@ -95,7 +96,7 @@ class MemberHandlers(clusters.ClusterQueue):
             self.bounds(cluster).check_size(present - len(found))
             request.nodes = [node.id for node in found.values()]
 
-        return self.queued(context, 'CLUSTER_DEL_NODES', request, check)
+        return self.queue_action(context, 'CLUSTER_DEL_NODES', request, check)
 
     @handles(requests.ClusterReplaceNodesRequest)
     def replace(
@@ -103,12 +104,14 @@ class MemberHandlers(clusters.ClusterQueue):
     ) -> resources.Accepted:
         """Replace members of a cluster by other nodes."""
         self._check_count(request.nodes)
-        wanted = _pairs(request.nodes)
+        replacements = _check_replacements(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            old, no_old = _found(session, context, wanted)
-            new, no_new = _found(session, context, wanted.values())
-            _refuse(
+            old, missing_old = _find_nodes(session, context, replacements)
+            new, missing_new = _find_nodes(
+                session, context, replacements.values()
+            )
+            _raise_problems(
                 {
                     'The specified nodes {} to be replaced are not members'
                     f' of the cluster {cluster.id}.': [
@@ -116,29 +119,33 @@ class MemberHandlers(clusters.ClusterQueue):
                         for identity, node in old.items()
                         if node.cluster_id != cluster.id
                     ],
-                    **_unfit(session, cluster, new, _REPLACING),
-                    'Original nodes not found: {}.': no_old,
-                    'Replacement nodes not found: {}.': no_new,
+                    **_join_problems(session, cluster, new, _REPLACE_MESSAGES),
+                    'Original nodes not found: {}.': missing_old,
+                    'Replacement nodes not found: {}.': missing_new,
                 }
             )
             request.nodes = {
-                old[was].id: new[becomes].id for was, becomes in wanted.items()
+                old[old_identity].id: new[new_identity].id
+                for old_identity, new_identity in replacements.items()
             }
 
-        return self.queued(context, 'CLUSTER_REPLACE_NODES', request, check)
+        return self.queue_action(
+            context, 'CLUSTER_REPLACE_NODES', request, check
+        )
 
 
-def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
+def _check_replacements(node_map: Mapping[str, Any]) -> dict[str, str]:
     """Return a map of old to new nodes from a request.
 
     :raises vobjects.clustering.errors.BadRequest: the map is empty, or not one
         of names or IDs, or has duplicate values
     """
-    if not given:
+    if not node_map:
         raise errors.BadRequest(
-            'nodes: no node is named', 'The data provided is not a map'
+            'nodes: must name at least one node',
+            'The data provided is not a map',
         )
-    for name, value in given.items():
+    for name, value in node_map.items():
         if not isinstance(value, str) or not value:
             raise errors.BadRequest(
                 f'nodes[{name}]: must be the name or ID of a node',
@@ -146,15 +153,15 @@ def _pairs(given: Mapping[str, Any]) -> dict[str, str]:
                 if value is None
                 else '',
             )
-    if len(set(given.values())) < len(given):
+    if len(set(node_map.values())) < len(node_map):
         raise errors.BadRequest(
-            'nodes: one node cannot replace two',
+            'nodes: a node cannot replace two nodes',
             'Map contains duplicated values',
         )
-    return dict(given)
+    return dict(node_map)
 
 
-def _found(
+def _find_nodes(
     session: orm.Session, context: Any, identities: Iterable[str]
 ) -> tuple[dict[str, models.Node], list[str]]:
     """Return nodes by the given name or ID, and those not found.
@@ -171,33 +178,36 @@ def _found(
         except (errors.ResourceNotFound, errors.MultipleChoices):
             missing.append(identity)
     if len({node.id for node in found.values()}) < len(found):
-        raise errors.BadRequest('nodes: one node is named twice')
+        raise errors.BadRequest('nodes: must name each node once')
     return found, missing
 
 
-def _unfit(
+def _join_problems(
     session: orm.Session,
     cluster: models.Cluster,
     found: Mapping[str, models.Node],
-    words: tuple[str, str] = _ADDING,
+    messages: tuple[str, str] = _ADD_MESSAGES,
 ) -> dict[str, list[str]]:
     """Return the reasons that keep nodes from joining, with the nodes.
 
-    :param words: messages for another profile type and for nodes in a cluster
+    :param messages: errors for another profile type and for nodes in a
+        cluster
     :returns: message with a placeholder for IDs -> IDs of nodes
     """
-    other_type, owned = words
+    other_type, owned_by_cluster = messages
     types = {
         node.profile_id: _type_of(session, node.profile_id)
         for node in found.values()
     }
-    wanted = _type_of(session, cluster.profile_id)
+    cluster_type = _type_of(session, cluster.profile_id)
     members = found.values()
     return {
         other_type: [
-            node.id for node in members if types[node.profile_id] != wanted
+            node.id
+            for node in members
+            if types[node.profile_id] != cluster_type
         ],
-        owned: [node.id for node in members if node.cluster_id],
+        owned_by_cluster: [node.id for node in members if node.cluster_id],
         'Nodes are not ACTIVE: {}.': [
             node.id for node in members if node.status != 'ACTIVE'
         ],
@@ -209,12 +219,12 @@ def _type_of(session: orm.Session, profile_id: str) -> str:
     return '' if profile is None else profile.type
 
 
-def _refuse(troubles: Mapping[str, list[str]]) -> None:
+def _raise_problems(problems: Mapping[str, list[str]]) -> None:
     """Raise an error if any nodes have problems.
 
-    :param troubles: message with a placeholder for IDs -> the nodes
+    :param problems: message with a placeholder for IDs -> the nodes
     :raises vobjects.clustering.errors.BadRequest: lists all problems
     """
-    said = [text.format(ids) for text, ids in troubles.items() if ids]
-    if said:
-        raise errors.BadRequest('\n'.join(said))
+    messages = [text.format(ids) for text, ids in problems.items() if ids]
+    if messages:
+        raise errors.BadRequest('\n'.join(messages))

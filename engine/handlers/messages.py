@@ -34,13 +34,13 @@ from vobjects.rpc.server import handles
 LOG = logging.getLogger(__name__)
 
 #: Longer than any message stays in a queue: Zaqar allows 14 days.
-LONGEST_LIFE = datetime.timedelta(days=15)
+MAX_MESSAGE_AGE = datetime.timedelta(days=15)
 
 #: Maximum number of claims for one notification, as the caller waits for them.
-ROUNDS = 10
+MAX_CLAIMS = 10
 
 
-class _IgnoredError(Exception):
+class _InvalidMessageError(Exception):
     """A message does not contain a valid action for its receiver."""
 
 
@@ -62,66 +62,66 @@ class MessageHandlers(common.Handlers):
             )
         self.runtime.trusts.check_receiver(receiver.id)
         try:
-            for _ in range(ROUNDS):
-                if not self._empty(context, receiver):
+            for _ in range(MAX_CLAIMS):
+                if not self._process_claim(context, receiver):
                     break
         except queues.QueueError as error:
             raise errors.Unavailable(str(error)) from error
 
-    def _empty(self, context: Any, receiver: models.Receiver) -> bool:
+    def _process_claim(self, context: Any, receiver: models.Receiver) -> bool:
         """Process one claim of messages; return whether more may follow."""
         queue, project = receiver.channel['queue_name'], receiver.project
         claim = self.runtime.queues.claim(project, queue)
         if not claim.messages:
             return False
-        kept = False
+        is_any_left = False
         for message in claim.messages:
-            if self._start(context, receiver, message):
+            if self._start_action(context, receiver, message):
                 self.runtime.queues.remove(
                     project, queue, message.id, claim.id
                 )
-                self._forget(receiver, message)
+                self._delete_records(receiver, message)
             else:
-                kept = True
+                is_any_left = True
         self.runtime.queues.release(project, queue, claim.id)
-        return not kept
+        return not is_any_left
 
-    def _start(
+    def _start_action(
         self, context: Any, receiver: models.Receiver, message: queues.Message
     ) -> bool:
         """Start the action of a message, unless it was started before.
 
         :returns: whether the message can be removed
         """
-        what = f'message {message.id} of receiver {receiver.id}'
+        message_label = f'message {message.id} of receiver {receiver.id}'
         try:
-            asked = self._asked(context, receiver, message.body)
+            request = self._build_request(context, receiver, message.body)
             # One call may process many messages; each is recorded by itself,
             # not as a part of the call.
             with server.call_scope(''):
-                made = self.runtime.database.write(
-                    lambda session: self._once(
-                        session, receiver, message, asked, context.request_id
+                is_started = self.runtime.database.write(
+                    lambda session: self._start_action_once(
+                        session, receiver, message, request, context.request_id
                     )
                 )
         except oslo_db_exception.DBDuplicateEntry:
-            made = False  # another engine was faster
+            is_started = False  # another engine was faster
         except errors.ActionConflict as error:
-            LOG.info('Left %s for later: %s', what, error)
+            LOG.info('Left %s for later: %s', message_label, error)
             return False
-        except (_IgnoredError, errors.ClusteringError) as error:
-            LOG.warning('Ignored %s: %s', what, error)
+        except (_InvalidMessageError, errors.ClusteringError) as error:
+            LOG.warning('Ignored %s: %s', message_label, error)
             return True
-        if made:
+        if is_started:
             self.runtime.wake()
         return True
 
-    def _once(
+    def _start_action_once(
         self,
         session: orm.Session,
         receiver: models.Receiver,
         message: queues.Message,
-        asked: Any,
+        request: Any,
         request_id: str | None,
     ) -> bool:
         if session.get(models.ReceivedMessage, (receiver.id, message.id)):
@@ -139,11 +139,11 @@ class MessageHandlers(common.Handlers):
             database=self.runtime.database.bound_to(session),
             wake=lambda: None,
         )
-        starter = triggers.starter(runtime, waits=True)
-        triggers.start(starter, receiver, asked, request_id)
+        handlers = triggers.trigger_handlers(runtime, queue_conflicts=True)
+        triggers.handle_as_owner(handlers, receiver, request, request_id)
         return True
 
-    def _asked(
+    def _build_request(
         self, context: Any, receiver: models.Receiver, body: Any
     ) -> Any:
         """Convert a message to a request.
@@ -154,26 +154,26 @@ class MessageHandlers(common.Handlers):
             not exist, or the request is invalid
         """
         body = body if isinstance(body, dict) else {}
-        identity, kind = body.get('cluster'), body.get('action')
+        identity, action_name = body.get('cluster'), body.get('action')
         params = {} if body.get('params') is None else body['params']
         if not (identity and isinstance(identity, str)):
-            raise _IgnoredError('it names no cluster')
-        if not (kind and isinstance(kind, str)):
-            raise _IgnoredError('it names no action')
+            raise _InvalidMessageError('cluster: must be a name or ID')
+        if not (action_name and isinstance(action_name, str)):
+            raise _InvalidMessageError('action: must be the name of an action')
         if not isinstance(params, dict):
-            raise _IgnoredError('its params are no JSON object')
+            raise _InvalidMessageError('params: must be a JSON object')
         with self.runtime.database.reader() as session:
             cluster = find.find(
                 session, models.Cluster, identity, receiver.project
             )
         if cluster.user != receiver.user and not context.is_admin:
-            raise _IgnoredError(
-                f'the cluster {exceptions.cut(identity)} is not of the'
-                ' user who has the receiver'
+            raise _InvalidMessageError(
+                f'the cluster {exceptions.cut(identity)} belongs to another'
+                ' user than the receiver'
             )
-        return triggers.request(kind, cluster.id, params)
+        return triggers.build_request(action_name, cluster.id, params)
 
-    def _forget(
+    def _delete_records(
         self, receiver: models.Receiver, message: queues.Message
     ) -> None:
         """Delete the record of a message that cannot be delivered again.
@@ -183,14 +183,14 @@ class MessageHandlers(common.Handlers):
         table = models.ReceivedMessage
 
         def body(session: orm.Session) -> None:
-            long_ago = clock.now(session) - LONGEST_LIFE
+            oldest = clock.now(session) - MAX_MESSAGE_AGE
             statements.change(
                 session,
                 sqlalchemy.delete(table).where(
                     table.receiver_id == receiver.id,
                     sqlalchemy.or_(
                         table.message_id == message.id,
-                        table.created_at < long_ago,
+                        table.created_at < oldest,
                     ),
                 ),
             )

@@ -14,7 +14,7 @@ from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes, quotas
 from engine.handlers import common
-from engine.handlers.clusters import refuse_other_type
+from engine.handlers.clusters import reject_other_profile_type
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
 from vobjects.rpc.server import handles
@@ -22,7 +22,7 @@ from vobjects.rpc.server import handles
 NODE = models.Node
 
 #: Raises an error, in the queueing transaction, if the action is impossible.
-Check = Callable[[orm.Session, models.Node], None]
+Precondition = Callable[[orm.Session, models.Node], None]
 
 
 class NodeHandlers(common.Handlers):
@@ -44,7 +44,7 @@ class NodeHandlers(common.Handlers):
                     request.get('global_project') and context.is_admin
                 ),
             )
-            return common.NODES.page(
+            return common.NODE_VIEW.page(
                 connection,
                 context,
                 request,
@@ -57,7 +57,7 @@ class NodeHandlers(common.Handlers):
     ) -> resources.Node:
         """Return a node, with the cloud's details if requested."""
         with self.runtime.database.read_connection() as connection:
-            node: resources.Node = common.NODES.one(
+            node: resources.Node = common.NODE_VIEW.get(
                 connection, context, request.identity
             )
         if not request.get('show_details'):
@@ -66,7 +66,7 @@ class NodeHandlers(common.Handlers):
             row = session.get(NODE, node.id)
             profile = session.get(models.Profile, node.profile_id)
         if row is not None and profile is not None:
-            node.details = common.details(self.runtime, row, profile)
+            node.details = common.cloud_details(self.runtime, row, profile)
         return node
 
     @handles(requests.NodeCreateRequest)
@@ -76,23 +76,23 @@ class NodeHandlers(common.Handlers):
         """Create a node; an action creates its cloud object."""
 
         def body(session: orm.Session) -> resources.Accepted:
-            profile = common.specified_profile(
-                session, context, request.profile_id
-            )
+            profile = common.find_profile(session, context, request.profile_id)
             request.profile_id = profile.id
             cluster = None
             identity = request.get('cluster_id')
             if identity:
-                cluster = self._room_in(session, context, identity)
-                refuse_other_type(
+                cluster = self._lock_cluster_with_room(
+                    session, context, identity
+                )
+                reject_other_profile_type(
                     session,
                     cluster.profile_id,
                     profile,
                     'Node and cluster have different profile type',
                 )
                 request.cluster_id = cluster.id
-            node = self._new(session, context, request, cluster)
-            accepted = self._accept(
+            node = self._insert_node(session, context, request, cluster)
+            accepted = self._queue_on(
                 session, context, 'NODE_CREATE', node, request
             )
             quotas.check(
@@ -103,7 +103,7 @@ class NodeHandlers(common.Handlers):
             )
             return accepted
 
-        return self._write(body)
+        return self._commit_and_wake(body)
 
     @handles(requests.NodeUpdateRequest)
     def update(
@@ -117,10 +117,12 @@ class NodeHandlers(common.Handlers):
                 for field, column in node_actions.DATABASE_FIELDS.items()
                 if request.get(field) not in (None, getattr(node, column))
             ]
-            named = request.get('profile_id')
-            if named is not None:
-                profile = common.specified_profile(session, context, named)
-                refuse_other_type(
+            profile_identity = request.get('profile_id')
+            if profile_identity is not None:
+                profile = common.find_profile(
+                    session, context, profile_identity
+                )
+                reject_other_profile_type(
                     session,
                     node.profile_id,
                     profile,
@@ -142,8 +144,8 @@ class NodeHandlers(common.Handlers):
 
         def check(session: orm.Session, node: models.Node) -> None:
             if not request.get('force'):
-                common.refuse_deletion(session, node)
-            common.refuse_if_depended(node)
+                common.reject_busy_deletion(session, node)
+            common.reject_if_depended_on(node)
             node_actions.check_may_leave(
                 session, node, self.runtime.node_limit()
             )
@@ -197,21 +199,23 @@ class NodeHandlers(common.Handlers):
 
         return self._queue(context, 'NODE_OPERATION', request, check)
 
-    def _room_in(
+    def _lock_cluster_with_room(
         self, session: orm.Session, context: Any, identity: str
     ) -> models.Cluster:
-        found = _specified_cluster(session.connection(), context, identity)
-        cluster = clusters.lock(session, found)
+        cluster_id = _specified_cluster(
+            session.connection(), context, identity
+        )
+        cluster = clusters.lock(session, cluster_id)
         if cluster is None:
             raise find.not_found(models.Cluster, identity)
-        common.refuse_if_leaving(session, cluster)
+        common.reject_if_deleting(session, cluster)
         size = nodes.count_of_cluster(session, cluster.id) + 1
         sizes.Bounds(
             cluster.min_size, cluster.max_size, self.runtime.node_limit()
         ).check_size(size)
         return cluster
 
-    def _new(
+    def _insert_node(
         self,
         session: orm.Session,
         context: Any,
@@ -245,22 +249,22 @@ class NodeHandlers(common.Handlers):
     def _queue(
         self,
         context: Any,
-        kind: str,
+        action_name: str,
         request: Any,
-        check: Check = lambda session, node: None,
+        check: Precondition = lambda session, node: None,
     ) -> resources.Accepted:
         def body(session: orm.Session) -> resources.Accepted:
-            node = common.locked_node(session, context, request.identity)
+            node = common.lock_node(session, context, request.identity)
             check(session, node)
-            return self._accept(session, context, kind, node, request)
+            return self._queue_on(session, context, action_name, node, request)
 
-        return self._write(body)
+        return self._commit_and_wake(body)
 
-    def _accept(
+    def _queue_on(
         self,
         session: orm.Session,
         context: Any,
-        kind: str,
+        action_name: str,
         node: models.Node,
         request: Any,
     ) -> resources.Accepted:
@@ -268,12 +272,14 @@ class NodeHandlers(common.Handlers):
         if node.cluster_id is not None:
             cluster = clusters.get(session, node.cluster_id)
         action = self.queue(
-            session, context, kind, node, request, cluster=cluster
+            session, context, action_name, node, request, cluster=cluster
         )
-        shown = common.node_resources(session, [node])[0]
-        return resources.Accepted(action=action.id, cluster=None, node=shown)
+        resource = common.node_resources(session, [node])[0]
+        return resources.Accepted(
+            action=action.id, cluster=None, node=resource
+        )
 
-    def _write(
+    def _commit_and_wake(
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
         accepted = self.commit(body)
@@ -285,13 +291,13 @@ def _specified_cluster(
     connection: sqlalchemy.Connection,
     context: Any,
     identity: str,
-    says: str = 'The specified cluster {!r} could not be found.',
+    message: str = 'The specified cluster {!r} could not be found.',
     *,
     any_project: bool = False,
 ) -> str:
     """Return the ID of the cluster in a request's query or body.
 
-    :param says: error message, with a placeholder for the identity
+    :param message: error message, with a placeholder for the identity
     :raises vobjects.clustering.errors.BadRequest: the cluster does not exist
     """
     try:
@@ -303,4 +309,4 @@ def _specified_cluster(
             any_project_by_id=any_project,
         )
     except errors.ResourceNotFound:
-        raise errors.BadRequest(says.format(identity)) from None
+        raise errors.BadRequest(message.format(identity)) from None

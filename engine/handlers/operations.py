@@ -19,7 +19,7 @@ from vobjects.objects.codec import json_text
 from vobjects.rpc.server import handles
 
 
-class OperationHandlers(clusters.ClusterQueue):
+class OperationHandlers(clusters.ClusterActionHandlers):
     """Handle operations on clusters and collect attributes."""
 
     @handles(requests.ClusterOperationRequest)
@@ -43,7 +43,7 @@ class OperationHandlers(clusters.ClusterQueue):
                     'No node (matching the filter) could be found.'
                 )
 
-        return self.queued(context, 'CLUSTER_OPERATION', request, check)
+        return self.queue_action(context, 'CLUSTER_OPERATION', request, check)
 
     @handles(requests.ClusterCollectRequest)
     def collect(
@@ -52,7 +52,7 @@ class OperationHandlers(clusters.ClusterQueue):
         """Return the value at a JSON path for each node that has one."""
         path = jsonpath.Path(request.path)
         with self.runtime.database.reader() as session:
-            cluster = common.visible(
+            cluster = common.find_visible(
                 session, models.Cluster, context, request.identity
             )
             rows = list(nodes.of_cluster(session, cluster.id))
@@ -60,14 +60,14 @@ class OperationHandlers(clusters.ClusterQueue):
                 row.id: session.get(models.Profile, row.profile_id)
                 for row in rows
             }
-            found = common.node_resources(session, rows)
+            shown_nodes = common.node_resources(session, rows)
         collected = []
         size = 0
-        for row, node in zip(rows, found, strict=True):
+        for row, node in zip(rows, shown_nodes, strict=True):
             document = objects.to_json(node, manifest.local())
             profile = profile_of[row.id]
             if path.mentions('details') and profile is not None:
-                document['details'] = common.details(
+                document['details'] = common.cloud_details(
                     self.runtime, row, profile
                 )
             # Only the first match of each node.
@@ -90,13 +90,13 @@ def _check_filters(filters: dict[str, Any]) -> None:
 
     :raises vobjects.clustering.errors.BadRequest: names the first one
     """
-    for name, wanted in filters.items():
+    for name, accepted in filters.items():
         if name not in consts.OPERATION_FILTERS:
             raise errors.BadRequest(
                 f'Filter key {exceptions.cut(name)} is unsupported; there'
                 f' are {", ".join(consts.OPERATION_FILTERS)}.'
             )
-        values = wanted if isinstance(wanted, list) else [wanted]
+        values = accepted if isinstance(accepted, list) else [accepted]
         if not values or not all(isinstance(value, str) for value in values):
             raise errors.BadRequest(
                 f'filters.{name}: must be a string, or a list of strings'

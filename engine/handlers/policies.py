@@ -16,7 +16,7 @@ from vobjects.rpc.server import handles
 
 POLICY = models.Policy
 
-SHOWN = views.Shown(
+VIEW = views.ResourceView(
     resources.Policy,
     POLICY,
     sort=consts.POLICY_SORT_KEYS,
@@ -34,39 +34,39 @@ class PolicyHandlers(common.Handlers):
         """Return the installed policy types."""
         return [
             resources.PolicyTypeItem(
-                name=kind.name,
-                version=kind.version,
-                support_status=dict(kind.support_status),
+                name=policy_type.name,
+                version=policy_type.version,
+                support_status=dict(policy_type.support_status),
             )
-            for kind in self.runtime.policy_types.all()
+            for policy_type in self.runtime.policy_types.all()
         ]
 
     @handles(requests.PolicyTypeGetRequest)
     def get_type(self, context: Any, request: Any) -> resources.PolicyType:
         """Return a policy type with the schema of its properties."""
-        kind = self.runtime.policy_types.get(request.identity)
+        policy_type = self.runtime.policy_types.get(request.identity)
         return resources.PolicyType(
             name=request.identity,
-            schema=spec_schema.render(kind.properties),
-            support_status=dict(kind.support_status),
+            schema=spec_schema.render(policy_type.properties),
+            support_status=dict(policy_type.support_status),
         )
 
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
         with self.runtime.database.read_connection() as connection:
-            return SHOWN.page(connection, context, request)
+            return VIEW.page(connection, context, request)
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
         """Create a policy from a valid spec."""
-        kind = self.runtime.policy_types.check(request.spec)
+        policy_type = self.runtime.policy_types.check(request.spec)
 
         def body(session: orm.Session) -> resources.Policy:
             row = POLICY(
                 id=models.new_id(),
                 name=request.name,
-                type=plugins.type_name(kind),
+                type=plugins.type_name(policy_type),
                 spec=request.spec,
                 user=context.user_id,
                 project=context.project_id,
@@ -88,11 +88,11 @@ class PolicyHandlers(common.Handlers):
         self, context: Any, request: Any
     ) -> resources.PolicyValidation:
         """Return the policy that a spec would create."""
-        kind = self.runtime.policy_types.check(request.spec)
+        policy_type = self.runtime.policy_types.check(request.spec)
         return resources.PolicyValidation(
             id=None,
             name='validated_policy',
-            type=plugins.type_name(kind),
+            type=plugins.type_name(policy_type),
             spec=request.spec,
             data={},
             user=context.user_id,
@@ -106,10 +106,10 @@ class PolicyHandlers(common.Handlers):
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Policy = SHOWN.one(
+            resource: resources.Policy = VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return resource
 
     @handles(requests.PolicyUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Policy:
@@ -150,5 +150,5 @@ class PolicyHandlers(common.Handlers):
 
 
 def _resource(row: models.Policy) -> resources.Policy:
-    found: resources.Policy = SHOWN.entity(row)
-    return found
+    resource: resources.Policy = VIEW.from_entity(row)
+    return resource

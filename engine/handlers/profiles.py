@@ -19,12 +19,12 @@ from vobjects.rpc.server import handles
 
 PROFILE = models.Profile
 
-SHOWN = views.Shown(
+VIEW = views.ResourceView(
     resources.Profile,
     PROFILE,
     sort=consts.PROFILE_SORT_KEYS,
     filters=('name', 'type'),
-    others={'metadata': 'meta'},
+    renamed={'metadata': 'meta'},
 )
 
 
@@ -38,11 +38,11 @@ class ProfileHandlers(common.Handlers):
         """Return the installed profile types."""
         return [
             resources.ProfileTypeItem(
-                name=kind.name,
-                version=kind.version,
-                support_status=dict(kind.support_status),
+                name=profile_type.name,
+                version=profile_type.version,
+                support_status=dict(profile_type.support_status),
             )
-            for kind in self.runtime.profile_types.all()
+            for profile_type in self.runtime.profile_types.all()
         ]
 
     @handles(requests.ProfileTypeGetRequest)
@@ -50,11 +50,11 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileTypeGetRequest
     ) -> resources.ProfileType:
         """Return a profile type with the schema of its properties."""
-        kind = self.runtime.profile_types.get(request.identity)
+        profile_type = self.runtime.profile_types.get(request.identity)
         return resources.ProfileType(
             name=request.identity,
-            schema=spec_schema.render(kind.properties),
-            support_status=dict(kind.support_status),
+            schema=spec_schema.render(profile_type.properties),
+            support_status=dict(profile_type.support_status),
         )
 
     @handles(requests.ProfileTypeOpsRequest)
@@ -62,9 +62,9 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileTypeOpsRequest
     ) -> resources.ProfileTypeOperations:
         """Return the operations that nodes of a profile type support."""
-        kind = self.runtime.profile_types.get(request.identity)
+        profile_type = self.runtime.profile_types.get(request.identity)
         return resources.ProfileTypeOperations(
-            operations=spec_schema.render_operations(kind.operations)
+            operations=spec_schema.render_operations(profile_type.operations)
         )
 
     @handles(requests.ProfileListRequest)
@@ -73,7 +73,7 @@ class ProfileHandlers(common.Handlers):
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
         with self.runtime.database.read_connection() as connection:
-            return SHOWN.page(connection, context, request)
+            return VIEW.page(connection, context, request)
 
     @handles(requests.ProfileCreateRequest)
     def create(
@@ -81,7 +81,7 @@ class ProfileHandlers(common.Handlers):
     ) -> resources.Profile:
         """Create a profile from a valid spec."""
         try:
-            kind = self.runtime.profile_types.check_spec(request.spec)
+            profile_type = self.runtime.profile_types.check_spec(request.spec)
         except errors.InvalidSpec as error:
             raise errors.InvalidSpec(
                 error.message,
@@ -93,7 +93,7 @@ class ProfileHandlers(common.Handlers):
             row = PROFILE(
                 id=models.new_id(),
                 name=request.name,
-                type=plugins.type_name(kind),
+                type=plugins.type_name(profile_type),
                 spec=request.spec,
                 meta=request.get('metadata') or {},
                 created_at=clock.now(session),
@@ -102,8 +102,10 @@ class ProfileHandlers(common.Handlers):
                 domain=context.domain_id,
             )
             statements.insert(session, [row])
-            if kind.on_hosts:
-                hosts.add_profile(session, row, _properties(kind, row.spec))
+            if profile_type.on_hosts:
+                hosts.add_profile(
+                    session, row, _properties(profile_type, row.spec)
+                )
             quotas.check(
                 session,
                 PROFILE,
@@ -119,18 +121,18 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileValidateRequest
     ) -> resources.ProfileValidation:
         """Return the profile that a spec would create."""
-        kind = self.runtime.profile_types.check_spec(request.spec)
-        if kind.on_hosts:
+        profile_type = self.runtime.profile_types.check_spec(request.spec)
+        if profile_type.on_hosts:
             with self.runtime.database.reader() as session:
                 hosts.find_host(
                     session,
                     context.project_id,
-                    _properties(kind, request.spec),
+                    _properties(profile_type, request.spec),
                 )
         return resources.ProfileValidation(
             id=None,
             name='validated_profile',
-            type=plugins.type_name(kind),
+            type=plugins.type_name(profile_type),
             spec=request.spec,
             metadata={},
             user=context.user_id,
@@ -146,10 +148,10 @@ class ProfileHandlers(common.Handlers):
     ) -> resources.Profile:
         """Return a profile."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Profile = SHOWN.one(
+            resource: resources.Profile = VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return resource
 
     @handles(requests.ProfileUpdateRequest)
     def update(
@@ -203,11 +205,11 @@ class ProfileHandlers(common.Handlers):
 
 
 def _properties(
-    kind: profiles.ProfileType, spec: Mapping[str, Any]
+    profile_type: profiles.ProfileType, spec: Mapping[str, Any]
 ) -> dict[str, Any]:
-    return spec_schema.resolve(kind.properties, spec['properties'])
+    return spec_schema.resolve(profile_type.properties, spec['properties'])
 
 
 def _resource(row: models.Profile) -> resources.Profile:
-    found: resources.Profile = SHOWN.entity(row)
-    return found
+    resource: resources.Profile = VIEW.from_entity(row)
+    return resource

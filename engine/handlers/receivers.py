@@ -37,7 +37,7 @@ class ReceiverHandlers(common.Handlers):
         """Return the caller's receivers."""
         with self.runtime.database.read_connection() as connection:
             clusters = request.get('cluster_id')
-            return SHOWN.page(
+            return VIEW.page(
                 connection,
                 context,
                 request,
@@ -65,13 +65,13 @@ class ReceiverHandlers(common.Handlers):
             return self._create_webhook(context, request, values, endpoint)
         with self.runtime.trusts.create_credential(
             context, values['id']
-        ) as sealed:
+        ) as encrypted_credential:
             channel = messages.open_channel(
                 self.runtime, context.project_id, values['id'], endpoint
             )
             return self.commit(
-                lambda session: self._added(
-                    session, sealed, channel=channel, **values
+                lambda session: self._insert(
+                    session, encrypted_credential, channel=channel, **values
                 )
             )
 
@@ -87,41 +87,44 @@ class ReceiverHandlers(common.Handlers):
             raise errors.BadRequest(
                 'Cluster identity is required for creating webhook receiver.'
             )
-        kind = request.get('action')
-        if kind is None:
+        action_name = request.get('action')
+        if action_name is None:
             raise errors.BadRequest(
                 'Action name is required for creating webhook receiver.'
             )
-        triggers.request(kind, identity, values['params'])
+        triggers.build_request(action_name, identity, values['params'])
         url = _url(endpoint, values['id'], values['params'])
 
         def body(session: orm.Session) -> resources.Receiver:
-            cluster = _referenced(session, context, identity)
-            return self._added(
+            cluster = _find_cluster(session, context, identity)
+            return self._insert(
                 session,
-                sealed,
+                encrypted_credential,
                 cluster_id=cluster.id,
-                action=kind,
+                action=action_name,
                 channel={'alarm_url': url},
                 **values,
             )
 
         # Before the request to Keystone.
         with self.runtime.database.reader() as session:
-            _referenced(session, context, identity)
+            _find_cluster(session, context, identity)
         with self.runtime.trusts.create_credential(
             context, values['id']
-        ) as sealed:
+        ) as encrypted_credential:
             return self.commit(body)
 
-    def _added(
-        self, session: orm.Session, sealed: str | None, **values: Any
+    def _insert(
+        self,
+        session: orm.Session,
+        encrypted_credential: str | None,
+        **values: Any,
     ) -> resources.Receiver:
         """Add a receiver, with its credential if it has one."""
         row = RECEIVER(**values)
         session.add(row)
-        if sealed is not None:
-            credentials.add(session, row.id, sealed)
+        if encrypted_credential is not None:
+            credentials.add(session, row.id, encrypted_credential)
         quotas.check(
             session,
             RECEIVER,
@@ -134,10 +137,10 @@ class ReceiverHandlers(common.Handlers):
     def get(self, context: Any, request: Any) -> resources.Receiver:
         """Return a receiver."""
         with self.runtime.database.read_connection() as connection:
-            found: resources.Receiver = SHOWN.one(
+            resource: resources.Receiver = VIEW.get(
                 connection, context, request.identity
             )
-            return found
+            return resource
 
     @handles(requests.ReceiverUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Receiver:
@@ -196,21 +199,24 @@ class ReceiverHandlers(common.Handlers):
                 row = session.get(RECEIVER, request.identity.lower())
         if row is None or row.type != 'webhook':
             raise find.not_found(RECEIVER, request.identity)
-        asked = triggers.request(
+        trigger_request = triggers.build_request(
             row.action,
             row.cluster_id,
             {**row.params, **request.params},
             request.body,
         )
         self.runtime.trusts.check_receiver(row.id)
-        return triggers.start(
-            triggers.starter(self.runtime), row, asked, context.request_id
+        return triggers.handle_as_owner(
+            triggers.trigger_handlers(self.runtime),
+            row,
+            trigger_request,
+            context.request_id,
         )
 
 
 def _check_webhook(row: models.Receiver) -> None:
     """Reject parameters unknown to the action, and update the URL."""
-    triggers.request(row.action, row.cluster_id, row.params)
+    triggers.build_request(row.action, row.cluster_id, row.params)
     url = row.channel['alarm_url']
     endpoint = url[: url.index('/v1/webhooks/')]
     row.channel = {'alarm_url': _url(endpoint, row.id, row.params)}
@@ -222,7 +228,7 @@ def _url(endpoint: str, receiver_id: str, params: Mapping[str, Any]) -> str:
     return f'{endpoint}/v1/webhooks/{receiver_id}/trigger?{query}'
 
 
-def _referenced(
+def _find_cluster(
     session: orm.Session, context: Any, identity: str
 ) -> models.Cluster:
     try:
@@ -234,23 +240,23 @@ def _referenced(
         ) from None
 
 
-def _channel(channel: dict[str, Any]) -> dict[str, Any]:
+def _visible_channel(channel: dict[str, Any]) -> dict[str, Any]:
     """Return a channel without the ID of its queue's subscription."""
     return {
         key: value for key, value in channel.items() if key != 'subscription'
     }
 
 
-SHOWN = views.Shown(
+VIEW = views.ResourceView(
     resources.Receiver,
     RECEIVER,
     sort=consts.RECEIVER_SORT_KEYS,
     filters=('name', 'type', 'action', 'user'),
-    made={'channel': _channel},
-    fixed={'actor': {}},
+    computed={'channel': _visible_channel},
+    constants={'actor': {}},
 )
 
 
 def _resource(row: models.Receiver) -> resources.Receiver:
-    found: resources.Receiver = SHOWN.entity(row)
-    return found
+    resource: resources.Receiver = VIEW.from_entity(row)
+    return resource

@@ -35,20 +35,20 @@ REQUESTS: Mapping[str, Any] = {
 }
 
 #: Request fields that parameters cannot set.
-_NOT_GIVEN = ('identity', 'refuse_conflict')
+_RESERVED_FIELDS = ('identity', 'refuse_conflict')
 
 
-def starter(
-    runtime: Runtime, *, waits: bool = False
+def trigger_handlers(
+    runtime: Runtime, *, queue_conflicts: bool = False
 ) -> dict[str, server.Handler]:
     """Return the handlers of :data:`REQUESTS`.
 
-    :param waits: whether scaling waits for other actions instead of being
-        rejected
+    :param queue_conflicts: whether scaling waits for other actions instead of
+        being rejected
     """
     return server.collect_handlers(
-        kind(runtime, waits=waits)
-        for kind in (
+        handler_class(runtime, queue_conflicts=queue_conflicts)
+        for handler_class in (
             clusters.ClusterHandlers,
             members.MemberHandlers,
             operations.OperationHandlers,
@@ -57,10 +57,10 @@ def starter(
     )
 
 
-def start(
+def handle_as_owner(
     handlers: dict[str, server.Handler],
     receiver: models.Receiver,
-    asked: Any,
+    request: Any,
     request_id: str | None,
 ) -> resources.Accepted:
     """Run a request as the owner of a receiver.
@@ -73,12 +73,13 @@ def start(
         domain_id=receiver.domain,
         request_id=request_id,
     )
-    accepted: resources.Accepted = handlers[asked.obj_name()](owner, asked)
+    handler = handlers[request.obj_name()]
+    accepted: resources.Accepted = handler(owner, request)
     return accepted
 
 
-def request(
-    kind: str | None,
+def build_request(
+    action_name: str | None,
     cluster_id: str | None,
     params: Mapping[str, Any],
     body: Mapping[str, Any] | None = None,
@@ -91,27 +92,31 @@ def request(
     :raises vobjects.clustering.errors.BadRequest: receivers do not support the
         action, or a parameter is invalid
     """
-    request_type = REQUESTS.get(kind or '')
+    request_type = REQUESTS.get(action_name or '')
     if request_type is None:
         raise errors.BadRequest(
             'Action name cannot be any of [CLUSTER_CREATE].'
         )
-    known = [name for name in request_type.fields if name not in _NOT_GIVEN]
-    found = request_type(identity=cluster_id)
-    if known == ['params']:
-        found.params = {**params, **(body or {})}
-        return found
+    fields = [
+        name for name in request_type.fields if name not in _RESERVED_FIELDS
+    ]
+    request = request_type(identity=cluster_id)
+    if fields == ['params']:
+        request.params = {**params, **(body or {})}
+        return request
     for name in params:
-        if name not in known:
+        if name not in fields:
             raise errors.BadRequest(
-                f'{phrases.format_path("params", [name])}: unknown parameter'
-                ' of'
-                f' {kind}; {phrases.not_one_of(name, known)}'
+                f'{phrases.format_path("params", [name])}: unknown'
+                f' parameter of {action_name};'
+                f' {phrases.not_one_of(name, fields)}'
             )
-    extra = {name: body[name] for name in known if body and name in body}
-    for name, value in {**params, **extra}.items():
+    body_params = {
+        name: body[name] for name in fields if body and name in body
+    }
+    for name, value in {**params, **body_params}.items():
         try:
-            setattr(found, name, value)
+            setattr(request, name, value)
         except (ValueError, TypeError) as error:
             raise errors.BadRequest(f'params.{name}: {error}') from None
-    return found
+    return request

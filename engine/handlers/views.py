@@ -22,66 +22,72 @@ from vobjects.clustering import errors
 from vobjects.objects.codec import list_decoding
 
 #: Field -> ID of a row -> value.
-Beside = Mapping[str, Mapping[str, Any]]
+RelatedValues = Mapping[str, Mapping[str, Any]]
 
 #: Returns values of other tables for the rows with the given IDs.
-Related = Callable[[sqlalchemy.Connection, Collection[str]], Beside]
+RelatedQuery = Callable[
+    [sqlalchemy.Connection, Collection[str]], RelatedValues
+]
 
 
-def or_empty(value: str | None) -> str:
+def text_or_empty(value: str | None) -> str:
     """Return Senlin's form of a missing value: an empty string."""
     return value or ''
 
 
-def _nothing(
+def _no_related_values(
     connection: sqlalchemy.Connection, ids: Collection[str]
-) -> Beside:
+) -> RelatedValues:
     return {}
 
 
-class Shown:
+class ResourceView:
     """Mapping from the rows of a table to resources of a type.
 
     By default, a field is the column of the same name.
 
-    :param kind: the resource type
+    :param resource_type: the resource type
     :param model: the model class of the table
     :param sort: allowed sort keys of a list
-    :param sorted_by: default sort key
+    :param default_sort: default sort key
     :param filters: fields of a list request that filter by the column of the
         same name
-    :param others: field -> attribute of the row, where the names differ
-    :param made: field -> function that computes it from the attribute
-    :param fixed: field -> value for all rows
-    :param profile_named: whether to add ``profile_name``, by ``profile_id``
+    :param renamed: field -> attribute of the row, where the names differ
+    :param computed: field -> function that computes it from the attribute
+    :param constants: field -> value for all rows
+    :param with_profile_name: whether to add ``profile_name``
     :param related: returns values of other tables
-    :param beside: the fields that ``related`` returns, or that have no column
+    :param related_fields: the fields that ``related`` returns, or that have no
+        column
     """
 
     def __init__(
         self,
-        kind: type[objects.Resource],
+        resource_type: type[objects.Resource],
         model: type[Any],
         *,
         sort: Sequence[str],
-        sorted_by: str = 'created_at',
+        default_sort: str = 'created_at',
         filters: Collection[str] = (),
-        others: Mapping[str, str] | None = None,
-        made: Mapping[str, Callable[[Any], Any]] | None = None,
-        fixed: Mapping[str, Any] | None = None,
-        profile_named: bool = False,
-        related: Related = _nothing,
-        beside: Collection[str] = (),
+        renamed: Mapping[str, str] | None = None,
+        computed: Mapping[str, Callable[[Any], Any]] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        with_profile_name: bool = False,
+        related: RelatedQuery = _no_related_values,
+        related_fields: Collection[str] = (),
     ) -> None:
-        self.kind, self.model = kind, model
-        self._made, self._fixed = dict(made or {}), dict(fixed or {})
+        self.resource_type, self.model = resource_type, model
+        self._computed = dict(computed or {})
+        self._constants = dict(constants or {})
         self._related = related
         self._filters = filters
-        elsewhere = {*beside, *self._fixed}
-        if profile_named:
-            elsewhere.add('profile_name')
-        self._fields = [one for one in kind.fields if one not in elsewhere]
-        names = [(others or {}).get(one, one) for one in self._fields]
+        separate = {*related_fields, *self._constants}
+        if with_profile_name:
+            separate.add('profile_name')
+        self._fields = [
+            field for field in resource_type.fields if field not in separate
+        ]
+        names = [(renamed or {}).get(field, field) for field in self._fields]
         self._attributes = operator.attrgetter(*names)
         self._id = self._fields.index('id')
         self._selected = [*self._fields]
@@ -90,16 +96,16 @@ class Shown:
             for field, name in zip(self._fields, names, strict=True)
         ]
         self.query = sqlalchemy.select(*columns)
-        if profile_named:
+        if with_profile_name:
             self._name_profiles()
-        self._listing = paging.Listing(self.query, model, sort, sorted_by)
+        self._listing = paging.Listing(self.query, model, sort, default_sort)
 
     def _column(self, field: str, name: str) -> Any:
         """Return the expression to select for a field."""
         column = getattr(self.model, name).property.columns[0]
-        kind = _READ_AS.get(type(column.type))
-        if kind is not None and field not in self._made:
-            column = sqlalchemy.type_coerce(column, kind)
+        resource_type = _PRIMITIVE_TYPES.get(type(column.type))
+        if resource_type is not None and field not in self._computed:
+            column = sqlalchemy.type_coerce(column, resource_type)
         return column.label(field)
 
     def _name_profiles(self) -> None:
@@ -119,21 +125,23 @@ class Shown:
         connection: sqlalchemy.Connection,
         context: Any,
         request: Any,
-        **also: Collection[Any] | None,
+        **column_filters: Collection[Any] | None,
     ) -> list[Any]:
         """Return a page of the resources that the caller may see.
 
-        :param also: column -> accepted values; None for any value
+        :param column_filters: column -> accepted values; None for any value
         :raises vobjects.clustering.errors.Forbidden: the caller requests all
             projects and is not an administrator
         """
-        given: dict[str, Collection[Any]] = {
-            name: [one for one in values if find.is_storable(one)]
+        filters: dict[str, Collection[Any]] = {
+            name: [field for field in values if find.is_storable(field)]
             for name in self._filters
             if (values := request.get(name)) is not None
         }
-        given |= {
-            name: some for name, some in also.items() if some is not None
+        filters |= {
+            name: values
+            for name, values in column_filters.items()
+            if values is not None
         }
         marker = request.get('marker')
         page = paging.Page(
@@ -144,16 +152,16 @@ class Shown:
         rows = self._listing.rows(
             connection,
             page,
-            _owner(context, request),
+            _owner_scope(context, request),
             context.project_id,
-            given,
+            filters,
         )
         if not rows:
             return []
         columns = self._columns(connection, rows)
-        return list_decoding.from_columns(self.kind, columns)
+        return list_decoding.from_columns(self.resource_type, columns)
 
-    def one(
+    def get(
         self, connection: sqlalchemy.Connection, context: Any, identity: str
     ) -> Any:
         """Return a resource; administrators see any resource, by its full ID.
@@ -173,7 +181,8 @@ class Shown:
         )
         columns = self._columns(connection, [row])
         return list_decoding.from_row(
-            self.kind, {name: values[0] for name, values in columns.items()}
+            self.resource_type,
+            {name: values[0] for name, values in columns.items()},
         )
 
     def _columns(
@@ -185,36 +194,38 @@ class Shown:
         columns: dict[str, Sequence[Any]] = dict(
             zip(self._selected, zip(*rows, strict=True), strict=True)
         )
-        for name, make in self._made.items():
-            columns[name] = [make(value) for value in columns[name]]
-        for name, value in self._fixed.items():
+        for name, compute in self._computed.items():
+            columns[name] = [compute(value) for value in columns[name]]
+        for name, value in self._constants.items():
             columns[name] = [value] * len(rows)
         ids = columns['id']
-        for name, of in self._related(connection, ids).items():
-            columns[name] = [of[one] for one in ids]
+        for name, values_by_id in self._related(connection, ids).items():
+            columns[name] = [values_by_id[field] for field in ids]
         return columns
 
     # Entities of a transaction
 
-    def entity(self, row: Any, **beside: Any) -> Any:
+    def from_entity(self, row: Any, **related_fields: Any) -> Any:
         """Convert an entity to a resource.
 
-        :param beside: values of the fields without a column
+        :param related_fields: values of the fields without a column
         """
         values = dict(zip(self._fields, self._attributes(row), strict=True))
-        for name, make in self._made.items():
-            values[name] = make(values[name])
-        return self.kind(**values, **self._fixed, **beside)
+        for name, compute in self._computed.items():
+            values[name] = compute(values[name])
+        return self.resource_type(
+            **values, **self._constants, **related_fields
+        )
 
 
 #: Type of a column -> type for reading it as a primitive.
-_READ_AS: dict[type[Any], Any] = {
+_PRIMITIVE_TYPES: dict[type[Any], Any] = {
     types.Json: types.JsonText(),
     types.UtcDateTime: types.TimeText(),
 }
 
 
-def _owner(context: Any, request: Any) -> paging.Owner:
+def _owner_scope(context: Any, request: Any) -> paging.Owner:
     """Return the scope of the rows that a caller may list.
 
     :raises vobjects.clustering.errors.Forbidden: the caller requests all

@@ -144,11 +144,11 @@ def test_replacements_that_make_no_sense_are_told_in_senlins_words(
 @pytest.mark.parametrize(
     ('request_type', 'given', 'says'),
     [
-        (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'named twice'),
+        (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'each node once'),
         (clusters.ClusterAddNodesRequest, ['n'], "the cluster's max_size"),
         (clusters.ClusterDelNodesRequest, ['n'], 'Nodes not members of'),
         (clusters.ClusterDelNodesRequest, ['member'], "cluster's min_size"),
-        (clusters.ClusterReplaceNodesRequest, {}, 'no node is named'),
+        (clusters.ClusterReplaceNodesRequest, {}, 'at least one node'),
         (clusters.ClusterReplaceNodesRequest, {'x': 5}, 'must be the name'),
         (
             clusters.ClusterReplaceNodesRequest,

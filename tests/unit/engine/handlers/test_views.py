@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read by columns is what entities say, on every database."""
+"""Views return the same from columns as from entities, on every database."""
 
 from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Collection
 from typing import Any
 
 import pytest
+from sqlalchemy import orm
 
 from engine.db import models
 from engine.handlers import actions, common, events, policies, profiles
@@ -30,16 +32,16 @@ from vobjects.rpc import serializer
 
 AT = datetime.datetime(2026, 11, 21, 12, 30, 59, 987654, tzinfo=datetime.UTC)
 
-#: What JSON text has, and what it needs escapes for.
+#: All kinds of JSON values, with characters that must be escaped.
 ODD = {'a': [1, None, {'é': '\u0000 "\\ \ud800'}], 'n': 2**70, 'f': 1e-7}
 
-SHOWN = [
-    (common.CLUSTERS, clusters.ClusterListRequest),
-    (common.NODES, nodes.NodeListRequest),
-    (actions.SHOWN, action_requests.ActionListRequest),
-    (events.SHOWN, event_requests.EventListRequest),
-    (policies.SHOWN, policy_requests.PolicyListRequest),
-    (profiles.SHOWN, profile_requests.ProfileListRequest),
+VIEWS = [
+    (common.CLUSTER_VIEW, clusters.ClusterListRequest),
+    (common.NODE_VIEW, nodes.NodeListRequest),
+    (actions.VIEW, action_requests.ActionListRequest),
+    (events.VIEW, event_requests.EventListRequest),
+    (policies.VIEW, policy_requests.PolicyListRequest),
+    (profiles.VIEW, profile_requests.ProfileListRequest),
 ]
 
 
@@ -71,35 +73,62 @@ def fill(harness: engine_harness.Harness) -> None:
     harness.database.write(body)
 
 
-def test_columns_say_what_entities_do(
+def related_values(
+    session: orm.Session, row: Any, fields: Collection[str]
+) -> dict[str, Any]:
+    """Return the values of other tables for a row, as the ORM reads them."""
+    values: dict[str, Any] = {}
+    if 'profile_name' in fields:
+        profile = session.get_one(models.Profile, row.profile_id)
+        values['profile_name'] = profile.name
+    if 'nodes' in fields:
+        members = session.query(models.Node).filter_by(cluster_id=row.id)
+        values['nodes'] = [
+            node.id for node in members.order_by(models.Node.index)
+        ]
+    if 'policies' in fields:
+        bindings = session.query(models.ClusterPolicy)
+        values['policies'] = [
+            binding.policy_id
+            for binding in bindings.filter_by(cluster_id=row.id)
+        ]
+    if 'depends_on' in fields:
+        dependencies = session.query(models.ActionDependency)
+        values['depends_on'] = sorted(
+            dependency.depended
+            for dependency in dependencies.filter_by(dependent=row.id)
+        )
+        values['depended_by'] = sorted(
+            dependency.dependent
+            for dependency in dependencies.filter_by(depended=row.id)
+        )
+    return values
+
+
+def test_page_of_each_view_equals_its_entities(
     any_harness: engine_harness.Harness,
 ) -> None:
     fill(any_harness)
     with any_harness.database.reader() as session:
-        for shown, request in SHOWN:
-            read = shown.page(
+        for view, request in VIEWS:
+            page = view.page(
                 session.connection(),
                 engine_harness.request_context(),
                 request(),
             )
-            assert type(read) is lazy_list.LazyObjectList
-            assert read
-            for one in read:
-                row = session.get(shown.model, one.id)
-                beside = {
-                    name: getattr(one, name)
-                    for name in one.fields
-                    if name in ('profile_name', 'nodes', 'policies')
-                    or name in ('depends_on', 'depended_by')
-                }
-                entity = shown.entity(row, **beside)
+            assert type(page) is lazy_list.LazyObjectList
+            assert page
+            for resource in page:
+                row = session.get(view.model, resource.id)
+                expected = related_values(session, row, resource.fields)
+                entity = view.from_entity(row, **expected)
                 entity.obj_reset_changes()
-                assert repr(objects.to_json(one, manifest.local())) == repr(
-                    objects.to_json(entity, manifest.local())
-                )
+                assert repr(
+                    objects.to_json(resource, manifest.local())
+                ) == repr(objects.to_json(entity, manifest.local()))
 
 
-def test_what_is_beside_a_row_is_its_own(
+def test_related_values_belong_to_their_row(
     any_harness: engine_harness.Harness,
 ) -> None:
     fill(any_harness)
@@ -121,7 +150,7 @@ def test_what_is_beside_a_row_is_its_own(
         assert found.depended_by == [parent.id]
 
 
-def test_a_list_is_sent_without_an_object(
+def test_list_is_serialized_without_building_objects(
     harness: engine_harness.Harness,
 ) -> None:
     fill(harness)
@@ -133,7 +162,7 @@ def test_a_list_is_sent_without_an_object(
     assert read[0].data == ODD
 
 
-def test_a_value_that_the_type_does_not_take_is_refused(
+def test_list_with_invalid_stored_value_raises(
     harness: engine_harness.Harness,
 ) -> None:
     fill(harness)
@@ -147,7 +176,7 @@ def test_a_value_that_the_type_does_not_take_is_refused(
         harness.engine().call(clusters.ClusterListRequest())
 
 
-def test_a_number_that_json_lacks_is_told_as_it_was(
+def test_list_with_infinity_round_trips(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -185,7 +185,7 @@ def test_zone_that_is_gone_is_not_used_any_more(
     assert where(harness, 'zone') == {'nova-2': 2}
     harness.conf.set_override('zones', ['nova-3'], 'simulated')
     refused = resize(engine, 3)
-    assert 'no zone of nova, nova-2 is there' in refused.status_reason
+    assert 'no zone of nova, nova-2 now' in refused.status_reason
     assert resize(engine, 1).status == 'SUCCEEDED'
 
 
