@@ -102,7 +102,8 @@ def _diff(options: argparse.Namespace, contract: Contract) -> int:
     alarms = [
         part
         for part in changes.returned_parts(contract)
-        if min(old, new) <= part.back and part.gone <= max(old, new)
+        if min(old, new) <= part.returned_in
+        and part.removed_in <= max(old, new)
     ]
     if options.json:
         print(json.dumps(_as_data(old, new, differences, alarms), indent=2))
@@ -199,8 +200,8 @@ def _as_data(
         'changes': [
             {
                 'operation': change.operation,
-                'place': change.place,
-                'what': change.what,
+                'place': change.location,
+                'what': change.description,
                 'breaking': change.breaking,
             }
             for change in differences
@@ -208,9 +209,9 @@ def _as_data(
         'alarms': [
             {
                 'operation': part.operation,
-                'place': part.place,
-                'gone': str(part.gone),
-                'back': str(part.back),
+                'place': part.location,
+                'gone': str(part.removed_in),
+                'back': str(part.returned_in),
             }
             for part in alarms
         ],

@@ -37,7 +37,7 @@ from vobjects.contract.type_schemas import types_of
 from vobjects.versions import Version
 
 #: Keyword -> whether a larger value makes the schema stricter.
-_BOUNDS: Mapping[str, bool] = {
+_LIMITS: Mapping[str, bool] = {
     'minimum': True,
     'exclusiveMinimum': True,
     'minLength': True,
@@ -51,7 +51,7 @@ _BOUNDS: Mapping[str, bool] = {
 }
 
 #: Annotations: keywords that do not restrict the value.
-_NOTES = frozenset(
+_ANNOTATIONS = frozenset(
     (
         '$comment',
         'default',
@@ -66,7 +66,7 @@ _NOTES = frozenset(
 )
 
 #: Keywords with one subschema. The whole schema accepts more if it does.
-_INSIDE = (
+_SUBSCHEMAS = (
     'items',
     'contains',
     'unevaluatedItems',
@@ -86,9 +86,9 @@ _COMPARED = frozenset(
         'properties',
         'required',
         'type',
-        *_BOUNDS,
-        *_INSIDE,
-        *schema_tree.BRANCHES,
+        *_LIMITS,
+        *_SUBSCHEMAS,
+        *schema_tree.ALTERNATIVES,
     )
 )
 
@@ -98,46 +98,46 @@ class ContractChange:
     """One difference between two microversions.
 
     :ivar operation: name of the operation
-    :ivar place: path within the shape, such as ``body.cluster.config``,
+    :ivar location: path within the shape, such as ``body.cluster.config``,
         ``query.limit`` or ``response 200.clusters[].config``; empty: the
         operation itself
-    :ivar what: predicate of the sentence, such as ``is added``
+    :ivar description: predicate of the sentence, such as ``is added``
     :ivar breaking: whether clients may fail; see the module's docstring
     """
 
     operation: str
-    place: str
-    what: str
+    location: str
+    description: str
     breaking: bool
 
     @property
     def subject(self) -> str:
-        """The last name in the place; empty for an operation."""
-        return schema_tree.drop_unnamed_steps(self.place).rpartition('.')[2]
+        """The last name in the location; empty for an operation."""
+        return schema_tree.drop_unnamed_steps(self.location).rpartition('.')[2]
 
     def __str__(self) -> str:
-        place = f': {self.place}' if self.place else ''
-        return f'{self.operation}{place} {self.what}'
+        location = f': {self.location}' if self.location else ''
+        return f'{self.operation}{location} {self.description}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReturnedPart:
     """A part that was removed and came back.
 
-    :ivar gone: first version that lacks it
-    :ivar back: first version that has it again
+    :ivar removed_in: first version that lacks it
+    :ivar returned_in: first version that has it again
     """
 
     operation: str
-    place: str
-    gone: Version
-    back: Version
+    location: str
+    removed_in: Version
+    returned_in: Version
 
     def __str__(self) -> str:
-        place = f': {self.place}' if self.place else ''
+        location = f': {self.location}' if self.location else ''
         return (
-            f'{self.operation}{place} disappeared at {self.gone} and returned'
-            f' at {self.back}'
+            f'{self.operation}{location} disappeared at {self.removed_in} and'
+            f' returned at {self.returned_in}'
         )
 
 
@@ -149,41 +149,44 @@ def compare(
     :raises vobjects.exceptions.VobjectsError: a microversion does not exist
     """
     before, after = contract.at(old), contract.at(new)
-    found: list[ContractChange] = []
-    for one in contract.operations:
-        name = one.name
+    result: list[ContractChange] = []
+    for operation in contract.operations:
+        name = operation.name
         if name not in before and name in after:
-            found.append(ContractChange(name, '', 'is added', breaking=False))
+            result.append(ContractChange(name, '', 'is added', breaking=False))
         elif name in before and name not in after:
-            found.append(ContractChange(name, '', 'is removed', breaking=True))
+            result.append(
+                ContractChange(name, '', 'is removed', breaking=True)
+            )
         elif name in before:
-            found += [
-                ContractChange(name, place, what, breaking)
-                for place, what, breaking in _shapes(before[name], after[name])
-            ]
-    return found
+            differences = _shapes(before[name], after[name])
+            result += [ContractChange(name, *diff) for diff in differences]
+    return result
 
 
 def returned_parts(contract: Contract) -> list[ReturnedPart]:
     """Return the parts that were removed and came back in a later version."""
-    found: list[ReturnedPart] = []
-    for one in contract.operations:
-        there: dict[str, Version] = {}  # place -> last version that had it
-        gone: dict[str, Version] = {}  # place -> first version that lacked it
+    result: list[ReturnedPart] = []
+    for operation in contract.operations:
+        name = operation.name
+        last: dict[str, Version] = {}  # location -> last version with it
+        removed: dict[str, Version] = {}  # location -> first without it
         for version in contract.versions:
-            shape = contract.at(version).get(one.name)
-            places = set() if shape is None else {'', *_places(shape)}
-            for place in sorted(places & gone.keys()):
-                found.append(
-                    ReturnedPart(one.name, place, gone.pop(place), version)
+            shape = contract.at(version).get(name)
+            locations = set() if shape is None else {'', *_locations(shape)}
+            for location in sorted(locations & removed.keys()):
+                result.append(
+                    ReturnedPart(
+                        name, location, removed.pop(location), version
+                    )
                 )
-            for place in there.keys() - places - gone.keys():
-                # If the whole operation is gone, its parts are not reported
-                # again.
-                if place == '' or shape is not None:
-                    gone[place] = version
-            there |= dict.fromkeys(places, version)
-    return found
+            for location in last.keys() - locations - removed.keys():
+                # If the whole operation is removed, its parts are not
+                # reported again.
+                if location == '' or shape is not None:
+                    removed[location] = version
+            last |= dict.fromkeys(locations, version)
+    return result
 
 
 Difference = tuple[str, str, bool]
@@ -192,18 +195,18 @@ Difference = tuple[str, str, bool]
 def _shapes(old: OperationShape, new: OperationShape) -> Iterator[Difference]:
     for name in old.path.keys() & new.path.keys():
         yield from _schemas(
-            f'path.{name}', old.path[name], new.path[name], answer=False
+            f'path.{name}', old.path[name], new.path[name], in_response=False
         )
-    yield from _schemas('query', old.query, new.query, answer=False)
+    yield from _schemas('query', old.query, new.query, in_response=False)
     if old.body is None and new.body is not None:
         yield 'body', 'is read now', new.body_required
     elif old.body is not None and new.body is None:
         yield 'body', 'is no longer read', True
     elif old.body is not None and new.body is not None:
-        yield from _schemas('body', old.body, new.body, answer=False)
+        yield from _schemas('body', old.body, new.body, in_response=False)
         if new.body_required != old.body_required:
-            what = 'is required' if new.body_required else 'is optional'
-            yield 'body', f'{what} now', new.body_required
+            description = 'is required' if new.body_required else 'is optional'
+            yield 'body', f'{description} now', new.body_required
     for status in sorted(old.responses.keys() | new.responses.keys()):
         yield from _responses(status, old, new)
 
@@ -211,33 +214,36 @@ def _shapes(old: OperationShape, new: OperationShape) -> Iterator[Difference]:
 def _responses(
     status: int, old: OperationShape, new: OperationShape
 ) -> Iterator[Difference]:
-    place = f'response {status}'
+    location = f'response {status}'
     if status not in old.responses:
-        yield place, 'is added', False
+        yield location, 'is added', False
         return
     if status not in new.responses:
-        yield place, 'is removed', status < 400
+        yield location, 'is removed', status < 400
         return
     before, after = old.responses[status], new.responses[status]
     if before is not None and after is not None:
-        yield from _schemas(place, before, after, answer=True)
+        yield from _schemas(location, before, after, in_response=True)
     elif after is not None:
-        yield place, 'has a body now', False
+        yield location, 'has a body now', False
     elif before is not None:
-        yield place, 'has no body any more', True
+        yield location, 'no longer has a body', True
     headers = old.headers.get(status, {}), new.headers.get(status, {})
     for name in sorted(headers[0].keys() & headers[1].keys()):
         yield from _schemas(
-            f'{place}.{name}', headers[0][name], headers[1][name], answer=True
+            f'{location}.{name}',
+            headers[0][name],
+            headers[1][name],
+            in_response=True,
         )
     for name in sorted(headers[0].keys() ^ headers[1].keys()):
         is_new = name in headers[1]
-        what = f'{"has" if is_new else "lacks"} header {name} now'
-        yield place, what, not is_new
+        description = f'{"has" if is_new else "lacks"} header {name} now'
+        yield location, description, not is_new
 
 
 def _schemas(
-    place: str, old: Schema | bool, new: Schema | bool, *, answer: bool
+    location: str, old: Schema | bool, new: Schema | bool, *, in_response: bool
 ) -> Iterator[Difference]:
     """Yield the differences of two schemas, the outermost first."""
     old = {} if old is True else old
@@ -245,29 +251,29 @@ def _schemas(
     if old == new:
         return
     if isinstance(old, bool):
-        what = 'is allowed' if new else 'may be anything'
-        yield place, f'{what} now', answer
+        description = 'is allowed' if new else 'may be anything'
+        yield location, f'{description} now', in_response
         return
     if isinstance(new, bool):
-        yield place, 'is no longer allowed', not answer
+        yield location, 'is no longer allowed', not in_response
         return
-    yield from _types(place, old, new, answer=answer)
-    yield from _enums(place, old, new, answer=answer)
-    yield from _bounds(place, old, new, answer=answer)
-    for keyword in _others(old, new):
+    yield from _types(location, old, new, in_response=in_response)
+    yield from _enums(location, old, new, in_response=in_response)
+    yield from _limits(location, old, new, in_response=in_response)
+    for keyword in _uncompared(old, new):
         if old.get(keyword) != new.get(keyword):
             is_looser = keyword not in new
             is_tighter = keyword not in old
-            breaking = not (is_tighter if answer else is_looser)
-            yield place, f'has another {keyword}', breaking
-    yield from _branches(place, old, new, answer=answer)
-    yield from _properties(place, old, new, answer=answer)
-    yield from _inside(place, old, new, answer=answer)
+            breaking = not (is_tighter if in_response else is_looser)
+            yield location, f'has a different {keyword}', breaking
+    yield from _alternatives(location, old, new, in_response=in_response)
+    yield from _properties(location, old, new, in_response=in_response)
+    yield from _subschemas(location, old, new, in_response=in_response)
 
 
-def _others(old: Schema, new: Schema) -> list[str]:
+def _uncompared(old: Schema, new: Schema) -> list[str]:
     """Return the keywords of either schema that have no comparison rule."""
-    known = _COMPARED | _NOTES
+    known = _COMPARED | _ANNOTATIONS
     return [
         keyword
         for keyword in dict.fromkeys((*old, *new))
@@ -276,13 +282,13 @@ def _others(old: Schema, new: Schema) -> list[str]:
 
 
 def _types(
-    place: str, old: Schema, new: Schema, *, answer: bool
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
     before, after = types_of(old), types_of(new)
     if bool(before) is not bool(after):
         accepts_more = not after
         kinds = 'of any type' if accepts_more else ' or '.join(after)
-        yield place, f'may be {kinds} now', accepts_more is answer
+        yield location, f'may be {kinds} now', accepts_more is in_response
         return
     gained = [name for name in after if name not in before]
     lost = [name for name in before if name not in after]
@@ -292,34 +298,34 @@ def _types(
     if 'number' in after:
         lost = [name for name in lost if name != 'integer']
     if gained:
-        yield place, f'may be {" or ".join(gained)} now', answer
+        yield location, f'may be {" or ".join(gained)} now', in_response
     if lost:
-        yield place, f'is no longer {" or ".join(lost)}', not answer
+        yield location, f'is no longer {" or ".join(lost)}', not in_response
 
 
 def _enums(
-    place: str, old: Schema, new: Schema, *, answer: bool
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
     before, after = old.get('enum'), new.get('enum')
     if before == after:
         return
     if before is None or after is None:
         accepts_more = after is None
-        what = 'any value' if accepts_more else 'only some values'
-        yield place, f'has {what} now', accepts_more is answer
+        description = 'any value' if accepts_more else 'only some values'
+        yield location, f'has {description} now', accepts_more is in_response
         return
     gained = [str(value) for value in after if value not in before]
     lost = [str(value) for value in before if value not in after]
     if gained:
-        yield place, f'may be {", ".join(gained)} now', answer
+        yield location, f'may be {", ".join(gained)} now', in_response
     if lost:
-        yield place, f'is no longer {", ".join(lost)}', not answer
+        yield location, f'is no longer {", ".join(lost)}', not in_response
 
 
-def _bounds(
-    place: str, old: Schema, new: Schema, *, answer: bool
+def _limits(
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
-    for keyword, larger_is_less in _BOUNDS.items():
+    for keyword, larger_is_less in _LIMITS.items():
         before, after = old.get(keyword), new.get(keyword)
         if before == after:
             continue
@@ -327,64 +333,83 @@ def _bounds(
             accepts_less = before is None
         else:
             accepts_less = (after > before) is larger_is_less
-        limit = 'no limit' if after is None else after
-        yield place, f'has {keyword} {limit} now', accepts_less is not answer
+        limit = f'no {keyword}' if after is None else f'{keyword} {after}'
+        yield location, f'has {limit} now', accepts_less is not in_response
 
 
-def _branches(
-    place: str, old: Schema, new: Schema, *, answer: bool
+def _alternatives(
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
     """Compare alternatives, pairwise if as many were added as removed."""
-    for keyword in schema_tree.BRANCHES:
+    for keyword in schema_tree.ALTERNATIVES:
         before, after = old.get(keyword, []), new.get(keyword, [])
-        gone = [one for one in before if one not in after]
-        come = [one for one in after if one not in before]
-        if len(gone) == len(come):
-            for one, other in zip(gone, come, strict=True):
-                yield from _schemas(place, one, other, answer=answer)
-        elif gone and come:
-            yield place, f'has other {keyword}', True
+        removed = [schema for schema in before if schema not in after]
+        added = [schema for schema in after if schema not in before]
+        if len(removed) == len(added):
+            for old_one, new_one in zip(removed, added, strict=True):
+                yield from _schemas(
+                    location, old_one, new_one, in_response=in_response
+                )
+        elif removed and added:
+            yield location, f'has different {keyword}', True
         else:
             # The first alternative restricts a schema that accepted
             # everything.
             is_choice = keyword != 'allOf' and bool(before) and bool(after)
-            accepts_more = bool(come) is is_choice
-            yield place, f'has other {keyword}', accepts_more is answer
+            accepts_more = bool(added) is is_choice
+            yield (
+                location,
+                f'has different {keyword}',
+                accepts_more is in_response,
+            )
 
 
 def _properties(
-    place: str, old: Schema, new: Schema, *, answer: bool
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
     before, after = old.get('properties', {}), new.get('properties', {})
     was, now = set(old.get('required', ())), set(new.get('required', ()))
     for name in dict.fromkeys((*before, *after, *sorted(was | now))):
-        where = f'{place}.{name}'
+        sublocation = f'{location}.{name}'
         if name in before and name not in after:
-            yield where, 'is removed', True
+            yield sublocation, 'is removed', True
         elif name in after and name not in before:
-            required = ' and required' if name in now and not answer else ''
-            yield where, f'is added{required}', bool(required)
+            required = (
+                ' and required' if name in now and not in_response else ''
+            )
+            yield sublocation, f'is added{required}', bool(required)
         else:
             if name in now - was:
-                what = 'is always there now' if answer else 'is required now'
-                yield where, what, not answer
+                description = (
+                    'is always present now'
+                    if in_response
+                    else 'is required now'
+                )
+                yield sublocation, description, not in_response
             if name in was - now:
-                what = 'may be missing now' if answer else 'is optional now'
-                yield where, what, answer
+                description = (
+                    'may be missing now' if in_response else 'is optional now'
+                )
+                yield sublocation, description, in_response
             if name in before:
                 yield from _schemas(
-                    where, before[name], after[name], answer=answer
+                    sublocation,
+                    before[name],
+                    after[name],
+                    in_response=in_response,
                 )
 
 
-def _inside(
-    place: str, old: Schema, new: Schema, *, answer: bool
+def _subschemas(
+    location: str, old: Schema, new: Schema, *, in_response: bool
 ) -> Iterator[Difference]:
     """Compare items of lists, and properties without a name."""
-    for keyword in _INSIDE:
-        where = place + schema_tree.step(keyword)
+    for keyword in _SUBSCHEMAS:
+        sublocation = location + schema_tree.step(keyword)
         before, after = old.get(keyword, True), new.get(keyword, True)
-        yield from _schemas(where, before, after, answer=answer)
+        yield from _schemas(
+            sublocation, before, after, in_response=in_response
+        )
     # A name without its own pattern falls under additionalProperties, and an
     # item without its own prefix schema under items.
     for keyword, others in (
@@ -394,28 +419,34 @@ def _inside(
         was, now = _keyed(old.get(keyword, ())), _keyed(new.get(keyword, ()))
         for key in {**was, **now}:
             yield from _schemas(
-                place + schema_tree.step(keyword, key),
+                location + schema_tree.step(keyword, key),
                 was[key] if key in was else old.get(others, True),
                 now[key] if key in now else new.get(others, True),
-                answer=answer,
+                in_response=in_response,
             )
 
 
-def _keyed(found: Any) -> dict[Any, Any]:
-    return dict(found if isinstance(found, Mapping) else enumerate(found))
+def _keyed(schemas: Any) -> dict[Any, Any]:
+    return dict(
+        schemas if isinstance(schemas, Mapping) else enumerate(schemas)
+    )
 
 
-def _places(shape: OperationShape) -> Iterator[str]:
-    yield from _places_in('query', shape.query)
+def _locations(shape: OperationShape) -> Iterator[str]:
+    yield from _locations_in('query', shape.query)
     if shape.body is not None:
-        yield from _places_in('body', shape.body)
+        yield from _locations_in('body', shape.body)
     for status, schema in shape.responses.items():
         yield f'response {status}'
         if schema is not None:
-            yield from _places_in(f'response {status}', schema)
+            yield from _locations_in(f'response {status}', schema)
 
 
-def _places_in(place: str, schema: Schema) -> Iterator[str]:
-    for where, _found in schema_tree.walk(schema, place):
-        if where == schema_tree.drop_unnamed_steps(where) != place:
-            yield where
+def _locations_in(location: str, schema: Schema) -> Iterator[str]:
+    for sublocation, _schema in schema_tree.walk(schema, location):
+        if (
+            sublocation
+            == schema_tree.drop_unnamed_steps(sublocation)
+            != location
+        ):
+            yield sublocation

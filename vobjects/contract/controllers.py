@@ -42,7 +42,7 @@ from vobjects.versions import Version
 Route: TypeAlias = tuple[str, str, Callable[..., Any]]
 
 #: Statuses of successful responses without a body.
-_EMPTY = (
+_NO_BODY_STATUSES = (
     HTTPStatus.NO_CONTENT,
     HTTPStatus.RESET_CONTENT,
     HTTPStatus.NOT_MODIFIED,
@@ -55,42 +55,48 @@ def operations(
     policy: VersionPolicy, routes: Iterable[Route]
 ) -> list[Operation]:
     """Return the operations of the routes, in their order."""
-    return [one for route in routes for one in _of_route(policy, route)]
+    return [
+        operation
+        for route in routes
+        for operation in _route_operations(policy, route)
+    ]
 
 
-def _of_route(policy: VersionPolicy, route: Route) -> Iterator[Operation]:
+def _route_operations(
+    policy: VersionPolicy, route: Route
+) -> Iterator[Operation]:
     method, path, handler = route
     by_key: Mapping[str, Callable[..., Any]] = (
         handler.methods if isinstance(handler, Actions) else {'': handler}
     )
-    for key, one in by_key.items():
+    for key, method_handler in by_key.items():
         yield Operation(
             method,
             path,
-            _shapes(policy, path, one),
+            _shape_function(policy, path, method_handler),
             key=key,
-            summary=_summary(one),
+            summary=_summary(method_handler),
             tag=_tag(policy, path),
         )
 
 
-def _shapes(
+def _shape_function(
     policy: VersionPolicy, path: str, handler: Callable[..., Any]
 ) -> Callable[[Version], OperationShape | None]:
     segments = dict.fromkeys(re.findall(r'{(\w+)}', path), _SEGMENT)
     unversioned = policy.default_for(policy.limit())
 
     def shape_at(version: Version) -> OperationShape | None:
-        function = _served(policy, handler, version)
+        function = _function_at(policy, handler, version)
         if function is None:
             return None
-        is_missing = _served(policy, handler, unversioned) is None
-        return _shape(policy, function, version, segments, is_missing)
+        may_be_missing = _function_at(policy, handler, unversioned) is None
+        return _shape(policy, function, version, segments, may_be_missing)
 
     return shape_at
 
 
-def _served(
+def _function_at(
     policy: VersionPolicy, handler: Callable[..., Any], version: Version
 ) -> Callable[..., Any] | None:
     """Return the function that serves a version, or None."""
@@ -109,41 +115,41 @@ def _shape(
     function: Callable[..., Any],
     version: Version,
     segments: Mapping[str, Schema],
-    is_missing: bool,
+    may_be_missing: bool,
 ) -> OperationShape:
     spec = spec_of(function)
     parameters = inspect.signature(function).parameters
     status = success_status(function, version)
-    response_body = _declared(spec.response_schemas, version)
-    failures = {
+    response_body = _schema_at(spec.response_schemas, version)
+    error_statuses = {
         *(spec.error_statuses.at(version) or ()),
         *ALWAYS_EXPECTED,
         HTTPStatus.BAD_REQUEST,
         policy.malformed_status,
         policy.unsupported_status,
     }
-    if is_missing:  # for requests without a version
-        failures.add(policy.method_missing_status)
+    if may_be_missing:  # for requests without a version
+        error_statuses.add(policy.method_missing_status)
     return OperationShape(
         path=segments,
         query=(
-            _declared(spec.query_schemas, version)
+            _schema_at(spec.query_schemas, version)
             if spec.query_schemas or 'query' in parameters
             else type_schemas.closed({})
         ),
         body=(
-            _declared(spec.request_schemas, version)
+            _schema_at(spec.request_schemas, version)
             if spec.request_schemas or 'body' in parameters
             else None
         ),
         responses={
-            status: None if status in _EMPTY else response_body,
-            **dict.fromkeys(sorted(map(int, failures)), documents.ERROR),
+            status: None if status in _NO_BODY_STATUSES else response_body,
+            **dict.fromkeys(sorted(map(int, error_statuses)), documents.ERROR),
         },
     )
 
 
-def _declared(ranges: RangeMap[Any], version: Version) -> Schema:
+def _schema_at(ranges: RangeMap[Any], version: Version) -> Schema:
     schema = ranges.at(version)
     return (
         UNDECLARED

@@ -31,7 +31,7 @@ _LINKS: Schema = {'type': 'array', 'minItems': 1, 'items': _LINK}
 #: The body of every error.
 ERROR: Schema = {
     'title': 'Error',
-    'description': 'What was refused, and why',
+    'description': 'An error',
     'type': 'object',
     'properties': {
         'errors': {
@@ -93,13 +93,13 @@ def discovery_operations(policy: VersionPolicy) -> list[Operation]:
     """
     root = {'versions': {'type': 'array', 'minItems': 1, 'items': _MAJOR}}
     return [
-        _page(
+        _discovery_operation(
             '/',
             policy.versions_status,
             closed(root, ['versions']),
             'List the versions of the API',
         ),
-        _page(
+        _discovery_operation(
             f'/{policy.major}',
             200,
             closed({'version': _MAJOR}, ['version']),
@@ -108,7 +108,9 @@ def discovery_operations(policy: VersionPolicy) -> list[Operation]:
     ]
 
 
-def _page(path: str, status: int, body: Schema, summary: str) -> Operation:
+def _discovery_operation(
+    path: str, status: int, body: Schema, summary: str
+) -> Operation:
     shape = OperationShape(
         path={},
         query=closed({}),

@@ -20,7 +20,7 @@ from vobjects.microversions import retirement
 from vobjects.versions import Version
 
 #: Text of the page for a microversion without changes.
-NO_CHANGES = 'No change of what is asked or answered.'
+NO_CHANGES = 'No change of requests or responses.'
 
 
 def problems(contract: Contract) -> Iterator[str]:
@@ -41,21 +41,21 @@ def problems(contract: Contract) -> Iterator[str]:
                     f' {" or ".join(map(repr, words))} to its entry'
                 )
     for part in changes.returned_parts(contract):
-        yield f'{part.back}: {part}'
+        yield f'{part.returned_in}: {part}'
 
 
 def accepted_words(change: ContractChange) -> list[str]:
     """Return words of which the history entry must contain at least one."""
-    place = schema_tree.drop_unnamed_steps(change.place)
-    status = re.fullmatch(r'response (\d+)', place)
+    location = schema_tree.drop_unnamed_steps(change.location)
+    status = re.fullmatch(r'response (\d+)', location)
     if status:
         return [status[1]]
-    if '.' in place:
+    if '.' in location:
         return [change.subject]
     method, path, *key = change.operation.split()
     fixed = [part for part in path.split('/') if part and '{' not in part]
-    found = [f'{method} {path}', *fixed[-1:]]
-    return [key[0].strip('()')] if key else found
+    words = [f'{method} {path}', *fixed[-1:]]
+    return [key[0].strip('()')] if key else words
 
 
 def page(contract: Contract) -> str:
@@ -71,25 +71,27 @@ def page(contract: Contract) -> str:
         if retired := retirement.retirement_of(
             contract.policy.retired, version
         ):
-            lines += [f'    *On its way out: {retired}.*', '']
-        said = contract.history.get(str(version), ())
-        found = (
+            lines += [f'    *Retired: {retired}.*', '']
+        entry = contract.history.get(str(version), ())
+        found_changes = (
             changes.compare(contract, before, version)
             if before is not None
             else []
         )
-        if not said and not found:
-            said = (NO_CHANGES,)
-        lines += [f'    {" ".join(said)}', ''] if said else []
-        early = _accepted_before(contract, before, version, found)
-        lines += [f'    - {line}' for line in _listed(found, early)]
-        lines += [''] if found else []
+        if not entry and not found_changes:
+            entry = (NO_CHANGES,)
+        lines += [f'    {" ".join(entry)}', ''] if entry else []
+        early = _early_changes(contract, before, version, found_changes)
+        lines += [
+            f'    - {line}' for line in _format_changes(found_changes, early)
+        ]
+        lines += [''] if found_changes else []
         before = version
     return '\n'.join(lines)
 
 
 def group_changes(
-    found: Sequence[ContractChange],
+    found_changes: Sequence[ContractChange],
 ) -> list[tuple[ContractChange, list[str]]]:
     """Group the changes that differ only in their operation.
 
@@ -97,20 +99,20 @@ def group_changes(
 
     :returns: the first change of each group, and the names of its operations
     """
-    together: dict[
+    groups: dict[
         tuple[str, str, str, bool], tuple[ContractChange, list[str]]
     ] = {}
-    for change in found:
-        part = change.place.partition('.')[0]
-        if change.place and '.' in change.place:
+    for change in found_changes:
+        part = change.location.partition('.')[0]
+        if change.location and '.' in change.location:
             part = part.split()[0]
-        key = (part, change.subject, change.what, change.breaking)
-        if not change.place:
+        key = (part, change.subject, change.description, change.breaking)
+        if not change.location:
             key = (change.operation, *key[1:])
-        names = together.setdefault(key, (change, []))[1]
+        names = groups.setdefault(key, (change, []))[1]
         if change.operation not in names:
             names.append(change.operation)
-    return list(together.values())
+    return list(groups.values())
 
 
 def _entries(contract: Contract) -> Iterator[str]:
@@ -124,10 +126,9 @@ def _entries(contract: Contract) -> Iterator[str]:
                 f'{text}: the history has an entry, but the service has'
                 f' {known[0]} to {known[-1]}'
             )
-    written = [text for text in contract.history if text in known]
-    ordered = sorted(written, key=Version.parse)
-    if written != ordered:
-        yield 'the history is not in the order of its versions'
+    entries = [text for text in contract.history if text in known]
+    if entries != sorted(entries, key=Version.parse):
+        yield 'the history must be in the order of its versions'
 
 
 def _names(text: str, word: str) -> bool:
@@ -136,34 +137,36 @@ def _names(text: str, word: str) -> bool:
     return bool(re.search(rf'(?<![\w/]){pattern}(?![\w/])', text, re.I))
 
 
-def _accepted_before(
+def _early_changes(
     contract: Contract,
     before: Version | None,
     version: Version,
-    found: Sequence[ContractChange],
+    found_changes: Sequence[ContractChange],
 ) -> Sequence[ContractChange]:
     """Return the changes that earlier microversions already accept."""
     if before is None or contract.accepted is contract:
         return ()
     later = changes.compare(contract.accepted, before, version)
-    return [change for change in found if change not in later]
+    return [change for change in found_changes if change not in later]
 
 
-def _listed(
-    found: Sequence[ContractChange], early: Sequence[ContractChange]
+def _format_changes(
+    found_changes: Sequence[ContractChange], early: Sequence[ContractChange]
 ) -> Iterator[str]:
-    for change, operations in group_changes(found):
+    for change, operations in group_changes(found_changes):
         names = ', '.join(f'``{name}``' for name in operations)
         kind = ' (breaking)' if change.breaking else ''
         if change in early:
             kind += ' (accepted at earlier versions, too)'
-        if not change.place:
-            yield f'{names} {change.what}{kind}'
+        if not change.location:
+            yield f'{names} {change.description}{kind}'
             continue
-        where = 'answer' if change.place.startswith('response') else 'request'
-        subject = (
-            change.place
-            if re.fullmatch(r'response \d+|body|query', change.place)
-            else f'``{change.subject}`` of the {where}'
+        part = (
+            'response' if change.location.startswith('response') else 'request'
         )
-        yield f'{subject} {change.what}{kind}: {names}'
+        subject = (
+            change.location
+            if re.fullmatch(r'response \d+|body|query', change.location)
+            else f'``{change.subject}`` of the {part}'
+        )
+        yield f'{subject} {change.description}{kind}: {names}'

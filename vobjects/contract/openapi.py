@@ -63,13 +63,13 @@ class _Writer:
         self._policy = contract.policy
         self._retired = retirement.retirement_of(self._policy.retired, version)
         self._schemas: Document = {}
-        self._places = functools.cache(self._places_of)
+        self._locations = functools.cache(self._locations_at)
 
     def document(self) -> Document:
         paths: Document = {}
-        for found in self._operations():
-            path = paths.setdefault(found[0].path, {})
-            path[found[0].method.lower()] = self._operation(found)
+        for operations in self._grouped_operations():
+            path = paths.setdefault(operations[0].path, {})
+            path[operations[0].method.lower()] = self._operation(operations)
         policy = self._policy
         return {
             'openapi': OPENAPI,
@@ -84,7 +84,7 @@ class _Writer:
                 EXTENSION: {
                     'min-ver': str(policy.minimum),
                     'max-ver': str(policy.maximum),
-                    **self._end(),
+                    **self._retirement(),
                 },
             },
             'externalDocs': {'url': policy.help_url},
@@ -100,76 +100,79 @@ class _Writer:
             },
         }
 
-    def _end(self) -> Document:
+    def _retirement(self) -> Document:
         retired = self._retired
         if retired is None:
             return {}
         dates = {'deprecated': retired.deprecated, 'sunset': retired.sunset}
-        made: Document = {
+        result: Document = {
             key: moment.isoformat()
             for key, moment in dates.items()
             if moment is not None
         }
         if retired.successor:
-            made['successor'] = retired.successor
-        return made
+            result['successor'] = retired.successor
+        return result
 
-    def _operations(self) -> list[list[Operation]]:
+    def _grouped_operations(self) -> list[list[Operation]]:
         """Return the operations, grouped by method and path."""
-        there = self._contract.accepted.at(self._version)
-        found: dict[tuple[str, str], list[Operation]] = {}
-        for one in self._contract.accepted.operations:
-            if one.name in there:
-                found.setdefault((one.path, one.method), []).append(one)
-        return list(found.values())
+        shapes = self._contract.accepted.at(self._version)
+        groups: dict[tuple[str, str], list[Operation]] = {}
+        for operation in self._contract.accepted.operations:
+            if operation.name in shapes:
+                key = (operation.path, operation.method)
+                groups.setdefault(key, []).append(operation)
+        return list(groups.values())
 
-    def _operation(self, found: list[Operation]) -> Document:
-        first = found[0]
-        shapes = [self._shape(one) for one in found]
-        several = len(found) > 1 or bool(first.key)
-        made: Document = {
+    def _operation(self, operations: list[Operation]) -> Document:
+        first = operations[0]
+        shapes = [self._shape(operation) for operation in operations]
+        several = len(operations) > 1 or bool(first.key)
+        result: Document = {
             'operationId': _id(first),
             'summary': 'Start an action' if several else first.summary,
             'parameters': self._parameters(first, shapes[0]),
-            'responses': self._responses(found, shapes),
-            EXTENSION: self._span(found),
+            'responses': self._responses(operations, shapes),
+            EXTENSION: self._version_range(operations),
         }
         if first.tag:
-            made['tags'] = [first.tag]
-        if body := self._body(found, shapes):
-            made['requestBody'] = body
+            result['tags'] = [first.tag]
+        if body := self._body(operations, shapes):
+            result['requestBody'] = body
         if self._retired or all(shape.deprecated for shape in shapes):
-            made['deprecated'] = True
-        return made
+            result['deprecated'] = True
+        return result
 
-    def _shape(self, one: Operation) -> OperationShape:
-        return self._contract.accepted.at(self._version)[one.name]
+    def _shape(self, operation: Operation) -> OperationShape:
+        return self._contract.accepted.at(self._version)[operation.name]
 
-    def _span(self, found: list[Operation]) -> Document:
-        spans = [self._contract.since(one.name) for one in found]
-        made = self._from(min(first for first, _last in spans))
-        lasts = [last for _first, last in spans if last is not None]
-        if len(lasts) == len(spans):
-            made['max-ver'] = str(max(lasts))
-        if found[0].key:
-            made['discriminator'] = 'action'
-        return made
+    def _version_range(self, operations: list[Operation]) -> Document:
+        ranges = [
+            self._contract.since(operation.name) for operation in operations
+        ]
+        result = self._from(min(first for first, _last in ranges))
+        lasts = [last for _first, last in ranges if last is not None]
+        if len(lasts) == len(ranges):
+            result['max-ver'] = str(max(lasts))
+        if operations[0].key:
+            result['discriminator'] = 'action'
+        return result
 
     # Requests
 
     def _parameters(
-        self, one: Operation, shape: OperationShape
+        self, operation: Operation, shape: OperationShape
     ) -> list[Document]:
-        made: list[Document] = [
+        result: list[Document] = [
             {'$ref': '#/components/parameters/Microversion'}
         ]
         for name, schema in shape.path.items():
-            made.append(
+            result.append(
                 {
                     'name': name,
                     'in': 'path',
                     'required': True,
-                    'schema': self._put(schema),
+                    'schema': self._reference(schema),
                 }
             )
         required = shape.query.get('required', ())
@@ -178,11 +181,11 @@ class _Writer:
                 'name': name,
                 'in': 'query',
                 'required': name in required,
-                'schema': self._put(schema),
+                'schema': self._reference(schema),
             }
-            parameter |= self._since(one, f'query.{name}')
-            made.append(parameter)
-        return made
+            parameter |= self._since(operation, f'query.{name}')
+            result.append(parameter)
+        return result
 
     def _microversion(self) -> Document:
         """Return the header parameter that requests this microversion."""
@@ -199,17 +202,25 @@ class _Writer:
         }
 
     def _body(
-        self, found: list[Operation], shapes: list[OperationShape]
+        self, operations: list[Operation], shapes: list[OperationShape]
     ) -> Document | None:
         bodies = []
-        for one, shape in zip(found, shapes, strict=True):
+        for operation, shape in zip(operations, shapes, strict=True):
             if shape.body is None:
                 continue
-            body = self._put(self._dated(one, shape.body, 'body'))
-            if one.key:
-                span = self._span([one]) | {'action-name': one.key}
-                del span['discriminator']
-                body = {**body, 'description': one.summary, EXTENSION: span}
+            body = self._reference(
+                self._add_first_versions(operation, shape.body, 'body')
+            )
+            if operation.key:
+                extension = self._version_range([operation]) | {
+                    'action-name': operation.key
+                }
+                del extension['discriminator']
+                body = {
+                    **body,
+                    'description': operation.summary,
+                    EXTENSION: extension,
+                }
             bodies.append(body)
         if not bodies:
             return None
@@ -219,119 +230,137 @@ class _Writer:
             'content': {_JSON: {'schema': schema}},
         }
 
-    def _dated(self, one: Operation, schema: Schema, place: str) -> Schema:
+    def _add_first_versions(
+        self, operation: Operation, schema: Schema, location: str
+    ) -> Schema:
         """Return a schema whose later properties carry their first version.
 
-        :param place: place of the schema within the shape
+        :param location: location of the schema within the shape
         """
 
-        def dated(step: str, inner: Schema) -> Schema:
-            where = place + step
-            made = self._dated(one, inner, where)
-            if where == place or where != schema_tree.drop_unnamed_steps(
-                where
+        def add(step: str, inner: Schema) -> Schema:
+            sublocation = location + step
+            result = self._add_first_versions(operation, inner, sublocation)
+            if (
+                sublocation == location
+                or sublocation != schema_tree.drop_unnamed_steps(sublocation)
             ):
-                return made
-            return {**made, **self._since(one, where)}
+                return result
+            return {**result, **self._since(operation, sublocation)}
 
-        return schema_tree.map_subschemas(schema, dated)
+        return schema_tree.map_subschemas(schema, add)
 
-    def _since(self, one: Operation, place: str) -> Document:
+    def _since(self, operation: Operation, location: str) -> Document:
         """Return the extension with the first version of a part.
 
         :returns: an empty mapping if the part is as old as its operation
         """
-        first, _last = self._contract.since(one.name)
+        first, _last = self._contract.since(operation.name)
         for version in self._contract.versions:
-            shape = self._contract.at(version).get(one.name)
-            if shape is not None and place in self._places(one, version):
+            shape = self._contract.at(version).get(operation.name)
+            if shape is not None and location in self._locations(
+                operation, version
+            ):
                 if version == first:
                     break
                 return {EXTENSION: self._from(version)}
         return {}
 
     def _from(self, version: Version) -> Document:
-        """Return ``min-ver``, and ``early`` if that version is a later one."""
+        """Return ``min-ver``, and ``early`` if it is a later version."""
         early = {'early': True} if version > self._version else {}
         return {'min-ver': str(version), **early}
 
-    def _places_of(self, one: Operation, version: Version) -> frozenset[str]:
+    def _locations_at(
+        self, operation: Operation, version: Version
+    ) -> frozenset[str]:
         return frozenset(
-            where
-            for place, schema in parts(self._contract.at(version)[one.name])
-            for where, _found in schema_tree.walk(schema, place)
+            sublocation
+            for location, schema in parts(
+                self._contract.at(version)[operation.name]
+            )
+            for sublocation, _schema in schema_tree.walk(schema, location)
         )
 
     # Responses
 
     def _responses(
-        self, found: list[Operation], shapes: list[OperationShape]
+        self, operations: list[Operation], shapes: list[OperationShape]
     ) -> Document:
-        made: Document = {}
+        result: Document = {}
         for status in sorted({s for shape in shapes for s in shape.responses}):
-            having = [
-                (one, shape)
-                for one, shape in zip(found, shapes, strict=True)
+            pairs = [
+                (operation, shape)
+                for operation, shape in zip(operations, shapes, strict=True)
                 if status in shape.responses
             ]
-            made[str(status)] = self._response(status, having)
-        return made
+            result[str(status)] = self._response(status, pairs)
+        return result
 
     def _response(
-        self, status: int, having: list[tuple[Operation, OperationShape]]
+        self, status: int, pairs: list[tuple[Operation, OperationShape]]
     ) -> Document:
         headers: Document = {
             name: {'$ref': f'#/components/headers/{name}'}
             for name in documents.headers(self._policy, self._version)
         }
-        for name, schema in having[0][1].headers.get(status, {}).items():
-            headers[name] = {'required': True, 'schema': self._put(schema)}
-        made: Document = {
+        for name, schema in pairs[0][1].headers.get(status, {}).items():
+            headers[name] = {
+                'required': True,
+                'schema': self._reference(schema),
+            }
+        result: Document = {
             'description': HTTPStatus(status).phrase,
             'headers': headers,
         }
-        bodies = _different(
-            self._put(self._dated(one, body, f'response {status}'))
-            for one, shape in having
+        bodies = _distinct(
+            self._reference(
+                self._add_first_versions(operation, body, f'response {status}')
+            )
+            for operation, shape in pairs
             if (body := shape.responses[status]) is not None
         )
         if bodies:
             schema = bodies[0] if len(bodies) == 1 else {'anyOf': bodies}
-            made['content'] = {_JSON: {'schema': schema}}
-        return made
+            result['content'] = {_JSON: {'schema': schema}}
+        return result
 
     def _headers(self) -> Document:
-        found = documents.headers(self._policy, self._version)
+        headers = documents.headers(self._policy, self._version)
         return {
             name: {'required': True, 'schema': schema}
-            for name, schema in found.items()
+            for name, schema in headers.items()
         }
 
     # Components
 
-    def _put(self, schema: Schema) -> Document:
+    def _reference(self, schema: Schema) -> Document:
         """Return a schema whose titled parts are references to components."""
-        made = schema_tree.map_subschemas(
-            schema, lambda _step, inner: self._put(inner)
+        result = schema_tree.map_subschemas(
+            schema, lambda _step, inner: self._reference(inner)
         )
-        if made.get('default', '') is None:
-            del made['default']
-        title = made.get('title')
-        if not isinstance(title, str) or 'type' not in made:
-            return made
-        if self._schemas.setdefault(title, made) != made:
-            return made  # same title, other schema: stays inline
+        if result.get('default', '') is None:
+            del result['default']
+        title = result.get('title')
+        if not isinstance(title, str) or 'type' not in result:
+            return result
+        if self._schemas.setdefault(title, result) != result:
+            return result  # another schema has the title: keep this inline
         return {'$ref': f'#/components/schemas/{title}'}
 
 
-def _id(one: Operation) -> str:
+def _id(operation: Operation) -> str:
     """Return the id of an operation, without an action's key."""
-    return one.id.removesuffix(f'_{one.key.lower()}') if one.key else one.id
+    return (
+        operation.id.removesuffix(f'_{operation.key.lower()}')
+        if operation.key
+        else operation.id
+    )
 
 
-def _different(schemas: Iterable[Document]) -> list[Document]:
-    found: list[Document] = []
+def _distinct(schemas: Iterable[Document]) -> list[Document]:
+    distinct: list[Document] = []
     for schema in schemas:
-        if schema not in found:
-            found.append(schema)
-    return found
+        if schema not in distinct:
+            distinct.append(schema)
+    return distinct

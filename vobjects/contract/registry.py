@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract registry: operations x microversions -> shapes.
+"""The contract registry: operation and microversion -> shape.
 
 An operation is identified by its method, its path and, if the body names an
 action, the action's key. Its shape at a microversion comes from the code that
@@ -107,12 +107,12 @@ class Contract:
         self.operations = tuple(operations)
         self.history = dict(history or {})
         self.accepted = accepted or self
-        self._by_name = {one.name: one for one in operations}
+        self._by_name = {operation.name: operation for operation in operations}
         if len(self._by_name) != len(self.operations):
-            names = [one.name for one in operations]
-            twice = next(name for name in names if names.count(name) > 1)
+            names = [operation.name for operation in operations]
+            name = next(name for name in names if names.count(name) > 1)
             raise exceptions.DeclarationError(
-                f'{twice} is in the contract twice'
+                f'{name} is in the contract twice'
             )
         lowest, highest = policy.minimum, policy.maximum
         self.versions = tuple(
@@ -120,7 +120,7 @@ class Contract:
             for minor in range(lowest.minor, highest.minor + 1)
         )
         self._shapes = functools.cache(self._shapes_at)
-        self._spans = functools.cache(self._span_of)
+        self._version_ranges = functools.cache(self._version_range)
 
     def operation(self, name: str) -> Operation:
         """Return the operation with a name.
@@ -137,7 +137,7 @@ class Contract:
         """
         if version not in self.versions:
             raise exceptions.VobjectsError(
-                f'there is no microversion {version}; there are'
+                f'there is no microversion {version}; use one of'
                 f' {self.policy.minimum} to {self.policy.maximum}'
             )
         return self._shapes(version)
@@ -148,57 +148,58 @@ class Contract:
         :returns: None as the last version if the newest one has the operation
         :raises KeyError: no version has the operation
         """
-        return self._spans(name)
+        return self._version_ranges(name)
 
     def undeclared(self) -> Iterator[str]:
         """Yield a message for each part without a schema or success status."""
         for version in self.versions:
             for name, shape in self.at(version).items():
-                for place, schema in parts(shape):
-                    for where in _silent(schema, place):
-                        yield f'{name} at {version}: {where} has no schema'
+                for part_location, schema in parts(shape):
+                    for location in _empty_schemas(schema, part_location):
+                        yield f'{name} at {version}: {location} has no schema'
                 if not any(200 <= code < 400 for code in shape.responses):
-                    yield f'{name} at {version}: no status of a success'
+                    yield f'{name} at {version}: no success status'
 
-    def _span_of(self, name: str) -> tuple[Version, Version | None]:
-        there = [v for v in self.versions if name in self.at(v)]
-        if not there:
+    def _version_range(self, name: str) -> tuple[Version, Version | None]:
+        versions = [v for v in self.versions if name in self.at(v)]
+        if not versions:
             raise KeyError(name)
-        last = None if there[-1] == self.versions[-1] else there[-1]
-        return there[0], last
+        last = None if versions[-1] == self.versions[-1] else versions[-1]
+        return versions[0], last
 
     def _shapes_at(self, version: Version) -> Mapping[str, OperationShape]:
-        found = {}
-        for one in self.operations:
-            shape = one.shape_at(version)
+        shapes = {}
+        for operation in self.operations:
+            shape = operation.shape_at(version)
             if shape is not None:
-                found[one.name] = shape
-        return found
+                shapes[operation.name] = shape
+        return shapes
 
 
 def parts(shape: OperationShape) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas of a shape, each with its place.
+    """Yield the schemas of a shape, each with its location.
 
-    The places are ``path.NAME``, ``query``, ``body`` and ``response STATUS``.
+    The locations are ``path.NAME``, ``query``, ``body`` and
+    ``response STATUS``.
     """
     for name, schema in shape.path.items():
         yield f'path.{name}', schema
     yield 'query', shape.query
     if shape.body is not None:
         yield 'body', shape.body
-    for status, answer in shape.responses.items():
-        if answer is not None:
-            yield f'response {status}', answer
+    for status, content in shape.responses.items():
+        if content is not None:
+            yield f'response {status}', content
 
 
-def _silent(schema: Schema, place: str) -> Iterator[str]:
-    """Yield the places where a schema is empty.
+def _empty_schemas(schema: Schema, location: str) -> Iterator[str]:
+    """Yield the locations where a schema is empty.
 
     ``{'type': 'object'}`` is not empty: it stands for content that the user
     defines.
     """
     if not schema:
-        yield place
-    for where, found in schema_tree.walk(schema, place):
-        if not found:
-            yield where
+        yield location
+    for sublocation, subschema in schema_tree.walk(schema, location):
+        if not subschema:
+            yield sublocation

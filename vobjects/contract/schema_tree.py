@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 Schema: TypeAlias = Mapping[str, Any]
 
 #: Keyword whose value is a schema -> step to that schema.
-ONE: Mapping[str, str] = {
+SCHEMA_KEYWORDS: Mapping[str, str] = {
     'items': '[]',
     'contains': '[]',
     'unevaluatedItems': '[]',
@@ -31,17 +31,17 @@ ONE: Mapping[str, str] = {
 }
 
 #: Keywords whose value is a list of schemas: alternatives, or items.
-BRANCHES = ('anyOf', 'oneOf', 'allOf')
-_LISTS = (*BRANCHES, 'prefixItems')
+ALTERNATIVES = ('anyOf', 'oneOf', 'allOf')
+_SCHEMA_LISTS = (*ALTERNATIVES, 'prefixItems')
 
 #: Keywords whose value is a mapping of schemas.
-_NAMED = ('properties', 'patternProperties', 'dependentSchemas', '$defs')
+_SCHEMA_MAPS = ('properties', 'patternProperties', 'dependentSchemas', '$defs')
 
 #: Patterns that match every name.
 _ANY_NAME = ('', '.*', '^.*$')
 
-#: Steps at the end of a place that contain no property name.
-_NAMELESS = re.compile(r'(\[\d*\]|\.\*|\.<.*>)+$')
+#: Steps at the end of a location that contain no property name.
+_UNNAMED_STEPS = re.compile(r'(\[\d*\]|\.\*|\.<.*>)+$')
 
 
 def step(keyword: str, key: Any = None) -> str:
@@ -55,67 +55,69 @@ def step(keyword: str, key: Any = None) -> str:
         return '.*' if key in _ANY_NAME else f'.<{key}>'
     if keyword == 'prefixItems':
         return f'[{key}]'
-    return ONE.get(keyword, '')
+    return SCHEMA_KEYWORDS.get(keyword, '')
 
 
-def drop_unnamed_steps(place: str) -> str:
-    """Return a place without trailing steps that contain no property name."""
-    return _NAMELESS.sub('', place)
+def drop_unnamed_steps(location: str) -> str:
+    """Return a location without its trailing steps that name no property."""
+    return _UNNAMED_STEPS.sub('', location)
 
 
 def subschemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the direct subschemas of a schema, each with its step."""
     for keyword, value in schema.items():
-        for key, found in _inside(keyword, value):
-            if isinstance(found, Mapping):
-                yield step(keyword, key), found
+        for key, subschema in _keyed_schemas(keyword, value):
+            if isinstance(subschema, Mapping):
+                yield step(keyword, key), subschema
 
 
-def walk(schema: Schema, place: str = '') -> Iterator[tuple[str, Schema]]:
-    """Yield the subschemas of a schema at any depth, with their places.
+def walk(schema: Schema, location: str = '') -> Iterator[tuple[str, Schema]]:
+    """Yield the subschemas of a schema at any depth, with their locations.
 
-    :param place: place of the schema itself, which is not yielded
+    :param location: location of the schema itself, which is not yielded
     """
-    for one, found in subschemas(schema):
-        yield place + one, found
-        yield from walk(found, place + one)
+    for step_, subschema in subschemas(schema):
+        yield location + step_, subschema
+        yield from walk(subschema, location + step_)
 
 
 def map_subschemas(
-    schema: Schema, change: Callable[[str, Schema], Schema]
+    schema: Schema, function: Callable[[str, Schema], Schema]
 ) -> dict[str, Any]:
     """Return a copy of a schema with its direct subschemas replaced.
 
-    :param change: called with the step and the subschema; returns the
+    :param function: called with the step and the subschema; returns the
         replacement
     """
 
-    def changed(keyword: str, key: Any, found: Any) -> Any:
-        if not isinstance(found, Mapping):
-            return found
-        return change(step(keyword, key), found)
+    def replace(keyword: str, key: Any, subschema: Any) -> Any:
+        if not isinstance(subschema, Mapping):
+            return subschema
+        return function(step(keyword, key), subschema)
 
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if keyword in ONE:
-            made[keyword] = changed(keyword, None, value)
-        elif keyword in _LISTS:
-            made[keyword] = [
-                changed(keyword, key, one) for key, one in enumerate(value)
+        if keyword in SCHEMA_KEYWORDS:
+            result[keyword] = replace(keyword, None, value)
+        elif keyword in _SCHEMA_LISTS:
+            result[keyword] = [
+                replace(keyword, index, subschema)
+                for index, subschema in enumerate(value)
             ]
-        elif keyword in _NAMED:
-            made[keyword] = {
-                key: changed(keyword, key, one) for key, one in value.items()
+        elif keyword in _SCHEMA_MAPS:
+            result[keyword] = {
+                key: replace(keyword, key, subschema)
+                for key, subschema in value.items()
             }
         else:
-            made[keyword] = value
-    return made
+            result[keyword] = value
+    return result
 
 
-def _inside(keyword: str, value: Any) -> Iterator[tuple[Any, Any]]:
-    if keyword in ONE:
+def _keyed_schemas(keyword: str, value: Any) -> Iterator[tuple[Any, Any]]:
+    if keyword in SCHEMA_KEYWORDS:
         yield None, value
-    elif keyword in _LISTS:
+    elif keyword in _SCHEMA_LISTS:
         yield from enumerate(value)
-    elif keyword in _NAMED:
+    elif keyword in _SCHEMA_MAPS:
         yield from value.items()

@@ -16,7 +16,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import objects
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema as Schema
-from vobjects.microversions import schema as versioned
+from vobjects.microversions import schema as request_schemas
 from vobjects.versions import Version
 
 #: Schema of content that the user defines.
@@ -42,7 +42,7 @@ def resource(
         return None
     known = cls.fields_at(version)
     properties = {
-        name: _shown(field, microversion, early)
+        name: _field_schema(field, microversion, early)
         for name, field in known.items()
     }
     required = [name for name, field in known.items() if not field.nullable]
@@ -69,7 +69,7 @@ def request_part(
     version = cls.version_at(microversion, early=early)
     if version is None:
         return None
-    return to_2020_12(versioned.body_schema(cls, version, names))
+    return to_2020_12(request_schemas.body_schema(cls, version, names))
 
 
 def query(
@@ -80,14 +80,14 @@ def query(
     early: bool = False,
 ) -> Schema | None:
     """Return the schema of a query, whose values are never null."""
-    found = request_part(cls, microversion, names, early=early)
-    if found is None:
+    schema = request_part(cls, microversion, names, early=early)
+    if schema is None:
         return None
     properties = {
-        name: _without_null(schema)
-        for name, schema in found['properties'].items()
+        name: _without_null(value)
+        for name, value in schema['properties'].items()
     }
-    return {**found, 'properties': properties}
+    return {**schema, 'properties': properties}
 
 
 def closed(
@@ -127,81 +127,86 @@ def summary(cls: type[objects.Object]) -> str:
 
 def to_2020_12(schema: Schema) -> dict[str, Any]:
     """Convert a schema from draft 4 to 2020-12."""
-    made = schema_tree.map_subschemas(
-        schema, lambda _step, found: to_2020_12(found)
+    result = schema_tree.map_subschemas(
+        schema, lambda _step, inner: to_2020_12(inner)
     )
     for keyword in _DROPPED:
-        made.pop(keyword, None)
+        result.pop(keyword, None)
     for keyword in ('enum', 'type'):
-        if keyword in made and not isinstance(made[keyword], str):
-            made[keyword] = list(made[keyword])
-    if isinstance(made.get('items'), list):
+        if keyword in result and not isinstance(result[keyword], str):
+            result[keyword] = list(result[keyword])
+    if isinstance(result.get('items'), list):
         # A list of items: first the positions, then the rest.
-        made['prefixItems'] = [
-            to_2020_12(one) if isinstance(one, Mapping) else one
-            for one in made.pop('items')
+        result['prefixItems'] = [
+            to_2020_12(item) if isinstance(item, Mapping) else item
+            for item in result.pop('items')
         ]
-        if 'additionalItems' in made:
-            made['items'] = made.pop('additionalItems')
-    if isinstance(made.get('type'), list) and len(made['type']) == 1:
-        (made['type'],) = made['type']
+        if 'additionalItems' in result:
+            result['items'] = result.pop('additionalItems')
+    if isinstance(result.get('type'), list) and len(result['type']) == 1:
+        (result['type'],) = result['type']
     for exclusive, limit in (
         ('exclusiveMinimum', 'minimum'),
         ('exclusiveMaximum', 'maximum'),
     ):
-        if made.get(exclusive) is True:
-            made[exclusive] = made.pop(limit)
-        elif made.get(exclusive) is False:
-            del made[exclusive]
-    return made
+        if result.get(exclusive) is True:
+            result[exclusive] = result.pop(limit)
+        elif result.get(exclusive) is False:
+            del result[exclusive]
+    return result
 
 
 def types_of(schema: Schema) -> tuple[str, ...]:
     """Return the JSON types that a schema names; empty if it allows all."""
-    found: str | Iterable[str] = schema.get('type', ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    types: str | Iterable[str] = schema.get('type', ())
+    return (types,) if isinstance(types, str) else tuple(types)
 
 
-def _shown(
+def _field_schema(
     field: ovo_fields.Field[Any], microversion: Version, early: bool
 ) -> Schema:
-    made = _shown_type(field._type, microversion, early)
-    if made is None:
-        return to_2020_12(versioned.field_schema(field))
+    result = _object_type_schema(field._type, microversion, early)
+    if result is None:
+        return to_2020_12(request_schemas.field_schema(field))
     if not field.nullable:
-        return made
-    if 'title' in made:  # a titled type stays whole: it becomes a component
-        return {'anyOf': [made, {'type': 'null'}]}
-    return {**made, 'type': [made['type'], 'null']}
+        return result
+    if 'title' in result:  # a titled type stays whole: it becomes a component
+        return {'anyOf': [result, {'type': 'null'}]}
+    return {**result, 'type': [result['type'], 'null']}
 
 
-def _shown_type(
-    kind: Any, microversion: Version, early: bool
+def _object_type_schema(
+    field_type: Any, microversion: Version, early: bool
 ) -> Schema | None:
     """Return the schema of a field type that may contain objects.
 
     :returns: None for other field types
     """
-    if isinstance(kind, ovo_fields.Object):
-        cls: Any = objects.registered_type(kind._obj_name)
+    if isinstance(field_type, ovo_fields.Object):
+        cls: Any = objects.registered_type(field_type._obj_name)
         return resource(cls, microversion, early=early) or {}
-    if isinstance(kind, (ovo_fields.List, ovo_fields.Set)):
-        inner = kind._element_type
-        return {'type': 'array', 'items': _shown(inner, microversion, early)}
-    if isinstance(kind, ovo_fields.Dict):
-        inner = kind._element_type
+    if isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
+        inner = field_type._element_type
+        return {
+            'type': 'array',
+            'items': _field_schema(inner, microversion, early),
+        }
+    if isinstance(field_type, ovo_fields.Dict):
+        inner = field_type._element_type
         return {
             'type': 'object',
-            'additionalProperties': _shown(inner, microversion, early),
+            'additionalProperties': _field_schema(inner, microversion, early),
         }
     return None
 
 
 def _without_null(schema: Schema) -> Schema:
     types = [name for name in types_of(schema) if name != 'null']
-    made = dict(schema)
+    result = dict(schema)
     if types:
-        made['type'] = types[0] if len(types) == 1 else types
-    if 'enum' in made:
-        made['enum'] = [value for value in made['enum'] if value is not None]
-    return made
+        result['type'] = types[0] if len(types) == 1 else types
+    if 'enum' in result:
+        result['enum'] = [
+            value for value in result['enum'] if value is not None
+        ]
+    return result

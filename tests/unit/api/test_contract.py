@@ -100,7 +100,7 @@ def test_history_page_marks_what_is_accepted_early():
     assert any('``GET /v1/services``' in line for line in marked)
     assert any('``profile_only`` of the request' in line for line in marked)
     assert not any('/adopt' in line for line in marked)
-    assert not any('tainted`` of the answer' in line for line in marked)
+    assert not any('tainted`` of the response' in line for line in marked)
 
 
 def test_contract_when_versions_are_strict_accepts_what_it_documents():

@@ -16,7 +16,7 @@ from vobjects.contract import type_schemas
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
 
 
 def run(*argv, contract=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small service, to read contracts from."""
+"""A small service with a contract."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SampleThing(Resource):
 
 @register
 class SampleBox(Resource):
-    """A box of things. It has more to say."""
+    """A box of things. This sentence is not in the summary."""
 
     fields = {
         'first': fields.ObjectField('SampleThing', nullable=True),
@@ -75,12 +75,12 @@ class SampleLookRequest(Request):
     fields = {'identity': fields.StringField()}
 
 
-# Tests elsewhere look at every registered type; these are found by name.
+# Other tests check every registered type, so these are unregistered.
 TYPES = (SampleThing, SampleBox, SampleMakeRequest, SampleLookRequest)
 
 
-def registered(monkeypatch) -> None:
-    """Have the types registered while a test runs."""
+def register_types(monkeypatch) -> None:
+    """Register the types while a test runs."""
     classes = ovo_base.VersionedObjectRegistry()._obj_classes
     for cls in TYPES:
         monkeypatch.setitem(classes, cls.__name__, [cls])
@@ -94,8 +94,11 @@ NAMES = ('name', 'count', 'mode', 'size', 'deep')
 HISTORY = {
     '1.0': ('The first version.',),
     '1.1': (),
-    '1.2': ('Added size to things, made and shown.',),
-    '1.3': ('Added deep to what is made.', 'Added GET /v1/things/{identity}.'),
+    '1.2': ('Added size to things, in requests and responses.',),
+    '1.3': (
+        'Added deep to the creation of things.',
+        'Added GET /v1/things/{identity}.',
+    ),
     '1.4': ('Removed old from things.',),
     '1.5': (),
 }
@@ -146,7 +149,7 @@ def contract(*operations, history=HISTORY, policy=POLICY):
 def fixed(name='GET /v1/x', /, **by_version):
     """Return an operation whose 200 is another schema at each version.
 
-    :param by_version: ``v1_3=schema``, from then on; None: not there
+    :param by_version: ``v1_3=schema``, from then on; None: no operation
     """
     method, path = name.split()
     table = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client gains and loses, and whether it breaks."""
+"""Changes between two microversions, and whether they break clients."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ OLD, NEW = Version(1, 0), Version(1, 1)
 TEXT = {'type': 'string'}
 
 
-def asked_and_answered(old, new):
-    """Return the changes of one schema, as a request and as an answer."""
+def changes_of(old, new):
+    """Return the changes of one schema, as a request and as a response."""
 
     def shape_at(version):
         schema = old if version == OLD else new
@@ -31,22 +31,26 @@ def asked_and_answered(old, new):
     )
     return [
         [
-            (one.place.partition('.')[2], one.what, one.breaking)
-            for one in found
-            if one.place.startswith(part)
+            (
+                change.location.partition('.')[2],
+                change.description,
+                change.breaking,
+            )
+            for change in found
+            if change.location.startswith(part)
         ]
         for part in ('body', 'response 200')
     ]
 
 
-def holding(schema):
+def in_property(schema):
     return type_schemas.closed({'a': schema}, ['a'])
 
 
-#: Place -> a schema with another one there.
-WRAPPED = {
-    '.a': holding,
-    '.a[]': lambda inner: holding({'items': inner}),
+#: Location -> function that puts a schema there.
+WRAPPERS = {
+    '.a': in_property,
+    '.a[]': lambda inner: in_property({'items': inner}),
     '.*': lambda inner: {'additionalProperties': inner},
     '.<^x>': lambda inner: {
         'patternProperties': {'^x': inner},
@@ -58,127 +62,129 @@ WRAPPED = {
 }
 
 
-@pytest.mark.parametrize('place', WRAPPED)
-def test_change_anywhere_in_a_schema_is_told_with_its_place(place):
-    wrap = WRAPPED[place]
+@pytest.mark.parametrize('location', WRAPPERS)
+def test_change_of_a_nested_schema_is_reported_with_its_location(location):
+    wrap = WRAPPERS[location]
     schemas = wrap({'maximum': 1}), wrap({'maximum': 2})
 
     def shape_at(version):
-        return shaped(responses={200: schemas[version == NEW]})
+        return make_shape(responses={200: schemas[version == NEW]})
 
     found = changes.compare(
         samples.contract(Operation('GET', '/v1/x', shape_at)), OLD, NEW
     )
 
-    assert [str(one) for one in found] == [
-        f'GET /v1/x: response 200{place} has maximum 2 now'
+    assert [str(change) for change in found] == [
+        f'GET /v1/x: response 200{location} has maximum 2 now'
     ]
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'what', 'breaking'),
+    ('old', 'new', 'description', 'breaking'),
     [
         ({'required': ['a']}, {}, 'is optional now', False),
         ({}, {'required': ['a']}, 'is required now', True),
     ],
 )
-def test_name_that_is_required_without_a_schema_is_told(
-    old, new, what, breaking
+def test_required_name_without_a_schema_is_reported(
+    old, new, description, breaking
 ):
-    request, _answer = asked_and_answered(
+    request, _response = changes_of(
         {'anyOf': [TEXT, old]}, {'anyOf': [TEXT, new]}
     )
 
-    assert request == [('a', what, breaking)]
+    assert request == [('a', description, breaking)]
 
 
-def test_schema_of_a_path_or_a_header_that_changed_is_told():
-    old = shaped(path={'id': TEXT}, headers={200: {'Location': TEXT}})
+def test_changed_schema_of_a_path_or_a_header_is_reported():
+    old = make_shape(path={'id': TEXT}, headers={200: {'Location': TEXT}})
     short = {**TEXT, 'maxLength': 9}
-    new = shaped(path={'id': short}, headers={200: {'Location': short}})
+    new = make_shape(path={'id': short}, headers={200: {'Location': short}})
     operation = Operation(
         'GET', '/v1/x/{id}', lambda version: old if version == OLD else new
     )
 
     found = changes.compare(samples.contract(operation), OLD, NEW)
 
-    assert [(one.place, one.breaking) for one in found] == [
+    assert [(change.location, change.breaking) for change in found] == [
         ('path.id', True),
         ('response 200.Location', False),
     ]
 
 
-def test_change_of_what_has_no_name_is_told_of_what_holds_it():
-    place = 'response 200.things[].*'
+def test_subject_of_an_unnamed_part_is_its_container():
+    location = 'response 200.things[].*'
 
     assert (
-        changes.ContractChange('GET /v1/x', place, '', False).subject
+        changes.ContractChange('GET /v1/x', location, '', False).subject
         == 'things'
     )
 
 
-def test_pattern_that_is_new_is_compared_with_the_other_properties():
+def test_added_pattern_is_compared_with_additional_properties():
     old = {'additionalProperties': False}
     new = {**old, 'patternProperties': {'': TEXT}}
 
-    assert asked_and_answered(old, new) == [
+    assert changes_of(old, new) == [
         [('*', 'is allowed now', False)],
         [('*', 'is allowed now', True)],
     ]
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'what', 'breaks'),
+    ('old', 'new', 'description', 'breaks'),
     [
-        # Accepts more: breaks who reads.
-        (TEXT, {'type': ['string', 'null']}, 'may be null', 'answer'),
-        ({'type': 'integer'}, {'type': 'number'}, 'may be number', 'answer'),
-        ({'enum': ['a']}, {'enum': ['a', 'b']}, 'may be b', 'answer'),
-        ({'enum': ['a']}, {}, 'has any value', 'answer'),
-        ({'minimum': 1}, {'minimum': 0}, 'has minimum 0', 'answer'),
-        ({'maximum': 1}, {'maximum': 2}, 'has maximum 2', 'answer'),
-        ({'maxLength': 1}, {}, 'has maxLength no limit', 'answer'),
-        ({'pattern': 'a'}, {}, 'has another pattern', 'answer'),
-        ({'anyOf': [TEXT]}, {'anyOf': [TEXT, {}]}, 'other anyOf', 'answer'),
-        # Accepts less: breaks who asks.
+        # Accepts more: breaks readers of responses.
+        (TEXT, {'type': ['string', 'null']}, 'may be null', 'response'),
+        ({'type': 'integer'}, {'type': 'number'}, 'may be number', 'response'),
+        ({'enum': ['a']}, {'enum': ['a', 'b']}, 'may be b', 'response'),
+        ({'enum': ['a']}, {}, 'has any value', 'response'),
+        ({'minimum': 1}, {'minimum': 0}, 'has minimum 0', 'response'),
+        ({'maximum': 1}, {'maximum': 2}, 'has maximum 2', 'response'),
+        ({'maxLength': 1}, {}, 'has no maxLength', 'response'),
+        ({'pattern': 'a'}, {}, 'has a different pattern', 'response'),
+        ({'anyOf': [TEXT]}, {'anyOf': [TEXT, {}]}, 'anyOf', 'response'),
+        # Accepts less: breaks senders of requests.
         ({'type': ['string', 'null']}, TEXT, 'no longer null', 'request'),
         ({'enum': ['a', 'b']}, {'enum': ['a']}, 'no longer b', 'request'),
         ({}, {'enum': ['a']}, 'only some values', 'request'),
         ({'minItems': 0}, {'minItems': 1}, 'has minItems 1', 'request'),
         ({}, {'maximum': 1}, 'has maximum 1', 'request'),
-        ({}, {'format': 'uuid'}, 'has another format', 'request'),
+        ({}, {'format': 'uuid'}, 'has a different format', 'request'),
         ({}, TEXT, 'may be string now', 'request'),
-        (TEXT, {}, 'may be of any type now', 'answer'),
+        (TEXT, {}, 'may be of any type now', 'response'),
         (True, TEXT, 'may be string now', 'request'),
-        (False, TEXT, 'is allowed now', 'answer'),
+        (False, TEXT, 'is allowed now', 'response'),
         (TEXT, False, 'is no longer allowed', 'request'),
-        ({'anyOf': [TEXT]}, {}, 'other anyOf', 'answer'),
-        ({}, {'anyOf': [TEXT]}, 'other anyOf', 'request'),
-        ({'allOf': [TEXT]}, {'allOf': [TEXT, {}]}, 'other allOf', 'request'),
-        ({'oneOf': [{}, TEXT]}, {'oneOf': [TEXT]}, 'other oneOf', 'request'),
-        ({}, {'uniqueItems': True}, 'has another uniqueItems', 'request'),
-        # Nobody can tell.
-        ({'anyOf': [{}, TEXT]}, {'anyOf': [{'type': 'null'}]}, 'other anyOf',
+        ({'anyOf': [TEXT]}, {}, 'anyOf', 'response'),
+        ({}, {'anyOf': [TEXT]}, 'anyOf', 'request'),
+        ({'allOf': [TEXT]}, {'allOf': [TEXT, {}]}, 'allOf', 'request'),
+        ({'oneOf': [{}, TEXT]}, {'oneOf': [TEXT]}, 'oneOf', 'request'),
+        ({}, {'uniqueItems': True}, 'has a different uniqueItems', 'request'),
+        # Unknown: counts as breaking.
+        ({'anyOf': [{}, TEXT]}, {'anyOf': [{'type': 'null'}]}, 'anyOf',
          'both'),
-        ({'not': {}}, {'not': TEXT}, 'another not', 'both'),
-        ({'if': {}, 'then': {}}, {'if': {}, 'then': TEXT}, 'another then',
+        ({'not': {}}, {'not': TEXT}, 'a different not', 'both'),
+        ({'if': {}, 'then': {}}, {'if': {}, 'then': TEXT}, 'a different then',
          'both'),
-        ({'$ref': '#/a'}, {'$ref': '#/b'}, 'another $ref', 'both'),
-        ({'pattern': 'a'}, {'pattern': 'b'}, 'another pattern', 'both'),
+        ({'$ref': '#/a'}, {'$ref': '#/b'}, 'a different $ref', 'both'),
+        ({'pattern': 'a'}, {'pattern': 'b'}, 'a different pattern', 'both'),
     ],
 )  # fmt: skip
-def test_schema_that_changed_breaks_one_side(old, new, what, breaks):
-    for wrap in WRAPPED.values():
-        request, answer = asked_and_answered(wrap(old), wrap(new))
+def test_changed_schema_breaks_requests_or_responses(
+    old, new, description, breaks
+):
+    for wrap in WRAPPERS.values():
+        request, response = changes_of(wrap(old), wrap(new))
 
-        assert len(request) == len(answer) == 1
-        assert what in request[0][1]
+        assert len(request) == len(response) == 1
+        assert description in request[0][1]
         assert request[0][2] is (breaks in ('request', 'both'))
-        assert answer[0][2] is (breaks in ('answer', 'both'))
+        assert response[0][2] is (breaks in ('response', 'both'))
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'request_', 'answer'),
+    ('old', 'new', 'request_', 'response'),
     [
         (
             type_schemas.closed({}),
@@ -202,7 +208,7 @@ def test_schema_that_changed_breaks_one_side(old, new, what, breaks):
             type_schemas.closed({'a': TEXT}),
             type_schemas.closed({'a': TEXT}, ['a']),
             ('a', 'is required now', True),
-            ('a', 'is always there now', False),
+            ('a', 'is always present now', False),
         ),
         (
             type_schemas.closed({'a': TEXT}, ['a']),
@@ -219,122 +225,128 @@ def test_schema_that_changed_breaks_one_side(old, new, what, breaks):
         ),
     ],
 )  # fmt: skip
-def test_property_that_changed_is_told(old, new, request_, answer):
-    assert asked_and_answered(old, new) == [[request_], [answer]]
+def test_changed_property_is_reported(old, new, request_, response):
+    assert changes_of(old, new) == [[request_], [response]]
 
 
-def test_number_that_is_an_integer_now_is_less():
-    request, answer = asked_and_answered(
-        holding({'type': 'number'}), holding({'type': 'integer'})
+def test_number_that_becomes_an_integer_accepts_less():
+    request, response = changes_of(
+        in_property({'type': 'number'}), in_property({'type': 'integer'})
     )
 
     assert request == [('a', 'is no longer number', True)]
-    assert answer == [('a', 'is no longer number', False)]
+    assert response == [('a', 'is no longer number', False)]
 
 
-def shaped(**more):
+def make_shape(**parts):
     values = {'path': {}, 'query': type_schemas.closed({}), 'body': None,
               'responses': {200: TEXT}}  # fmt: skip
-    return OperationShape(**{**values, **more})
+    return OperationShape(**{**values, **parts})
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'place', 'what', 'breaking'),
+    ('old', 'new', 'location', 'description', 'breaking'),
     [
-        (None, shaped(), '', 'is added', False),
-        (shaped(), None, '', 'is removed', True),
+        (None, make_shape(), '', 'is added', False),
+        (make_shape(), None, '', 'is removed', True),
         (
-            shaped(),
-            shaped(responses={200: TEXT, 409: TEXT}),
+            make_shape(),
+            make_shape(responses={200: TEXT, 409: TEXT}),
             'response 409',
             'is added',
             False,
         ),
         (
-            shaped(responses={200: TEXT, 201: TEXT}),
-            shaped(),
+            make_shape(responses={200: TEXT, 201: TEXT}),
+            make_shape(),
             'response 201',
             'is removed',
             True,
         ),
         (
-            shaped(responses={200: TEXT, 409: TEXT}),
-            shaped(),
+            make_shape(responses={200: TEXT, 409: TEXT}),
+            make_shape(),
             'response 409',
             'is removed',
             False,
         ),
         (
-            shaped(),
-            shaped(responses={200: None}),
+            make_shape(),
+            make_shape(responses={200: None}),
             'response 200',
-            'has no body any more',
+            'no longer has a body',
             True,
         ),
         (
-            shaped(),
-            shaped(headers={200: {'Location': TEXT}}),
+            make_shape(),
+            make_shape(headers={200: {'Location': TEXT}}),
             'response 200',
             'has header Location now',
             False,
         ),
         (
-            shaped(headers={200: {'Location': TEXT}}),
-            shaped(),
+            make_shape(headers={200: {'Location': TEXT}}),
+            make_shape(),
             'response 200',
             'lacks header Location now',
             True,
         ),
-        (shaped(), shaped(body=TEXT), 'body', 'is read now', True),
+        (make_shape(), make_shape(body=TEXT), 'body', 'is read now', True),
         (
-            shaped(),
-            shaped(body=TEXT, body_required=False),
+            make_shape(),
+            make_shape(body=TEXT, body_required=False),
             'body',
             'is read now',
             False,
         ),
-        (shaped(body=TEXT), shaped(), 'body', 'is no longer read', True),
         (
-            shaped(body=TEXT),
-            shaped(body=TEXT, body_required=False),
+            make_shape(body=TEXT),
+            make_shape(),
+            'body',
+            'is no longer read',
+            True,
+        ),
+        (
+            make_shape(body=TEXT),
+            make_shape(body=TEXT, body_required=False),
             'body',
             'is optional now',
             False,
         ),
         (
-            shaped(),
-            shaped(query=type_schemas.closed({'limit': TEXT})),
+            make_shape(),
+            make_shape(query=type_schemas.closed({'limit': TEXT})),
             'query.limit',
             'is added',
             False,
         ),
     ],
 )
-def test_shape_that_changed_is_told(old, new, place, what, breaking):
+def test_changed_shape_is_reported(old, new, location, description, breaking):
     operation = Operation(
         'GET', '/v1/x', lambda version: old if version == OLD else new
     )
     found = changes.compare(samples.contract(operation), OLD, NEW)
 
     assert found == [
-        changes.ContractChange('GET /v1/x', place, what, breaking)
+        changes.ContractChange('GET /v1/x', location, description, breaking)
     ]
 
 
-def test_change_of_a_type_is_told_of_every_operation_that_shows_it(
+def test_changed_type_is_reported_for_every_operation(
     monkeypatch,
 ):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
     found = changes.compare(samples.contract(), Version(1, 3), Version(1, 4))
 
-    assert [str(one) for one in found] == [
+    assert [str(change) for change in found] == [
         'POST /v1/things: response 201.thing.old is removed',
         'GET /v1/things/{identity}: response 200.thing.old is removed',
     ]
 
 
 def test_same_version_twice_has_no_changes(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
     contract = samples.contract()
 
     for version in contract.versions:
@@ -342,11 +354,11 @@ def test_same_version_twice_has_no_changes(monkeypatch):
 
 
 def test_field_that_disappears_and_returns_is_an_alarm():
-    both = type_schemas.closed({'a': TEXT, 'b': {'items': holding(TEXT)}})
+    both = type_schemas.closed({'a': TEXT, 'b': {'items': in_property(TEXT)}})
     less = type_schemas.closed({'b': {'items': type_schemas.closed({})}})
     contract = samples.contract(samples.fixed(v1_0=both, v1_2=less, v1_4=both))
 
-    assert [str(one) for one in changes.returned_parts(contract)] == [
+    assert [str(change) for change in changes.returned_parts(contract)] == [
         'GET /v1/x: response 200.a disappeared at 1.2 and returned at 1.4',
         'GET /v1/x: response 200.b[].a disappeared at 1.2 and returned at 1.4',
     ]
@@ -358,12 +370,12 @@ def test_operation_that_returns_is_one_alarm():
         samples.fixed(v1_0=schema, v1_1=None, v1_3=schema)
     )
 
-    assert [str(one) for one in changes.returned_parts(contract)] == [
+    assert [str(change) for change in changes.returned_parts(contract)] == [
         'GET /v1/x disappeared at 1.1 and returned at 1.3'
     ]
 
 
-def test_what_only_comes_or_only_goes_is_no_alarm(monkeypatch):
-    samples.registered(monkeypatch)
+def test_part_that_does_not_return_is_no_alarm(monkeypatch):
+    samples.register_types(monkeypatch)
 
     assert changes.returned_parts(samples.contract()) == []

@@ -109,13 +109,13 @@ def contract(*routes, **changed):
     )
 
 
-def test_operation_is_there_where_its_method_is():
-    found = contract()
+def test_operation_exists_at_the_versions_of_its_method():
+    api = contract()
 
     assert {
-        one.name: tuple(map(str, found.since(one.name)))
-        for one in found.operations
-        if one.method != 'DELETE'
+        operation.name: tuple(map(str, api.since(operation.name)))
+        for operation in api.operations
+        if operation.method != 'DELETE'
     } == {
         'GET /v1/things/{name}': ('1.0', 'None'),
         'POST /v1/things': ('1.0', 'None'),
@@ -125,7 +125,7 @@ def test_operation_is_there_where_its_method_is():
     }
 
 
-def test_shape_is_what_the_decorators_say_at_its_version():
+def test_shape_follows_the_decorators_of_its_version():
     old, new = (
         contract().at(Version(1, minor))['POST /v1/things'] for minor in (2, 3)
     )
@@ -137,7 +137,7 @@ def test_shape_is_what_the_decorators_say_at_its_version():
     assert old.path == {}
 
 
-def test_function_of_the_version_says_what_is_answered():
+def test_response_is_that_of_the_function_of_the_version():
     name = 'GET /v1/things/{name}'
     old, new = (contract().at(Version(1, minor))[name] for minor in (1, 2))
 
@@ -150,33 +150,36 @@ def test_function_of_the_version_says_what_is_answered():
 @pytest.mark.parametrize(
     ('name', 'has_404'), [('GET /v1/things', True), ('POST /v1/things', False)]
 )
-def test_who_asks_without_a_version_may_miss_the_method(name, has_404):
+def test_method_has_404_when_the_default_version_lacks_it(name, has_404):
     shape = contract().at(Version(1, 2))[name]
 
     assert (404 in shape.responses) is has_404
     assert {400, 401, 403, 406} <= shape.responses.keys()
 
 
-def test_query_is_what_was_declared_in_the_newer_dialect():
+def test_query_schema_is_converted_to_the_newer_dialect():
     shape = contract().at(Version(1, 2))['GET /v1/things']
 
     assert shape.query['properties'] == {'limit': {'type': 'integer'}}
 
 
 def test_summary_is_the_first_line_of_the_newest_function():
-    one = contract().operation('GET /v1/things/{name}')
+    operation = contract().operation('GET /v1/things/{name}')
 
-    assert (one.summary, one.tag) == ('Show a thing, with its size', 'things')
-
-
-@pytest.mark.parametrize(('header', 'is_there'), [('', False), ('X-E', True)])
-def test_experimental_method_is_there_where_it_may_be_asked(header, is_there):
-    found = contract(experimental_header=header).at(Version(1, 2))
-
-    assert ('DELETE /v1/things/{name}' in found) is is_there
+    assert (operation.summary, operation.tag) == (
+        'Show a thing, with its size',
+        'things',
+    )
 
 
-def test_what_nobody_declared_is_named():
+@pytest.mark.parametrize(('header', 'exists'), [('', False), ('X-E', True)])
+def test_experimental_method_exists_when_requests_can_opt_in(header, exists):
+    shapes = contract(experimental_header=header).at(Version(1, 2))
+
+    assert ('DELETE /v1/things/{name}' in shapes) is exists
+
+
+def test_undeclared_parts_are_named():
     found = contract(
         ('GET', '/v1/x/{name}', THINGS.plain),
         ('POST', '/v1/x/{name}/actions', Actions(THINGS)),
@@ -192,14 +195,14 @@ def test_what_nobody_declared_is_named():
     ]  # fmt: skip
 
 
-def test_difference_tells_what_the_decorators_changed():
+def test_comparison_reports_changes_of_decorators():
     found = changes.compare(contract(), Version(1, 3), Version(1, 4))
 
-    assert [str(one) for one in found] == ['GET /v1/things is removed']
+    assert [str(change) for change in found] == ['GET /v1/things is removed']
     assert found[0].breaking
 
 
-def test_history_asks_for_what_the_decorators_changed():
+def test_history_must_document_changes_of_decorators():
     found = list(history.problems(contract()))
 
     assert any('body.size is added' in line for line in found)
@@ -208,6 +211,6 @@ def test_history_asks_for_what_the_decorators_changed():
 
 @pytest.mark.parametrize('minor', range(6))
 def test_document_is_valid(minor):
-    made = openapi.document(contract(), Version(1, minor))
+    document = openapi.document(contract(), Version(1, minor))
 
-    openapi_spec_validator.validate(made)
+    openapi_spec_validator.validate(document)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the history tells what changed."""
+"""Check of the API history against the contract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vobjects.microversions import retirement
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
 
 
 def problems(**entries):
@@ -22,12 +22,15 @@ def problems(**entries):
     changed = {
         key[1:].replace('_', '.'): value for key, value in entries.items()
     }
-    told = {**samples.HISTORY, **changed}
-    told = {key: value for key, value in told.items() if value is not None}
-    return list(history.problems(samples.contract(history=told)))
+    entries = {
+        key: value
+        for key, value in {**samples.HISTORY, **changed}.items()
+        if value is not None
+    }
+    return list(history.problems(samples.contract(history=entries)))
 
 
-def test_history_that_tells_all_has_no_problem():
+def test_complete_history_has_no_problems():
     assert problems() == []
 
 
@@ -51,7 +54,7 @@ def test_history_that_tells_all_has_no_problem():
         ),
     ],
 )  # fmt: skip
-def test_what_the_history_lacks_is_named(entries, expected):
+def test_missing_entry_is_named(entries, expected):
     found = problems(**entries)
 
     assert len(found) == len(expected)
@@ -59,15 +62,15 @@ def test_what_the_history_lacks_is_named(entries, expected):
         assert part in problem
 
 
-def test_history_out_of_order_is_named():
-    told = dict(reversed(samples.HISTORY.items()))
-    found = list(history.problems(samples.contract(history=told)))
+def test_history_when_out_of_order_is_a_problem():
+    entries = dict(reversed(samples.HISTORY.items()))
+    found = list(history.problems(samples.contract(history=entries)))
 
-    assert found == ['the history is not in the order of its versions']
+    assert found == ['the history must be in the order of its versions']
 
 
 @pytest.mark.parametrize(
-    ('name', 'told', 'is_told'),
+    ('name', 'sentence', 'is_documented'),
     [
         ('GET /v1/profile-types', 'Added the list of profile types.', True),
         ('GET /v1/profile-types', 'Added GET /v1/profile-types.', True),
@@ -75,16 +78,18 @@ def test_history_out_of_order_is_named():
         ('GET /v1/x', 'Added GET /v1/x/y.', False),
     ],
 )
-def test_operation_is_told_by_path_or_by_its_last_word(name, told, is_told):
+def test_operation_is_documented_by_its_path_or_last_word(
+    name, sentence, is_documented
+):
     contract = samples.contract(
         samples.fixed(name, v1_1={'type': 'object'}),
-        history={**dict.fromkeys(samples.HISTORY, ()), '1.1': (told,)},
+        history={**dict.fromkeys(samples.HISTORY, ()), '1.1': (sentence,)},
     )
 
-    assert (list(history.problems(contract)) == []) is is_told
+    assert (list(history.problems(contract)) == []) is is_documented
 
 
-def test_field_that_returned_is_a_problem_whatever_is_told():
+def test_field_that_returned_is_a_problem_despite_an_entry():
     schema = type_schemas.closed({'a': {'type': 'string'}})
     contract = samples.contract(
         samples.fixed(v1_0=schema, v1_2=type_schemas.closed({}), v1_3=schema),
@@ -96,25 +101,25 @@ def test_field_that_returned_is_a_problem_whatever_is_told():
     ]
 
 
-def test_page_has_each_version_with_what_is_told_and_found():
+def test_page_has_the_entry_and_the_changes_of_each_version():
     page = history.page(samples.contract())
 
     assert '**1.0**\n\n    The first version.\n' in page
     assert f'**1.1**\n\n    {history.NO_CHANGES}\n' in page
     assert '    - ``GET /v1/things/{identity}`` is added\n' in page
     assert (
-        '    - ``old`` of the answer is removed (breaking): ``POST'
+        '    - ``old`` of the response is removed (breaking): ``POST'
         ' /v1/things``, ``GET /v1/things/{identity}``\n' in page
     )
 
 
-def test_page_says_which_versions_are_on_their_way_out():
+def test_page_marks_retired_versions():
     end = retirement.retire('1.1', '1.2', sunset='2027-06-30', successor='1.4')
     policy = dataclasses.replace(samples.POLICY, retired=(end,))
     page = history.page(samples.contract(policy=policy))
 
-    said = f'    *On its way out: {end}.*'
-    assert 'may be removed from 2027-06-30 on, followed by 1.4.' in said
-    assert page.count(said) == 2
-    assert page.index('**1.1**') < page.index(said) < page.index('**1.2**')
-    assert said not in page[page.index('**1.3**') :]
+    note = f'    *Retired: {end}.*'
+    assert 'may be removed from 2027-06-30 on, followed by 1.4.' in note
+    assert page.count(note) == 2
+    assert page.index('**1.1**') < page.index(note) < page.index('**1.2**')
+    assert note not in page[page.index('**1.3**') :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAPI documents, and what a generator of clients reads in them."""
+"""OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vobjects.versions import Version
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
 
 
 def document(minor, *operations):
@@ -51,19 +51,19 @@ def test_document_is_valid_at_every_version(minor):
     openapi_spec_validator.validate(document(minor))
 
 
-def test_document_has_what_is_there_at_its_version():
+def test_document_has_the_operations_of_its_version():
     old, new = document(2), document(3)
 
     assert list(old['paths']) == ['/v1/things']
     assert list(new['paths']) == ['/v1/things', '/v1/things/{identity}']
     assert new['info']['version'] == '1.3'
     assert new['info']['x-openstack'] == {'min-ver': '1.0', 'max-ver': '1.5'}
-    shown = new['paths']['/v1/things/{identity}']['get']
-    assert shown['x-openstack'] == {'min-ver': '1.3'}
-    assert shown['operationId'] == 'get_v1_things_identity'
+    operation = new['paths']['/v1/things/{identity}']['get']
+    assert operation['x-openstack'] == {'min-ver': '1.3'}
+    assert operation['operationId'] == 'get_v1_things_identity'
 
 
-def test_property_that_came_later_says_since_when():
+def test_later_property_of_a_request_has_its_first_version():
     made = document(3)['paths']['/v1/things']['post']
     body = made['requestBody']['content']['application/json']['schema']
     properties = body['properties']['thing']['properties']
@@ -73,7 +73,7 @@ def test_property_that_came_later_says_since_when():
     assert 'x-openstack' not in properties['name']
 
 
-def test_property_of_an_answer_that_came_later_says_since_when():
+def test_later_property_of_a_response_has_its_first_version():
     both = type_schemas.closed({'id': {'type': 'string'}, 'size': {}})
     less = type_schemas.closed({'id': {'type': 'string'}})
     operation = samples.fixed(v1_0={'items': less}, v1_2={'items': both})
@@ -86,24 +86,24 @@ def test_property_of_an_answer_that_came_later_says_since_when():
     }
 
 
-def test_type_is_a_component_that_answers_refer_to():
+def test_type_is_a_component_that_responses_reference():
     made = document(3)
-    answers = made['paths']['/v1/things']['post']['responses']
-    body = answers['201']['content']['application/json']['schema']
+    responses = made['paths']['/v1/things']['post']['responses']
+    body = responses['201']['content']['application/json']['schema']
 
     assert body['properties']['thing'] == {
         '$ref': '#/components/schemas/SampleThing'
     }
     thing = made['components']['schemas']['SampleThing']
     assert list(thing['properties']) == ['id', 'note', 'since', 'size', 'old']
-    assert answers['400']['content']['application/json']['schema'] == {
+    assert responses['400']['content']['application/json']['schema'] == {
         '$ref': '#/components/schemas/Error'
     }
-    assert answers['201']['headers']['Location']['required']
+    assert responses['201']['headers']['Location']['required']
 
 
 @pytest.mark.parametrize(('minor', 'required'), [(0, False), (3, True)])
-def test_header_asks_for_this_version(minor, required):
+def test_header_parameter_requests_this_version(minor, required):
     header = document(minor)['components']['parameters']['Microversion']
 
     assert header['name'] == 'OpenStack-API-Version'
@@ -117,18 +117,23 @@ def test_actions_of_a_path_are_one_operation():
 
     openapi_spec_validator.validate(new)
     path = '/v1/x/{id}/actions'
-    one, two = (made['paths'][path]['post'] for made in (old, new))
-    assert one['operationId'] == two['operationId'] == 'post_v1_x_id_actions'
-    assert two['x-openstack'] == {'min-ver': '1.0', 'discriminator': 'action'}
-    bodies = two['requestBody']['content']['application/json']['schema']
+    first, second = (made['paths'][path]['post'] for made in (old, new))
+    assert (
+        first['operationId'] == second['operationId'] == 'post_v1_x_id_actions'
+    )
+    assert second['x-openstack'] == {
+        'min-ver': '1.0',
+        'discriminator': 'action',
+    }
+    bodies = second['requestBody']['content']['application/json']['schema']
     assert [body['x-openstack'] for body in bodies['oneOf']] == [
         {'min-ver': '1.0', 'action-name': 'run'},
         {'min-ver': '1.2', 'action-name': 'stop'},
     ]
-    assert 'content' not in two['responses']['202']
+    assert 'content' not in second['responses']['202']
 
 
-def test_operation_that_ended_says_when():
+def test_removed_operation_has_its_last_version():
     schema = {'type': 'object'}
     made = document(2, samples.fixed(v1_1=schema, v1_4=None))
 
@@ -138,21 +143,21 @@ def test_operation_that_ended_says_when():
     }
 
 
-def test_operation_that_will_not_stay_is_deprecated():
+def test_deprecated_operation_is_marked():
     made = document(0, action('run', deprecated=True))
 
     assert made['paths']['/v1/x/{id}/actions']['post']['deprecated'] is True
 
 
-def test_two_schemas_of_one_title_stay_apart():
-    one, other = (
+def test_schemas_with_the_same_title_stay_separate():
+    first, second = (
         {'type': 'object', 'title': 'Same', 'description': text}
         for text in 'ab'
     )
     made = document(
         0,
-        samples.fixed('GET /v1/a', v1_0=one),
-        samples.fixed('GET /v1/b', v1_0=other),
+        samples.fixed('GET /v1/a', v1_0=first),
+        samples.fixed('GET /v1/b', v1_0=second),
     )
 
     openapi_spec_validator.validate(made)
@@ -162,15 +167,15 @@ def test_two_schemas_of_one_title_stay_apart():
         ]['schema']
         for path in ('/v1/a', '/v1/b')
     ]
-    assert schemas == [{'$ref': '#/components/schemas/Same'}, other]
+    assert schemas == [{'$ref': '#/components/schemas/Same'}, second]
 
 
-def test_version_that_is_not_there_is_refused():
+def test_unknown_version_is_rejected():
     with pytest.raises(exceptions.VobjectsError, match=r'1\.9'):
         document(9)
 
 
-def test_retired_version_is_marked_with_its_end_and_others_are_not():
+def test_retired_version_is_marked_with_its_end():
     end = retirement.retire(
         '1.0',
         '1.2',

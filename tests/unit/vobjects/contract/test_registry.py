@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of operations x microversions."""
+"""The contract registry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vobjects.contract.registry import UNDECLARED, Operation
 from vobjects.versions import Version
 
 
-def test_contract_has_each_operation_where_it_is_there():
+def test_contract_has_each_operation_at_its_versions():
     contract = samples.contract()
 
     assert [str(v) for v in contract.versions] == [
@@ -25,7 +25,7 @@ def test_contract_has_each_operation_where_it_is_there():
     assert contract.since('GET /v1/things/{identity}') == ((1, 3), None)
 
 
-def test_operation_that_ends_has_a_last_version():
+def test_removed_operation_has_a_last_version():
     schema = {'type': 'object'}
     contract = samples.contract(samples.fixed(v1_1=schema, v1_4=None))
 
@@ -42,18 +42,18 @@ def test_operation_of_an_action_is_named_by_its_key():
 
 
 @pytest.mark.parametrize('version', [Version(1, 6), Version(2, 0), Version()])
-def test_microversion_that_is_not_there_is_refused(version):
+def test_unknown_microversion_is_rejected(version):
     with pytest.raises(exceptions.VobjectsError, match=r'1\.0 to 1\.5'):
         samples.contract().at(version)
 
 
-def test_operation_when_twice_is_refused():
+def test_operation_when_declared_twice_is_rejected():
     with pytest.raises(exceptions.DeclarationError, match='POST /v1/things'):
         samples.contract(samples.MAKE, samples.MAKE)
 
 
-def test_undeclared_names_what_has_no_schema_at_any_version():
-    half = {
+def test_undeclared_names_parts_without_a_schema():
+    partial = {
         'type': 'object',
         'properties': {'a': {'items': UNDECLARED}, 'b': {'type': 'object'}},
         'additionalProperties': {},
@@ -61,7 +61,7 @@ def test_undeclared_names_what_has_no_schema_at_any_version():
         'allOf': [{'properties': {'c': True, 'd': {'prefixItems': [{}]}}}],
     }
     contract = samples.contract(
-        samples.MAKE, samples.fixed(v1_4=half, v1_5=UNDECLARED)
+        samples.MAKE, samples.fixed(v1_4=partial, v1_5=UNDECLARED)
     )
 
     assert list(contract.undeclared()) == [

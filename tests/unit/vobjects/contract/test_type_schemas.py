@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas that follow from types."""
+"""Schemas derived from types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
 
 
 def accepts(schema, value):
@@ -37,7 +37,7 @@ def accepts(schema, value):
         (4, {'id': UUID, 'size': 1, 'old': 'x'}, False),
     ],
 )
-def test_resource_has_what_its_microversion_shows(minor, thing, expected):
+def test_resource_has_the_fields_of_its_microversion(minor, thing, expected):
     schema = type_schemas.resource(samples.SampleThing, Version(1, minor))
 
     assert accepts(schema, thing) is expected
@@ -62,7 +62,7 @@ def test_resource_inside_another_is_at_the_same_microversion():
     assert accepts(new, {'only': {'id': UUID, 'size': 1}, 'things': []})
 
 
-def test_part_has_the_fields_of_its_microversion():
+def test_request_part_has_the_fields_of_its_microversion():
     old, new = (
         type_schemas.request_part(
             samples.SampleMakeRequest, Version(1, m), samples.NAMES

@@ -36,7 +36,7 @@ NAMED = {'type': 'object', 'title': 'Named'}
 
 @pytest.fixture
 def checker(monkeypatch):
-    samples.registered(monkeypatch)
+    samples.register_types(monkeypatch)
     return ContractChecker(
         samples.contract(
             samples.MAKE,
