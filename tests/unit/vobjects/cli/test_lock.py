@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects lock`, `diff` and `history`, on a service made for it."""
+"""`vobjects lock`, `diff` and `history` on a small service."""
 
 from __future__ import annotations
 
@@ -42,38 +42,38 @@ SECOND = FIRST.replace("VERSION = '1.0'", "VERSION = '1.1'").replace(
 #: `added` forgotten.
 BROKEN = SECOND.replace("added('1.1', ", '').replace('False)),', 'False),')
 
-Become = Callable[[str], None]
+ReplaceModule = Callable[[str], None]
 
 
 @pytest.fixture
 def shop(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, registry: None
-) -> Become:
-    """Return what rewrites the module of the service that is imported."""
+) -> ReplaceModule:
+    """Return a function that replaces the module of the service."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, 'dont_write_bytecode', True)
 
-    def become(code: str) -> None:
+    def replace_module(code: str) -> None:
         (tmp_path / 'shop.py').write_text(code)
         sys.modules.pop('shop', None)
         importlib.invalidate_caches()
 
-    become(FIRST)
+    replace_module(FIRST)
     assert cli.main(['init', '--import', 'shop:register_all']) == 0
     assert cli.main(['release', '1']) == 0
-    return become
+    return replace_module
 
 
 def output(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
-    """Run a command of `vobjects lock`, and return what it says."""
+    """Run a command of `vobjects lock`, and return its output."""
     capsys.readouterr()
     assert cli.main(list(words)) == code
     return capsys.readouterr().out
 
 
-def test_life_of_a_lock(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_lock_when_version_is_added_and_released_has_both(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = pathlib.Path('vobjects.lock')
     assert 'no findings' in output(capsys, 0, 'check')
@@ -94,29 +94,31 @@ def test_life_of_a_lock(
     ]
 
 
-def test_edit_of_a_released_version_is_refused(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_commands_when_released_version_is_edited_fail(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = pathlib.Path('vobjects.lock')
     before = path.read_text()
     shop(BROKEN)
     for words in (['check'], ['update'], ['release', '2']):
-        said = output(capsys, 1, *words)
-        assert 'error[FIELD_NO_ADD]: Order 1.0 (1)' in said
+        stdout = output(capsys, 1, *words)
+        assert 'error[FIELD_NO_ADD]: Order 1.0 (1)' in stdout
         assert path.read_text() == before
-    lines = said.splitlines()
+    lines = stdout.splitlines()
     assert lines[1].strip() == '--> shop.py:12:13'
     assert lines[3] == (
         "12 |             'gift': fields.BooleanField(default=False),"
     )
     assert lines[4].endswith('|             ^^^^^^')
-    assert "'gift': added('1.1', fields.BooleanField(default=False))," in said
+    assert (
+        "'gift': added('1.1', fields.BooleanField(default=False))," in stdout
+    )
     for order in ('new sender, old receiver:', 'stored data:', 'rollback:'):
-        assert order in said
+        assert order in stdout
 
 
-def test_newest_release_is_frozen_again_before_anybody_has_it(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_release_again_replaces_the_newest_release(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop(BROKEN)
     with pytest.raises(LockError, match='--again'):
@@ -127,41 +129,41 @@ def test_newest_release_is_frozen_again_before_anybody_has_it(
     assert 'no findings' in output(capsys, 0, 'check')
 
 
-def test_formats_say_the_same(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_check_reports_the_same_in_every_format(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop(BROKEN)
 
-    def said(name: str) -> str:
+    def report(name: str) -> str:
         return output(capsys, 1, 'check', '--format', name)
 
-    document = json.loads(said('json'))
+    document = json.loads(report('json'))
     rules = [one['rule'] for one in document['findings']]
     assert rules == ['FIELD_NO_ADD', 'LOCK_CURRENT']
     finding = document['findings'][0]
     assert finding['place'] == {'file': 'shop.py', 'line': 12, 'column': 13}
     assert finding['orders']['forward']['works'] is False
 
-    (run,) = json.loads(said('sarif'))['runs']
+    (run,) = json.loads(report('sarif'))['runs']
     assert [one['ruleId'] for one in run['results']] == rules
     known = {rule['id'] for rule in run['tool']['driver']['rules']}
     assert known >= set(rules)
     place = run['results'][0]['locations'][0]['physicalLocation']
     assert place['region'] == {'startLine': 12, 'startColumn': 13}
 
-    (line, *_rest) = said('github').splitlines()
+    (line, *_rest) = report('github').splitlines()
     assert line.startswith(
         '::error file=shop.py,line=12,col=13,title=FIELD_NO_ADD::Order 1.0'
     )
     assert '%0A' in line
 
-    suite = ET.fromstring(said('junit'))
+    suite = ET.fromstring(report('junit'))
     failed = suite.findall('.//testcase[failure]')
     assert [case.get('name') for case in failed] == rules
 
 
-def test_diff_between_places_where_a_lock_can_be(
-    shop: Become,
+def test_diff_accepts_every_kind_of_source(
+    shop: ReplaceModule,
     capsys: pytest.CaptureFixture[str],
     tmp_path: pathlib.Path,
 ) -> None:
@@ -179,13 +181,15 @@ def test_diff_between_places_where_a_lock_can_be(
         return capsys.readouterr().out
 
     for old in ('1', 'release:1', 'HEAD', 'git:HEAD', 'vobjects.lock'):
-        said = diff(0, old)
-        assert "Order.gift: the field is new, covered by 'added gift'" in said
+        stdout = diff(0, old)
+        assert (
+            "Order.gift: the field is new, covered by 'added gift'" in stdout
+        )
     assert 'no changes' in diff(0, '1', 'git:HEAD')
     assert 'TYPE_NO_REMOVE' in diff(1, '1', 'import:json')
-    # Back: who goes from the new code to the old.
+    # The reverse: a rollback from the new code to the old release.
     assert 'VERSION_NO_FALL' in diff(1, 'tree', '1')
-    for odd, problem in (
+    for source, problem in (
         ('nowhere', 'is neither a file, nor a release'),
         ('git:nowhere', 'git has no vobjects.lock at nowhere'),
         ('git:--output=x', 'is not a git revision'),
@@ -194,11 +198,11 @@ def test_diff_between_places_where_a_lock_can_be(
         ('import:nowhere', 'cannot import nowhere'),
     ):
         with pytest.raises(LockError, match=problem):
-            cli.diff([odd, 'tree'])
+            cli.diff([source, 'tree'])
 
 
-def test_history_tells_what_happened(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_history_lists_versions_and_changes(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop(SECOND)
     output(capsys, 0, 'update')
@@ -215,19 +219,19 @@ def test_history_tells_what_happened(
         cli.history(['Nothing'])
 
 
-def test_type_that_is_gone_ends_with_a_release(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_release_when_type_was_removed_ends_it(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = pathlib.Path('vobjects.lock')
     shop(FIRST.replace('class Order', 'class Bill'))
-    # What an earlier import registered is there for good in one process.
+    # A process never forgets what an earlier import registered.
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
     assert 'TYPE_NO_REMOVE' in output(capsys, 1, 'update')
     path.write_text(
         path.read_text().replace(
             'release 1\n',
-            'release 1\naccept TYPE_NO_REMOVE Order until 2999-01-01: nobody'
-            ' says it\n',
+            'release 1\naccept TYPE_NO_REMOVE Order until 2999-01-01: no peer'
+            ' sends it\n',
             1,
         )
     )
@@ -235,12 +239,14 @@ def test_type_that_is_gone_ends_with_a_release(
     lock = parse.load(path)
     assert lock.at('2').manifest() == {'Bill': '1.0'}
     assert lock.at('1').manifest() == {'Order': '1.0'}
-    said = output(capsys, 1, 'check')
-    assert 'error[ACCEPTANCE_USED]' in said
-    assert '--> vobjects.lock:8:1' in said
+    stdout = output(capsys, 1, 'check')
+    assert 'error[ACCEPTANCE_USED]' in stdout
+    assert '--> vobjects.lock:8:1' in stdout
 
 
-def test_bad_use_is_refused(shop: Become, tmp_path: pathlib.Path) -> None:
+def test_commands_when_used_wrongly_raise(
+    shop: ReplaceModule, tmp_path: pathlib.Path
+) -> None:
     with pytest.raises(LockError, match='already exists'):
         cli.main(['init', '--import', 'shop:register_all'])
     with pytest.raises(LockError, match='registered no type'):
@@ -252,7 +258,7 @@ def test_bad_use_is_refused(shop: Become, tmp_path: pathlib.Path) -> None:
         cli.main(['check', '--file', 'other.lock'])
 
 
-def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_lists_the_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'FIELD_NO_ADD' in output(capsys, 0, 'rules')
 
 
@@ -303,20 +309,21 @@ def register_all():
 """
 
 
-def test_versions_that_no_release_has_become_one(
-    shop: Become, capsys: pytest.CaptureFixture[str]
+def test_collapse_merges_unreleased_versions(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop(COMMITS)
     output(capsys, 0, 'update')
 
-    said = output(capsys, 0, 'collapse')
+    stdout = output(capsys, 0, 'collapse')
 
-    assert 'Order 1.1, 1.2, 1.3: merged into 1.1' in said
-    assert 'Bill 1.1, 1.2: merged into 1.1' in said
-    assert 'Shown 1.1, 1.2: kept, microversions 1.4 and 1.5 use them' in said
-    assert "Twice 1.1, 1.2: kept, 'b' changed more than once" in said
+    assert 'Order 1.1, 1.2, 1.3: merged into 1.1' in stdout
+    assert 'Bill 1.1, 1.2: merged into 1.1' in stdout
+    assert 'Shown 1.1, 1.2: kept, microversions 1.4 and 1.5 use them' in stdout
+    assert "Twice 1.1, 1.2: kept, 'b' changed more than once" in stdout
     assert (
-        "-        VERSION = '1.3'  # é\n+        VERSION = '1.1'  # é" in said
+        "-        VERSION = '1.3'  # é\n+        VERSION = '1.1'  # é"
+        in stdout
     )
     assert pathlib.Path('shop.py').read_text() == COMMITS
 

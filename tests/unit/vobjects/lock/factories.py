@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes made on the spot, as they were and as they are."""
+"""Factories of registered classes and of locks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from vobjects.lock.model import Lock
 TODAY = datetime.date(2026, 11, 21)
 
 
+def _class(
+    parent: type[Any],
+    version: str,
+    fields: dict[str, Any],
+    body: dict[str, Any] | None,
+) -> type[Any]:
+    namespace = {'VERSION': version, 'fields': fields, '__module__': __name__}
+    return type('Thing', (parent,), {**namespace, **(body or {})})
+
+
 def vobjects_type(
     version: str = '1.0',
     parent: type[objects.Object] = objects.Object,
@@ -22,43 +32,24 @@ def vobjects_type(
     body: dict[str, Any] | None = None,
     **fields: Any,
 ) -> type[objects.Object]:
-    """Return a registered type of ours that is called Thing."""
-    made = type(
-        'Thing',
-        (parent,),
-        {
-            'VERSION': version,
-            'VERSION_MAP': version_map or {},
-            'fields': fields,
-            '__module__': __name__,
-            **(body or {}),
-        },
-    )
-    return objects.register(made)
+    """Return a registered vobjects type called Thing."""
+    body = {'VERSION_MAP': version_map or {}, **(body or {})}
+    return objects.register(_class(parent, version, fields, body))
 
 
 def ovo_class(
     version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
 ) -> type[ovo_base.VersionedObject]:
-    """Return a registered class of oslo.versionedobjects, called Thing."""
-    made = type(
-        'Thing',
-        (ovo_base.VersionedObject,),
-        {
-            'VERSION': version,
-            'fields': fields,
-            '__module__': __name__,
-            **(body or {}),
-        },
-    )
-    ovo_base.VersionedObjectRegistry.register(made)
-    return made
+    """Return a registered class of oslo.versionedobjects called Thing."""
+    cls = _class(ovo_base.VersionedObject, version, fields, body)
+    ovo_base.VersionedObjectRegistry.register(cls)
+    return cls
 
 
 def ironic_class(
     version: str = '1.0', body: dict[str, Any] | None = None, **fields: Any
 ) -> type[ovo_base.VersionedObject]:
-    """Return a registered class that converts as those of Ironic do."""
+    """Return a registered class with Ironic's conversion methods."""
 
     def convert_to_version(self: Any, target: str) -> None:
         self._convert_to_version(target)
@@ -72,26 +63,17 @@ def ironic_class(
             '_convert_to_version': lambda self, target: None,
         },
     )
-    made = type(
-        'Thing',
-        (parent,),
-        {
-            'VERSION': version,
-            'fields': fields,
-            '__module__': __name__,
-            **(body or {}),
-        },
-    )
-    ovo_base.VersionedObjectRegistry.register(made)
-    return made
+    cls = _class(parent, version, fields, body)
+    ovo_base.VersionedObjectRegistry.register(cls)
+    return cls
 
 
 def released_lock(*classes: Any, release: str = '1') -> Lock:
-    """Return a lock in which classes are released."""
+    """Return a lock with released versions of the classes."""
     code = snapshot.of_classes(classes)
     return edit.release(edit.update(Lock(), code, TODAY), release, code)
 
 
 def check_code(lock: Lock, *classes: Any) -> check.Result:
-    """Return what a check says of classes as they are now."""
+    """Compare a lock with classes."""
     return check.check(lock, snapshot.of_classes(classes, known=lock), TODAY)

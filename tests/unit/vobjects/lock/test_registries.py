@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where registered classes are found, and what imports them."""
-
 from __future__ import annotations
 
 import collections
@@ -20,39 +18,39 @@ pytestmark = pytest.mark.usefixtures('registry')
 
 
 @pytest.fixture
-def apart() -> Iterator[type[ovo_base.VersionedObjectRegistry]]:
-    """A registry that shares nothing, made as Neutron makes its own."""
+def separate_registry() -> Iterator[type[ovo_base.VersionedObjectRegistry]]:
+    """A registry with separate classes, like that of Neutron."""
     classes: Any = collections.defaultdict(list)
 
-    class Apart(ovo_base.VersionedObjectRegistry):
+    class SeparateRegistry(ovo_base.VersionedObjectRegistry):
         def __new__(cls) -> Any:
-            made = object.__new__(cls)
-            made._obj_classes = classes
-            return made
+            registry = object.__new__(cls)
+            registry._obj_classes = classes
+            return registry
 
-    yield Apart
-    # The class is known to its parent for as long as anybody refers to it.
+    yield SeparateRegistry
+    # The parent lists the class as long as a reference to it exists.
     classes.clear()
 
 
-def test_registry_of_a_service_is_found(
-    apart: type[ovo_base.VersionedObjectRegistry],
+def test_registered_includes_separate_registries(
+    separate_registry: type[ovo_base.VersionedObjectRegistry],
 ) -> None:
-    class Sharing(ovo_base.VersionedObjectRegistry):
-        """As most services have: with the classes of its parent."""
+    class SharedRegistry(ovo_base.VersionedObjectRegistry):
+        """Like that of most services: with the classes of its parent."""
 
-    everybodys = ovo_class(version='1.4')
+    shared = ovo_class(version='1.4')
     own = type(
         'Thing',
         (ovo_base.VersionedObject,),
         {'VERSION': '1.2', 'fields': {}, '__module__': __name__},
     )
-    apart.register(own)
+    separate_registry.register(own)
 
-    assert Sharing.obj_classes() is not apart.obj_classes()
-    assert registries.registered() == {'Thing': [own, everybodys]}
+    assert SharedRegistry.obj_classes() is not separate_registry.obj_classes()
+    assert registries.registered() == {'Thing': [own, shared]}
     assert registries.newest('Thing') is own
-    assert registries.class_of('Thing', '1.4') is everybodys
+    assert registries.class_of('Thing', '1.4') is shared
     assert [*snapshot.classes_of([__name__])] == [own]
     assert registries.newest('Nothing') is None
     with pytest.raises(LookupError, match=r'no class Thing 1\.3'):
@@ -63,7 +61,7 @@ def test_registry_of_a_service_is_found(
 def package(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """A package that imports none of its modules."""
+    """A package that does not import its modules."""
     for name in ('', 'inner'):
         directory = tmp_path / 'spread' / name
         directory.mkdir(exist_ok=True)
@@ -80,7 +78,7 @@ def package(
         del sys.modules[name]
 
 
-def test_all_modules_of_a_package_are_imported(package: str) -> None:
+def test_load_of_package_imports_all_modules(package: str) -> None:
     registries.load(package)
     assert not registries.registered()
 
@@ -92,7 +90,7 @@ def test_all_modules_of_a_package_are_imported(package: str) -> None:
         registries.load('spread.order.*')
 
 
-def test_types_inside_are_found_in_lists_and_dicts() -> None:
+def test_nested_types_includes_those_in_containers() -> None:
     cls = ovo_class(
         a=ovo.ObjectField('One'),
         b=ovo.ListOfObjectsField('Two'),

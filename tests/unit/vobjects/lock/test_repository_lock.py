@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects.lock` at the top of this repository says what the code says."""
-
 from __future__ import annotations
 
 import pathlib
@@ -13,14 +11,14 @@ TOP = pathlib.Path(vobjects.__file__).parents[1]
 LOCK = TOP / 'vobjects.lock'
 
 
-def test_lock_is_current_and_nothing_released_was_edited() -> None:
-    found = main.main(['lock', 'check', '--file', str(LOCK)])
-    assert found == 0, (
-        'run "vobjects lock update"; before 0.1.0 is out, edits of it are'
-        ' frozen by "vobjects lock release 0.1.0 --again"'
+def test_lock_of_this_repository_matches_the_code() -> None:
+    code = main.main(['lock', 'check', '--file', str(LOCK)])
+    assert code == 0, (
+        'run "vobjects lock update"; before 0.1.0 is published, freeze edits'
+        ' with "vobjects lock release 0.1.0 --again"'
     )
 
 
-def test_lock_stands_in_its_file_as_it_is_written() -> None:
+def test_lock_of_this_repository_is_in_canonical_form() -> None:
     content = LOCK.read_text()
     assert text.dump(parse.parse(content)) == content

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each rule, by an edit of the kind that people forget something in."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -31,16 +29,16 @@ ENUM = ('BLUE', 'RED')
 
 @dataclasses.dataclass(frozen=True)
 class Edit:
-    """What a type was, and what somebody made of it.
+    """A change of a type, and the expected finding.
 
-    :ivar breaks: the orders in which somebody breaks
-    :ivar write: what the help must have in it
+    :ivar breaks: the directions that break
+    :ivar fix: part of the suggested fix
     """
 
     before: Callable[[], Any]
     after: Callable[[], Any] | None
     breaks: str
-    write: str
+    fix: str
     subject: str = 'Thing.x'
 
 
@@ -52,23 +50,23 @@ FORWARD, BACKWARD, BOTH = (
 
 
 def with_remote(self: Any, context: Any, depth: int) -> None:
-    """A remotable method, with an argument more."""
+    """A remotable method with a new argument."""
 
 
 def without_remote(self: Any, context: Any) -> None:
-    """The same before."""
+    """The same method before."""
 
 
 def by_hand(self: Any, primitive: dict[str, Any], target: str) -> None:
-    """A conversion that says nothing of what it does."""
+    """A manual conversion."""
 
 
-def thing(**given: Any) -> Callable[[], Any]:
-    return lambda: vobjects_type(**given)
+def thing(**arguments: Any) -> Callable[[], Any]:
+    return lambda: vobjects_type(**arguments)
 
 
-def old(**given: Any) -> Callable[[], Any]:
-    return lambda: ovo_class(**given)
+def ovo_thing(**arguments: Any) -> Callable[[], Any]:
+    return lambda: ovo_class(**arguments)
 
 
 EDITS: dict[str, Edit] = {
@@ -164,63 +162,63 @@ EDITS: dict[str, Edit] = {
         'Thing',
     ),
     'METHODS_SAME': Edit(
-        old(body={'go': ovo_base.remotable(without_remote)}),
-        old(body={'go': ovo_base.remotable(with_remote)}),
+        ovo_thing(body={'go': ovo_base.remotable(without_remote)}),
+        ovo_thing(body={'go': ovo_base.remotable(with_remote)}),
         'backward forward',
         "VERSION = '1.1'",
         'Thing',
     ),
     'ADDED_CONVERTED': Edit(
-        old(),
-        old(version='1.1', x=fields.StringField()),
+        ovo_thing(),
+        ovo_thing(version='1.1', x=fields.StringField()),
         BOTH,
         "primitive.pop('x', None)",
     ),
     'REMOVED_CONVERTED': Edit(
-        old(x=fields.StringField()),
-        old(version='1.1'),
+        ovo_thing(x=fields.StringField()),
+        ovo_thing(version='1.1'),
         BOTH,
         'only a major version can remove a field',
     ),
     'RETYPED_CONVERTED': Edit(
-        old(x=fields.StringField()),
-        old(version='1.1', x=fields.IntegerField()),
+        ovo_thing(x=fields.StringField()),
+        ovo_thing(version='1.1', x=fields.IntegerField()),
         BOTH,
         'def obj_make_compatible(self, primitive, target_version):',
     ),
     'NULLABLE_CONVERTED': Edit(
-        old(x=fields.StringField()),
-        old(version='1.1', x=fields.StringField(nullable=True)),
+        ovo_thing(x=fields.StringField()),
+        ovo_thing(version='1.1', x=fields.StringField(nullable=True)),
         FORWARD,
         '< (1, 1):',
     ),
     'NOT_NULLABLE_CONVERTED': Edit(
-        old(x=fields.StringField(nullable=True)),
-        old(version='1.1', x=fields.StringField()),
+        ovo_thing(x=fields.StringField(nullable=True)),
+        ovo_thing(version='1.1', x=fields.StringField()),
         BACKWARD,
         '< (1, 1):',
     ),
     'DEFAULT_CONVERTED': Edit(
-        old(x=fields.StringField(default='a')),
-        old(version='1.1', x=fields.StringField(default='b')),
+        ovo_thing(x=fields.StringField(default='a')),
+        ovo_thing(version='1.1', x=fields.StringField(default='b')),
         BOTH,
         '< (1, 1):',
     ),
     'NARROWED_CONVERTED': Edit(
-        old(x=fields.EnumField(valid_values=ENUM)),
-        old(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
+        ovo_thing(x=fields.EnumField(valid_values=ENUM)),
+        ovo_thing(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
         BACKWARD,
         '< (1, 1):',
     ),
     'WIDENED_CONVERTED': Edit(
-        old(x=fields.EnumField(valid_values=ENUM[:1])),
-        old(version='1.1', x=fields.EnumField(valid_values=ENUM)),
+        ovo_thing(x=fields.EnumField(valid_values=ENUM[:1])),
+        ovo_thing(version='1.1', x=fields.EnumField(valid_values=ENUM)),
         FORWARD,
         '< (1, 1):',
     ),
     'LIMITS_CONVERTED': Edit(
-        old(x=fields.NameField(maximum=64)),
-        old(version='1.1', x=fields.NameField(maximum=255)),
+        ovo_thing(x=fields.NameField(maximum=64)),
+        ovo_thing(version='1.1', x=fields.NameField(maximum=255)),
         BOTH,
         '< (1, 1):',
     ),
@@ -235,8 +233,8 @@ EDITS: dict[str, Edit] = {
         'Thing',
     ),
     'MAJOR_STAYS': Edit(
-        old(version='1.7'),
-        old(version='2.0'),
+        ovo_thing(version='1.7'),
+        ovo_thing(version='2.0'),
         BOTH,
         'keep a class Thing',
         'Thing',
@@ -244,62 +242,65 @@ EDITS: dict[str, Edit] = {
 }
 
 
-def classes(make: Callable[[], Any] | None) -> list[Any]:
-    """Make a class in a registry where there is no other."""
+def classes(factory: Callable[[], Any] | None) -> list[Any]:
+    """Register only the class of a factory, and return it in a list."""
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
-    return [make()] if make else []
+    return [factory()] if factory else []
 
 
-def test_every_rule_has_its_edit() -> None:
+def test_every_rule_has_an_example() -> None:
     about_code = {rule.id for rule in rules.RULES if rule.scope != 'lock'}
     assert set(EDITS) == about_code
     assert len(rules.BY_CHANGE) == len(rules.BY_ID) == len(rules.RULES)
 
 
 @pytest.mark.parametrize('rule_id', EDITS)
-def test_edit_is_named_with_who_breaks_and_what_to_write(rule_id: str) -> None:
+def test_check_when_edited_reports_breaks_and_fix(rule_id: str) -> None:
     edit = EDITS[rule_id]
     lock = released_lock(*classes(edit.before))
     result = check_code(lock, *classes(edit.after))
 
-    (found,) = [one for one in result.failing if one.rule.scope != 'lock']
-    assert found.rule.id == rule_id
-    assert found.subject == edit.subject
-    assert found.release == '1'
-    assert sorted(found.breaks) == edit.breaks.split()
-    assert edit.write in '\n'.join(found.fix)
-    # The same code again is no finding.
-    again = check_code(lock, *classes(edit.before))
-    assert again.failing == ()
+    (finding,) = [f for f in result.failing if f.rule.scope != 'lock']
+    assert finding.rule.id == rule_id
+    assert finding.subject == edit.subject
+    assert finding.release == '1'
+    assert sorted(finding.breaks) == edit.breaks.split()
+    assert edit.fix in '\n'.join(finding.fix)
+    # Unchanged code has no findings.
+    assert check_code(lock, *classes(edit.before)).failing == ()
 
 
 @pytest.mark.parametrize('rule_id', EDITS)
-def test_edit_can_be_accepted_until_a_day(rule_id: str) -> None:
+def test_check_when_edit_is_accepted_passes_until_the_date(
+    rule_id: str,
+) -> None:
     edit = EDITS[rule_id]
     lock = released_lock(*classes(edit.before))
-    accepting = dataclasses.replace(
+    lock_with_acceptance = dataclasses.replace(
         lock, accepted=(Acceptance(rule_id, edit.subject, TODAY, 'because'),)
     )
     code = snapshot.of_classes(classes(edit.after), known=lock)
 
-    today = check.check(accepting, code, TODAY)
-    assert [one.rule.scope for one in today.failing] in ([], ['lock'])
-    assert any('because' in one.accepted for one in today.findings)
+    result = check.check(lock_with_acceptance, code, TODAY)
+    assert [finding.rule.scope for finding in result.failing] in ([], ['lock'])
+    assert any('because' in finding.accepted for finding in result.findings)
 
-    later = check.check(accepting, code, TODAY + datetime.timedelta(days=1))
-    assert {one.rule.id for one in later.failing} >= {
+    expired = check.check(
+        lock_with_acceptance, code, TODAY + datetime.timedelta(days=1)
+    )
+    assert {finding.rule.id for finding in expired.failing} >= {
         rule_id,
         'ACCEPTANCE_CURRENT',
     }
 
 
-def test_acceptance_of_nothing_is_named() -> None:
+def test_check_when_acceptance_is_unused_reports_it() -> None:
     lock = dataclasses.replace(
         released_lock(*classes(thing())),
         accepted=(Acceptance('FIELD_NO_ADD', 'Thing.x', TODAY, 'because'),),
     )
-    (found,) = check_code(lock, *classes(thing())).failing
-    assert found.rule.id == 'ACCEPTANCE_USED'
+    (finding,) = check_code(lock, *classes(thing())).failing
+    assert finding.rule.id == 'ACCEPTANCE_USED'
 
 
 @pytest.mark.parametrize(
@@ -340,8 +341,8 @@ def test_acceptance_of_nothing_is_named() -> None:
             'changed x',
         ),
         (
-            old(),
-            old(
+            ovo_thing(),
+            ovo_thing(
                 version='1.1',
                 x=fields.StringField(nullable=True),
                 body={'obj_make_compatible': by_hand},
@@ -350,42 +351,48 @@ def test_acceptance_of_nothing_is_named() -> None:
         ),
     ],
 )
-def test_declared_change_is_covered_by_its_conversion(
+def test_check_when_change_is_declared_names_the_conversion(
     before: Callable[[], Any], after: Callable[[], Any], covered: str
 ) -> None:
     lock = released_lock(*classes(before))
     result = check_code(lock, *classes(after))
-    assert {one.covered_by for one in result.findings if not one.failing} == {
-        covered
-    }
-    # What is left: the new version is not in the lock yet.
-    assert [one.rule.id for one in result.failing] == ['LOCK_CURRENT']
+    assert {
+        finding.covered_by
+        for finding in result.findings
+        if not finding.failing
+    } == {covered}
+    # The new version is not in the lock yet.
+    assert [finding.rule.id for finding in result.failing] == ['LOCK_CURRENT']
 
 
-def test_conversion_by_hand_covers_nothing_that_old_senders_say() -> None:
-    lock = released_lock(*classes(old(x=fields.StringField(nullable=True))))
+def test_conversion_by_hand_does_not_cover_old_senders() -> None:
+    lock = released_lock(
+        *classes(ovo_thing(x=fields.StringField(nullable=True)))
+    )
     result = check_code(
         lock,
         *classes(
-            old(
+            ovo_thing(
                 version='1.1',
                 x=fields.StringField(),
                 body={'obj_make_compatible': by_hand},
             )
         ),
     )
-    assert 'NOT_NULLABLE_CONVERTED' in {o.rule.id for o in result.failing}
+    assert 'NOT_NULLABLE_CONVERTED' in {
+        finding.rule.id for finding in result.failing
+    }
 
 
 def drops_x(self: Any, target: str) -> None:
-    """A conversion as Ironic writes it."""
+    """A conversion in the style of Ironic."""
 
 
 @pytest.mark.parametrize(
     ('method', 'covered'),
     [('_convert_to_version', 'by-hand'), ('obj_make_compatible', '')],
 )
-def test_conversion_that_ironic_does_not_call_covers_nothing(
+def test_conversion_that_ironic_does_not_call_does_not_cover(
     method: str, covered: str
 ) -> None:
     lock = released_lock(*classes(ironic_class))
@@ -399,13 +406,13 @@ def test_conversion_that_ironic_does_not_call_covers_nothing(
             )
         ),
     )
-    (found,) = (o for o in result.findings if o.rule.id == 'ADDED_CONVERTED')
-    assert found.covered_by == covered
-    assert 'def _convert_to_version(' in '\n'.join(found.fix)
-    assert "delattr(self, 'x')" in '\n'.join(found.fix)
+    (finding,) = (f for f in result.findings if f.rule.id == 'ADDED_CONVERTED')
+    assert finding.covered_by == covered
+    assert 'def _convert_to_version(' in '\n'.join(finding.fix)
+    assert "delattr(self, 'x')" in '\n'.join(finding.fix)
 
 
-def test_edit_of_several_versions_is_one_finding() -> None:
+def test_check_when_several_versions_change_reports_one_finding() -> None:
     lock = released_lock(
         *classes(thing(version='1.1', x=fields.IntegerField()))
     )
@@ -428,12 +435,12 @@ def test_edit_of_several_versions_is_one_finding() -> None:
             )
         ),
     )
-    (found,) = result.failing
-    assert found.versions == ('1.0', '1.2')
+    (finding,) = result.failing
+    assert finding.versions == ('1.0', '1.2')
 
 
-def test_dropped_declaration_is_named() -> None:
-    """`added` was taken away: the old version is said to have the field."""
+def test_check_when_declaration_is_removed_reports_it() -> None:
+    """Without `added`, the old version seems to have the field."""
     lock = released_lock(
         *classes(
             thing(
@@ -444,17 +451,17 @@ def test_dropped_declaration_is_named() -> None:
     result = check_code(
         lock, *classes(thing(version='1.1', x=fields.StringField(default='')))
     )
-    assert {one.rule.id for one in result.failing} == {
+    assert {finding.rule.id for finding in result.failing} == {
         'FIELD_NO_ADD',
         'CONVERSION_NO_REMOVE',
     }
 
 
-def test_code_that_the_lock_does_not_have_is_named() -> None:
+def test_check_when_version_is_not_locked_reports_it() -> None:
     lock = released_lock(*classes(thing()))
     newer = thing(
         version='1.1', x=added('1.1', fields.StringField(default=''))
     )
-    (found,) = check_code(lock, *classes(newer)).failing
-    assert found.rule.id == 'LOCK_CURRENT'
-    assert found.description == 'Thing 1.1 is not in the lock'
+    (finding,) = check_code(lock, *classes(newer)).failing
+    assert finding.rule.id == 'LOCK_CURRENT'
+    assert finding.description == 'Thing 1.1 is not in the lock'

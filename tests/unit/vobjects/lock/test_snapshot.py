@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes as a lock; fingerprints as oslo.versionedobjects computes them."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -22,7 +20,7 @@ def remote(self: Any, context: Any, name: str = 'x', *more: Any) -> None:
 
 
 def typed(self: Any, context: Any, *, name: str) -> int:
-    """One whose signature needs the newer form."""
+    """A remotable method with annotations."""
     return len(name)
 
 
@@ -37,7 +35,7 @@ def typed(self: Any, context: Any, *, name: str) -> int:
         {'child_versions': {}},
     ],
 )
-def test_fingerprint_is_the_one_of_the_original(body: dict[str, Any]) -> None:
+def test_fingerprint_equals_that_of_ovo(body: dict[str, Any]) -> None:
     cls = ovo_class(
         version='1.3',
         body=body,
@@ -50,7 +48,7 @@ def test_fingerprint_is_the_one_of_the_original(body: dict[str, Any]) -> None:
     }
 
 
-def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
+def test_fingerprints_of_the_service_equal_those_of_ovo() -> None:
     imports = ['vobjects.clustering.types', 'vobjects.rpc.fleet_types']
     snapshot.load(imports)
     lock = snapshot.snapshot(imports)
@@ -62,7 +60,7 @@ def test_fingerprints_of_the_service_are_those_of_the_original() -> None:
 
 
 @pytest.mark.usefixtures('registry')
-def test_type_of_ours_says_what_it_was_at_each_version() -> None:
+def test_snapshot_of_vobjects_type_has_every_version() -> None:
     cls = vobjects_type(
         version='1.4',
         parent=objects.Request,
@@ -116,13 +114,13 @@ type Thing 1.4
   field c: Object(Other, subclasses=true)
   field d: Dict(String)""",
     ]
-    # Also at a version that nothing but a lock remembers.
+    # It includes versions that only the lock has.
     known = Lock(schemas=(TypeSchema('Thing', '1.3'),))
     assert snapshot.of_classes([cls], known=known).schema('Thing', '1.3')
 
 
 @pytest.mark.usefixtures('registry')
-def test_plain_class_says_its_newest_version_only() -> None:
+def test_snapshot_of_ovo_class_has_the_newest_version_only() -> None:
     (schema,) = snapshot.of_classes(
         [
             ovo_class(
@@ -144,6 +142,6 @@ def test_plain_class_says_its_newest_version_only() -> None:
 @pytest.mark.parametrize(
     'name', ['no.such.module', 'vobjects:nothing', 'vobjects.versions:FIRST']
 )
-def test_what_cannot_be_imported_is_refused(name: str) -> None:
+def test_load_when_import_fails_raises(name: str) -> None:
     with pytest.raises(LockError, match=f'cannot import {name}'):
         snapshot.load([name])

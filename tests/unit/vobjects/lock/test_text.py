@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a lock: written and read, and read strictly."""
-
 from __future__ import annotations
 
 import datetime
@@ -61,8 +59,8 @@ versions = st.tuples(st.integers(1, 3), st.integers(0, 12)).map(
 )
 
 
-def in_order(given: list[FieldSchema]) -> tuple[FieldSchema, ...]:
-    return tuple(sorted(given, key=lambda field: field.name))
+def sorted_fields(fields: list[FieldSchema]) -> tuple[FieldSchema, ...]:
+    return tuple(sorted(fields, key=lambda field: field.name))
 
 
 @st.composite
@@ -76,8 +74,8 @@ def locks(draw: st.DrawFn) -> Lock:
                 versions,
                 kind=st.sampled_from(parse.TYPE_KINDS),
                 fields=st.lists(
-                    fields, max_size=3, unique_by=lambda one: one.name
-                ).map(in_order),
+                    fields, max_size=3, unique_by=lambda field: field.name
+                ).map(sorted_fields),
                 conversions=st.lists(conversions, max_size=2, unique=True).map(
                     tuple
                 ),
@@ -88,7 +86,7 @@ def locks(draw: st.DrawFn) -> Lock:
                 until=st.sampled_from(['', *releases]),
             ),
             max_size=3,
-            unique_by=lambda one: one.key,
+            unique_by=lambda schema: schema.key,
         )
     )
     accepted = st.builds(
@@ -98,29 +96,31 @@ def locks(draw: st.DrawFn) -> Lock:
         st.dates(),
         names,
     )
-    taken = draw(
+    acceptances = draw(
         st.lists(
-            accepted, max_size=2, unique_by=lambda one: (one.subject, one.rule)
+            accepted,
+            max_size=2,
+            unique_by=lambda item: (item.subject, item.rule),
         )
     )
     return Lock(
         tuple(draw(st.lists(names, max_size=2, unique=True))),
         tuple(releases),
         sorted_schemas(schemas),
-        tuple(sorted(taken, key=lambda one: (one.subject, one.rule))),
+        tuple(sorted(acceptances, key=lambda item: (item.subject, item.rule))),
     )
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(lock=locks())
-def test_what_is_written_is_read_again(lock: Lock) -> None:
+def test_parse_of_dump_returns_the_lock(lock: Lock) -> None:
     written = text.dump(lock)
     assert parse.parse(written) == lock
     assert text.dump(parse.parse(written)) == written
     assert not any(line != line.rstrip() for line in written.split('\n'))
 
 
-def test_long_enum_has_a_line_for_each_word() -> None:
+def test_dump_of_long_enum_has_a_line_for_each_value() -> None:
     words = tuple(json_text(f'WORD_{number:02}') for number in range(12))
     field = FieldSchema('status', FieldType('Enum', words), nullable=True)
     lock = Lock(schemas=(TypeSchema('Thing', '1.0', fields=(field,)),))
@@ -191,7 +191,7 @@ HEAD = f'{text.FORMAT}\nrelease 1\n'
         (f'{HEAD}<<<<<<< ours\n', 3, 'unresolved merge conflict'),
     ],
 )
-def test_odd_text_is_refused_with_its_line(
+def test_parse_when_malformed_names_the_line(
     content: str, line: int, problem: str
 ) -> None:
     with pytest.raises(parse.ParseError) as caught:
@@ -200,7 +200,7 @@ def test_odd_text_is_refused_with_its_line(
     assert problem in str(caught.value)
 
 
-def test_file_that_is_no_text_or_not_there_is_refused(
+def test_load_when_file_is_unreadable_raises(
     tmp_path: pathlib.Path,
 ) -> None:
     path = tmp_path / 'x.lock'
@@ -213,7 +213,7 @@ def test_file_that_is_no_text_or_not_there_is_refused(
         parse.load(tmp_path)
 
 
-def test_release_is_what_it_froze() -> None:
+def test_lock_at_release_has_the_versions_of_the_release() -> None:
     lock = Lock(
         releases=('1', '2'),
         schemas=(
@@ -229,19 +229,19 @@ def test_release_is_what_it_froze() -> None:
         lock.at('3')
 
 
-def test_versions_are_ordered_as_numbers() -> None:
+def test_version_key_orders_versions_as_numbers() -> None:
     assert sorted(['1.10', '1.9', '1.9.1', '2.0'], key=version_key) == [
         '1.9',
         '1.9.1',
         '1.10',
         '2.0',
     ]
-    for odd in ('1', '1.', '1.2.3.4', 'a.b', '1.²', '-1.0', ''):
+    for malformed in ('1', '1.', '1.2.3.4', 'a.b', '1.²', '-1.0', ''):
         with pytest.raises(LockError):
-            version_key(odd)
+            version_key(malformed)
 
 
-def test_acceptance_is_compared_without_its_line() -> None:
+def test_acceptance_equality_ignores_the_line() -> None:
     day = datetime.date(2027, 1, 1)
     assert Acceptance('A', 'b', day, 'c', 1) == Acceptance(
         'A', 'b', day, 'c', 2
