@@ -287,17 +287,17 @@ class History:
 
         :raises vobjects.exceptions.DeclarationError: two fields share a name
         """
-        found: dict[str, AnyField] = {}
+        fields: dict[str, AnyField] = {}
         for spans in self._field_spans:
             span = _span_at(spans, version)
             if span is None:
                 continue
-            if span.name in found:
+            if span.name in fields:
                 raise self._error(
                     span.name, f'two fields have this name at {version}'
                 )
-            found[span.name] = span.field
-        return found
+            fields[span.name] = span.field
+        return fields
 
     def current(self) -> dict[str, AnyField]:
         """Return the fields of the newest version, by name."""

@@ -65,7 +65,7 @@ class Object(ovo_base.VersionedObject):
     REFUSE_LOSS: ClassVar[bool] = True
 
     #: How to handle a field in a primitive that the stated version lacks:
-    #: 'refuse' it, or 'keep' it aside in ``obj_unknown_fields``.
+    #: 'refuse' it, or 'keep' it in ``obj_unknown_fields``.
     UNKNOWN_FIELDS: ClassVar[unknown_fields.UnknownFieldPolicy] = 'refuse'
 
     if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Object(ovo_base.VersionedObject):
     ) -> None:
         """Downgrade the data of a primitive and all nested objects.
 
-        The outermost object decides whether to refuse a loss: in a response,
+        The outermost object decides whether to reject a loss: in a response,
         a field that the reader does not know is dropped at any depth.
         """
         outer = children.current_downgrade.get()

@@ -33,7 +33,7 @@ def to_json(obj: Object, manifest: Manifest) -> dict[str, Any]:
 def to_json_list(
     objects: Iterable[Object], manifest: Manifest
 ) -> list[dict[str, Any]]:
-    """Return :func:`to_json` of each object, without making unread objects.
+    """Return :func:`to_json` of each object, without creating pending objects.
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
@@ -52,7 +52,7 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
 
     It is for :func:`vobjects.objects.codec.json_text.dumps`. The value is the
     result of :func:`to_json_list`, or its JSON text if no object needs to be
-    made and no value converted.
+    created and no value converted.
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
@@ -74,10 +74,10 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
 def _lazy_plan(
     objects: Iterable[Object], manifest: Manifest
 ) -> tuple[lazy_list.LazyObjectList, ConversionPlan | None] | None:
-    """Return how to convert a list of unread objects without making them.
+    """Return how to convert a list of pending objects without creating them.
 
-    :returns: the list, and the plan for its unread items, or None if they
-        need no conversion; None instead of both: objects have to be made
+    :returns: the list, and the plan for its pending items, or None if they
+        need no conversion; None instead of both: objects have to be created
     """
     if not isinstance(objects, lazy_list.LazyObjectList):
         return None

@@ -88,7 +88,7 @@ def _value_repr(value: Any) -> str:
         )
         return f'{{{_joined(pairs, len(value))}}}'
     if isinstance(value, (list, tuple)):
-        # Slice, do not iterate: iterating makes all items of an unread list.
+        # Slice, do not iterate: iterating creates all pending objects.
         return f'[{_joined(map(_value_repr, value[:MAX_ITEMS]), len(value))}]'
     if isinstance(value, (set, frozenset)):
         return f'{{{_joined(map(_value_repr, _first(value)), len(value))}}}'

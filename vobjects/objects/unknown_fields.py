@@ -2,7 +2,7 @@
 """Handle fields in a primitive that its stated version does not have.
 
 oslo.versionedobjects drops them silently. Here, a receiver that acts on the
-data refuses them; a reader keeps them aside and logs a warning.
+data rejects them; a reader stores them separately and logs a warning.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _warned: set[tuple[str, str, str]] = set()
 def handle(
     cls: Any, data: Mapping[str, Any], known: frozenset[str], version: Version
 ) -> dict[str, Any]:
-    """Return the unknown fields of a primitive, or refuse them.
+    """Return the unknown fields of a primitive, or reject them.
 
     :param data: of the primitive
     :param known: the fields of the version that the primitive states
     :param version: that version
     :returns: the unknown fields, if the class keeps them
-    :raises vobjects.exceptions.UnknownField: the class refuses them
+    :raises vobjects.exceptions.UnknownField: the class rejects them
     """
     if known.issuperset(data):
         return {}
@@ -54,7 +54,7 @@ def _warn_once(name: str, version: str, field: str) -> None:
         _warned.add(key)
         LOG.warning(
             '%s %s arrived with the field %s, which this version does not'
-            ' have; it is kept aside',
+            ' have; it is stored in obj_unknown_fields',
             name,
             version,
             exceptions.cut(field),

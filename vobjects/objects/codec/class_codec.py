@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled form of one class, created at its first use.
+"""ClassCodec: the compiled functions of one class.
 
 If a class overrides a method, or its instances do not keep their fields in
 ``__dict__``, the affected functions are not used; the methods of
@@ -40,7 +40,7 @@ def never() -> bool:
 
 
 class ClassCodec:
-    """The compiled functions of one class, with a guard for each group.
+    """The compiled functions of one class, with a condition for each group.
 
     :ivar keeps_in_dict: whether instances keep every field in ``__dict__``
     """
@@ -92,7 +92,7 @@ class ClassCodec:
         module = generate.GeneratedModule(
             f'{cls.__module__}.{cls.__qualname__}'
         )
-        generate.write_data(module, fields)
+        generate.write_data(module, generate.data_entries(module, fields))
         generate.write_changes(module, fields, 'base', 'base_changes')
         generate.write_changes(module, fields, self.tracking, 'changes')
         generate.write_primitive(module, cls, len(fields), self.tracking)

@@ -63,80 +63,58 @@ def _compile(codec: ClassCodec, version: str) -> Downgrader:
     carries = {carry.source: carry for carry in plan.carries}
     module = generate.GeneratedModule(f'{codec.cls.__qualname__} at {version}')
     plan_name = module.bind(plan, 'plan')
-    kept: list[tuple[str, str, str, str]] = []
-    dropped: list[tuple[str, str, str]] = []
-    converted: list[tuple[str, str, str]] = []
+    entries: list[generate.DataEntry] = []
+    dropped: list[generate.DataEntry] = []
+    converted: list[generate.DataEntry] = []
     for number, (name, field_codec) in enumerate(codec.fields.items()):
         local = f'v{number}'
-        expression = _downgrade_expression(module, field_codec, name, local)
-        carry = carries.get(name)
+        entry = generate.DataEntry(
+            name,
+            local,
+            _downgrade_expression(module, field_codec, name, local),
+            carries[name].target if name in carries else name,
+        )
         if name in drops:
             if field_codec.holds_objects():
                 # Nested objects are converted even if they are dropped.
-                kept.append((name, local, expression, _temporary_key(name)))
-            dropped.append((name, local, expression))
-        elif carry is not None and carry.converts:
-            converted.append((name, local, expression))
+                entries.append(entry._replace(key=_temporary_key(name)))
+            dropped.append(entry)
+        elif name in carries and carries[name].converts:
+            converted.append(entry)
         else:
-            kept.append(
-                (name, local, expression, carry.target if carry else name)
-            )
-    _write_kept(module, kept)
-    module.add('def at(self, d, manifest, refuse):')
-    module.add(' out = kept(self, d, manifest, refuse)')
+            entries.append(entry)
+    parameters = 'self, d, manifest, refuse_loss'
+    generate.write_data(module, entries, parameters)
+    module.add(f'def downgrade({parameters}):')
+    module.add(f' out = data({parameters})')
     # As in the plan, check for losses before converting values.
-    for name, local, expression in dropped:
+    for name, local, expression, _ in dropped:
         if codec.fields[name].holds_objects():
             module.add(f' {local} = out.pop({_temporary_key(name)!r}, None)')
             expression = local
         else:
             module.add(f' {local} = d.get({generate.attribute_of(name)!r})')
         _write_drop(module, drops[name], local, expression, plan_name)
-    for name, local, expression in converted:
+    for name, local, expression, key in converted:
         attribute = generate.attribute_of(name)
-        carry = carries[name]
         module.add(f' if {attribute!r} in d:')
         module.add(f'  {local} = d[{attribute!r}]')
         module.add(
-            f'  out[{carry.target!r}] = {plan_name}._converted('
-            f'{module.bind(carry, "carry")}, {expression})'
+            f'  out[{key!r}] = {plan_name}._converted('
+            f'{module.bind(carries[name], "carry")}, {expression})'
         )
     for fill in plan.fills:
         module.add(f' if {fill.name!r} not in out:')
         constant = _constant_expression(module, fill.primitive)
         module.add(f'  out[{fill.name!r}] = {constant}')
     _write_envelope(module, codec, version, carries)
-    function: Downgrader = module.run()['at']
+    function: Downgrader = module.run()['downgrade']
     return function
 
 
 def _temporary_key(name: str) -> str:
     """Return a temporary key for a value; it cannot be a field name."""
-    return f'{name} aside'
-
-
-def _write_kept(
-    module: generate.GeneratedModule, kept: list[tuple[str, str, str, str]]
-) -> None:
-    module.add('def kept(self, d, manifest, refuse):')
-    if kept:
-        module.add(' try:')
-        for name, local, _, _ in kept:
-            module.add(f'  {local} = d[{generate.attribute_of(name)!r}]')
-        module.add(' except KeyError:')
-        module.add('  return some(self, d, manifest, refuse)')
-    module.add(' return {')
-    for _, _, expression, target in kept:
-        module.add(f'  {target!r}: {expression},')
-    module.add(' }')
-    module.add('def some(self, d, manifest, refuse):')
-    module.add(' out = {}')
-    for name, local, expression, target in kept:
-        attribute = generate.attribute_of(name)
-        module.add(f' if {attribute!r} in d:')
-        module.add(f'  {local} = d[{attribute!r}]')
-        module.add(f'  out[{target!r}] = {expression}')
-    module.add(' return out')
+    return f'{name} dropped'
 
 
 def _write_drop(
@@ -148,7 +126,7 @@ def _write_drop(
 ) -> None:
     if drop.ignore:
         return
-    module.add(f' if refuse and {local} is not None:')
+    module.add(f' if refuse_loss and {local} is not None:')
     module.add(f'  {local} = {expression}')
     harmless = [value for value in drop.harmless if value is not None]
     indent = '  '
@@ -183,22 +161,24 @@ def _write_envelope(
 ) -> None:
     cls = codec.cls
     key = cls._obj_primitive_key
-    module.namespace['changed'] = codec.changes
-    module.add(' made = {')
+    module.namespace['changes'] = codec.changes
+    module.add(' primitive = {')
     module.add(f'  {key("name")!r}: {cls.obj_name()!r},')
     module.add(f'  {key("namespace")!r}: {cls.OBJ_PROJECT_NAMESPACE!r},')
     module.add(f'  {key("version")!r}: {version!r},')
     module.add(f'  {key("data")!r}: out,')
     module.add(' }')
-    module.add(' found = changed(self, d)')
-    module.add(' if found:')
+    module.add(' names = changes(self, d)')
+    module.add(' if names:')
     renamed = {c.source: c.target for c in carries.values()}
     if any(old != new for old, new in renamed.items()):
-        names = module.bind(renamed, 'renamed')
-        module.add(f'  found = [{names}.get(name, name) for name in found]')
-    module.add('  found = [name for name in found if name in out]')
-    module.add(f'  if found: made[{key("changes")!r}] = found')
-    module.add(' return made')
+        new_names = module.bind(renamed, 'renamed')
+        module.add(
+            f'  names = [{new_names}.get(name, name) for name in names]'
+        )
+    module.add('  names = [name for name in names if name in out]')
+    module.add(f'  if names: primitive[{key("changes")!r}] = names')
+    module.add(' return primitive')
 
 
 def _downgrade_expression(
@@ -217,7 +197,7 @@ def _downgrade_expression(
     return (
         f'None if {local} is None'
         f' else {encode}({local}) if manifest is None'
-        f' else {convert}(self, {local}, manifest, refuse)'
+        f' else {convert}(self, {local}, manifest, refuse_loss)'
     )
 
 
@@ -226,10 +206,10 @@ def _converter(field_type: Any) -> Converter:
         return _downgrade_child
     if isinstance(field_type, ovo.Dict):
         convert_item = _converter(field_type._element_type._type)
-        return lambda obj, value, manifest, refuse: {
+        return lambda obj, value, manifest, refuse_loss: {
             key: None
             if item is None
-            else convert_item(obj, item, manifest, refuse)
+            else convert_item(obj, item, manifest, refuse_loss)
             for key, item in value.items()
         }
     if isinstance(field_type._element_type._type, ovo.Object):
@@ -238,12 +218,12 @@ def _converter(field_type: Any) -> Converter:
         convert_item = _converter(field_type._element_type._type)
 
         def convert_items(
-            obj: Any, value: Any, manifest: Any, refuse: bool
+            obj: Any, value: Any, manifest: Any, refuse_loss: bool
         ) -> Any:
             return [
                 None
                 if item is None
-                else convert_item(obj, item, manifest, refuse)
+                else convert_item(obj, item, manifest, refuse_loss)
                 for item in value
             ]
 
@@ -272,15 +252,15 @@ def _downgrader_for(
 
 
 def _downgrade_child(
-    parent: Any, child: Any, manifest: Mapping[str, str], refuse: bool
+    parent: Any, child: Any, manifest: Mapping[str, str], refuse_loss: bool
 ) -> Any:
     pair = _downgrader_for(child.__class__, manifest)
     if pair is not None:
         is_unpatched, downgrade = pair
         d = child.__dict__
         if is_unpatched(d) and is_newest(child, d):
-            return downgrade(child, d, manifest, refuse)
-    return parent._downgrade_uncompiled(child, manifest, refuse)
+            return downgrade(child, d, manifest, refuse_loss)
+    return parent._downgrade_uncompiled(child, manifest, refuse_loss)
 
 
 def is_newest(child: Any, d: dict[str, Any]) -> bool:
@@ -289,7 +269,7 @@ def is_newest(child: Any, d: dict[str, Any]) -> bool:
 
 
 def _downgrade_children(
-    parent: Any, objects: Any, manifest: Mapping[str, str], refuse: bool
+    parent: Any, objects: Any, manifest: Mapping[str, str], refuse_loss: bool
 ) -> list[Any]:
     if objects.__class__ is LazyObjectList:
         codec = lazy_list.codec_of(objects)
@@ -301,7 +281,7 @@ def _downgrade_children(
             return lazy_list.primitives(
                 objects,
                 lambda some: _downgrade_children(
-                    parent, some, manifest, refuse
+                    parent, some, manifest, refuse_loss
                 ),
             )
     primitives: list[Any] = []
@@ -317,10 +297,10 @@ def _downgrade_children(
         if pair is not None:
             d = child.__dict__
             if pair[0](d) and is_newest(child, d):
-                primitives.append(pair[1](child, d, manifest, refuse))
+                primitives.append(pair[1](child, d, manifest, refuse_loss))
                 continue
         primitives.append(
-            parent._downgrade_uncompiled(child, manifest, refuse)
+            parent._downgrade_uncompiled(child, manifest, refuse_loss)
         )
     return primitives
 
@@ -332,9 +312,9 @@ class Upgrade:
 
     def __init__(self, cls: Any, version: str) -> None:
         self.source = Version.parse(version)
-        history_: history.History = cls._history
-        self.known_fields = frozenset(history_.fields_at(self.source))
-        self.plan = history_.plan(self.source, history_.version)
+        timeline: history.History = cls._history
+        self.known_fields = frozenset(timeline.fields_at(self.source))
+        self.plan = timeline.plan(self.source, timeline.version)
         plan = self.plan
         self.is_noop = not (plan.drops or plan.carries or plan.fills)
         self.new_names = {c.source: c.target for c in plan.carries}
@@ -357,7 +337,7 @@ def convert(
     obj: Any,
     version: str | None,
     manifest: Mapping[str, str] | None,
-    refuse: bool,
+    refuse_loss: bool,
 ) -> dict[str, Any] | None:
     """Return the primitive of an object at a version; None: not compiled.
 
@@ -387,6 +367,6 @@ def convert(
     ) > override_detection.version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)
     primitive: dict[str, Any] = downgrader(codec, version)(
-        obj, d, manifest, refuse
+        obj, d, manifest, refuse_loss
     )
     return primitive

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions and guards that compiled code uses for one field."""
+"""FieldCodec: the functions that compiled code uses for one field."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def field_codec(
 def method_checks(
     field: coercion.AnyField, name: str
 ) -> tuple[MethodCheck, ...]:
-    """Return guards for a method of a field, its type and nested types."""
+    """Return checks of a method of a field, its type and nested types."""
     owners: list[Any] = [type(field), type(field._type)]
     field_type: Any = field._type
     while isinstance(field_type, ovo.CompoundFieldType):

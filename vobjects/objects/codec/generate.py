@@ -19,8 +19,8 @@ of oslo.versionedobjects that the functions replace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from vobjects import _codegen
 from vobjects.objects.codec import (
@@ -106,35 +106,62 @@ def unpatched_expression() -> str:
     return f'not ({tests})'
 
 
-def write_data(
+class DataEntry(NamedTuple):
+    """An entry of the data of a primitive, for generated code.
+
+    :ivar field: name of the field
+    :ivar variable: local variable for the value of the field
+    :ivar expression: primitive of that value
+    :ivar key: name of the field at the version of the primitive
+    """
+
+    field: str
+    variable: str
+    expression: str
+    key: str
+
+
+def data_entries(
     module: GeneratedModule, fields: dict[str, field_codecs.FieldCodec]
-) -> None:
-    """Write ``data(self, d)``: the primitives of the set fields."""
-    terms = [
-        (
+) -> list[DataEntry]:
+    """Return an entry for each field, at the version of the class."""
+    return [
+        DataEntry(
             name,
             f'v{number}',
             encode_expression(module, field_codec, name, f'v{number}'),
+            name,
         )
         for number, (name, field_codec) in enumerate(fields.items())
     ]
-    module.add('def data(self, d):')
-    if terms:
+
+
+def write_data(
+    module: GeneratedModule,
+    entries: Sequence[DataEntry],
+    parameters: str = 'self, d',
+) -> None:
+    """Write ``data(self, d)``: the primitives of the set fields.
+
+    :param parameters: of the function; ``self, d`` come first
+    """
+    module.add(f'def data({parameters}):')
+    if entries:
         module.add(' try:')
-        for name, local, _ in terms:
-            module.add(f'  {local} = d[{attribute_of(name)!r}]')
+        for field, variable, _, _ in entries:
+            module.add(f'  {variable} = d[{attribute_of(field)!r}]')
         module.add(' except KeyError:')
-        module.add('  return set_fields(self, d)')
+        module.add(f'  return set_fields({parameters})')
     module.add(' return {')
-    for name, _, term in terms:
-        module.add(f'  {name!r}: {term},')
+    for _, _, expression, key in entries:
+        module.add(f'  {key!r}: {expression},')
     module.add(' }')
-    module.add('def set_fields(self, d):')
+    module.add(f'def set_fields({parameters}):')
     module.add(' out = {}')
-    for name, local, term in terms:
-        module.add(f' if {attribute_of(name)!r} in d:')
-        module.add(f'  {local} = d[{attribute_of(name)!r}]')
-        module.add(f'  out[{name!r}] = {term}')
+    for field, variable, expression, key in entries:
+        module.add(f' if {attribute_of(field)!r} in d:')
+        module.add(f'  {variable} = d[{attribute_of(field)!r}]')
+        module.add(f'  out[{key!r}] = {expression}')
     module.add(' return out')
 
 
@@ -313,10 +340,10 @@ def write_copy(
     module.namespace['deepcopy'] = copying.deep_copy
     module.add('def copy(self, memo):')
     create = 'new(self.__class__)' if skips_init else 'self.__class__()'
-    module.add(f' made = {create}')
-    module.add(' memo[id(self)] = made')
+    module.add(f' copied = {create}')
+    module.add(' memo[id(self)] = copied')
     module.add(' d = self.__dict__')
-    module.add(' to = made.__dict__')
+    module.add(' to = copied.__dict__')
     if skips_init:
         module.add(" to['_changed_fields'] = set()")
     module.add(" to['_context'] = self._context")
@@ -325,23 +352,23 @@ def write_copy(
         module.add(f' if {attribute!r} in d:')
         module.add(f'  v = d[{attribute!r}]')
         if field_codec.copy is None or field_codec.field.read_only:
-            module.add(f'  setattr(made, {name!r}, deepcopy(v, memo))')
+            module.add(f'  setattr(copied, {name!r}, deepcopy(v, memo))')
             continue
         copy = module.bind(field_codec.copy, 'copy')
-        call = f'{copy}(made, {name!r}, v, memo)'
+        call = f'{copy}(copied, {name!r}, v, memo)'
         value = _unless_unchanged(module, field_codec, call)
         module.add(f'  to[{attribute!r}] = {value}')
     if 'objects' in fields and is_list:
-        module.add(" if '_obj_objects' not in d: made.objects = []")
+        module.add(" if '_obj_objects' not in d: copied.objects = []")
     module.add(" to['_changed_fields'] = set(self._changed_fields)")
-    module.add(' return made')
+    module.add(' return copied')
 
 
 def distinct_checks(
     fields: Iterable[field_codecs.FieldCodec],
     checks_of: Callable[[field_codecs.FieldCodec], Iterable[Any]],
 ) -> list[Any]:
-    """Return the distinct guards of some fields."""
+    """Return the distinct checks of some fields."""
     return list(
         dict.fromkeys(check for field in fields for check in checks_of(field))
     )

@@ -36,7 +36,8 @@ import orjson
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _decode = msgspec.json.Decoder().decode
 
-#: JSON text in place of its value, in unread items that are written later; see
+#: JSON text in place of its value, in pending items that are written later;
+#: see
 #: :mod:`vobjects.objects.codec.list_decoding`.
 RawJson = msgspec.Raw
 
@@ -49,12 +50,12 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
     :raises ValueError: it contains itself
     """
     try:
-        made = orjson.dumps(primitive, option=_OPTIONS)
+        text = orjson.dumps(primitive, option=_OPTIONS)
     except TypeError:
         return json.dumps(primitive).encode()
     # orjson writes NaN as null.
-    if finite or b'null' not in made or is_finite(primitive):
-        return made
+    if finite or b'null' not in text or is_finite(primitive):
+        return text
     return json.dumps(primitive).encode()
 
 

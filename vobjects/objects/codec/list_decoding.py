@@ -151,9 +151,9 @@ class ObjectFactory:
         return self.codec.may_decode() and self.codec.may_skip_init()
 
     def source(self, context: Any, pending: int) -> LazySource:
-        """Return how to make the objects.
+        """Return how to create the objects.
 
-        :param number: of the unread objects
+        :param pending: number of objects
         """
         codec = self.codec
         return LazySource(

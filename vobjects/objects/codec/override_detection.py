@@ -2,9 +2,9 @@
 """Detect overridden methods, for which compiled code must not run.
 
 Compiled code replaces methods of oslo.versionedobjects, so it may run only
-where those methods are not overridden. *Guards* state which ones. They are
-checked when a class is compiled, and again at each call, because tests
-replace methods temporarily (``mock.patch``).
+where those methods are not overridden. A :class:`MethodCheck` states such a
+condition. It is checked when a class is compiled, and again at each call,
+because tests replace methods temporarily (``mock.patch``).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class MethodCheck(NamedTuple):
 
 
 def method_checks(cls: type, *names: str) -> Iterator[MethodCheck]:
-    """Yield guards for the current methods of a class."""
+    """Yield checks for the current methods of a class."""
     for name in names:
         yield MethodCheck(cls, name, get_function(cls, name))
 

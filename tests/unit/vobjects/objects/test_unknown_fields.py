@@ -140,7 +140,7 @@ def test_unknown_fields_when_kept_then_are_logged_once(
         answer.obj_from_primitive(arrived)
     assert [record.getMessage() for record in caplog.records] == [
         "Answer 1.2 arrived with the field 'surprise', which this version"
-        ' does not have; it is kept aside'
+        ' does not have; it is stored in obj_unknown_fields'
     ]
 
 
