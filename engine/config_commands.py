@@ -48,23 +48,23 @@ def _check(options: argparse.Namespace) -> int:
     conf([], project=cli.PROJECT, default_config_files=options.config_file)
     files = settings.files(conf)
     if not files:
-        _say(f'no configuration file: looked in {settings.places()}')
+        _print(f'no configuration file: looked in {settings.places()}')
         return REJECTED
     findings = config_check.check(files)
     for finding in findings:
-        _say(finding.text)
+        _print(finding.text)
     if any(finding.rejected for finding in findings):
         return REJECTED
     for name in options.connect or ():
         try:
             _SERVERS[name](conf)
         except exceptions.Unreachable as error:
-            _say(str(error))
+            _print(str(error))
             return OUT_OF_REACH
     if findings:
         return IGNORED
     if not options.quiet:
-        _say(f'OK: {", ".join(files)}')
+        _print(f'OK: {", ".join(files)}')
     return FINE
 
 
@@ -114,5 +114,5 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text)  # noqa: T201 - a command

@@ -82,7 +82,7 @@ def _sync(
     try:
         schema_phase.contract(target, conf)
     except schema_phase.OlderEnginesError as error:
-        _say(f'the database is not contracted: {error}')
+        _print(f'the database is not contracted: {error}')
     return 0
 
 
@@ -95,7 +95,7 @@ def _expand(
     migrations.expand(target)
     after = migrations.current(target)
     done = 'is' if before == after else f'went from {before or "none"} to'
-    _say(f'the database {done} {after}')
+    _print(f'the database {done} {after}')
     return 0
 
 
@@ -108,11 +108,11 @@ def _contract(
         # Raises an error if the database is not ready to be contracted; does
         # nothing if it is contracted already.
         schema_phase.contract(target, conf)
-        _say('the database has nothing to contract')
+        _print('the database has nothing to contract')
         return 0
     schema_phase.contract(target, conf)
     revision = migrations.current(target, migrations.CONTRACT)
-    _say(f'the database is contracted to {revision}')
+    _print(f'the database is contracted to {revision}')
     return 0
 
 
@@ -122,10 +122,10 @@ def _check(
     options: argparse.Namespace,
 ) -> int:
     phase = schema_phase.phase_of(target)
-    _say(_PHASE_MESSAGES[phase])
+    _print(_PHASE_MESSAGES[phase])
     if phase is schema_phase.Phase.CONTRACT:
         for member in schema_phase.older_engines(target, conf):
-            _say(f'older: {member.label} (release {member.release})')
+            _print(f'older: {member.label} (release {member.release})')
     return phase.value
 
 
@@ -135,7 +135,7 @@ def _version(
     options: argparse.Namespace,
 ) -> int:
     revision = migrations.current(target) or 'none'
-    _say(f'{revision} (newest: {migrations.head()})')
+    _print(f'{revision} (newest: {migrations.head()})')
     return 1 if migrations.is_behind(target) else 0
 
 
@@ -184,11 +184,11 @@ def _purge(
     until = purge.cutoff_time(target, options.older_than)
     if options.dry_run:
         actions, events = purge.count(target, until, options.project)
-        _say(f'{actions} actions and {events} events would be deleted')
+        _print(f'{actions} actions and {events} events would be deleted')
         return 0
     actions = sum(purge.delete_actions(target, until, options.project))
     events = sum(purge.delete_events(target, until, options.project))
-    _say(f'{actions} actions and {events} events deleted')
+    _print(f'{actions} actions and {events} events deleted')
     return 0
 
 
@@ -197,11 +197,11 @@ def _rotate_keys(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    _say(f'{manager.rotate_keys(conf, target)} credentials encrypted anew')
+    _print(f'{manager.rotate_keys(conf, target)} credentials encrypted anew')
     return 0
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text)  # noqa: T201 - a command
 
 

@@ -115,11 +115,11 @@ class Path:
                     for below in self._descend(left):
                         yield from self._find(path.right, below)
             case jsonpath.Where():  # and its subclass WhereNot
-                wanted = not isinstance(path, jsonpath.WhereNot)
+                expected = not isinstance(path, jsonpath.WhereNot)
                 for left in self._find(path.left, datum):
                     if (
                         any(True for _ in self._find(path.right, left))
-                        == wanted
+                        == expected
                     ):
                         yield left
             case jsonpath.Root():

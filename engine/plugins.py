@@ -32,7 +32,7 @@ class Registry(Generic[Kind]):
 
     #: Group of entry points, and the word for such a type in messages.
     NAMESPACE: str
-    WORD: str
+    NOUN: str
     #: Schema of a spec's top level.
     ITEMS: spec_schema.Schema = {
         'type': Property('String', 'Name of the type.'),
@@ -74,7 +74,7 @@ class Registry(Generic[Kind]):
             return self._types[type_name]
         except KeyError:
             raise errors.ResourceNotFound.advised(
-                self._no_type(type_name), self._instead(type_name)
+                self._not_found(type_name), self._suggestion(type_name)
             ) from None
 
     def properties_of(
@@ -124,17 +124,19 @@ class Registry(Generic[Kind]):
         type_name = f'{items["type"]}-{items["version"]}'
         spec_type = self._types.get(type_name)
         if spec_type is None:
+            message = self._not_found(type_name)
             raise errors.ResourceNotFound(
-                f'spec: {self._no_type(type_name)} {self._instead(type_name)}',
-                self._no_type(type_name),
+                f'spec: {message} {self._suggestion(type_name)}', message
             )
         return spec_type, spec_schema.resolve(spec_type.properties, properties)
 
-    def _no_type(self, type_name: str) -> str:
-        shown = exceptions.cut(type_name)
-        return f'The {self.WORD}_type {shown} could not be found.'
+    def _not_found(self, type_name: str) -> str:
+        return (
+            f'The {self.NOUN}_type {exceptions.cut(type_name)} could not be'
+            ' found.'
+        )
 
-    def _instead(self, type_name: str) -> str:
+    def _suggestion(self, type_name: str) -> str:
         """Return a sentence that lists the available types."""
         near = suggestions.nearest(type_name, self._types)
         question = f'Did you mean {near!r}? ' if near else ''

@@ -23,13 +23,13 @@ from vobjects.clustering import errors
 Schema = Mapping[str, 'Property']
 
 #: Maximum length of the names of cloud resources.
-LONGEST_NAME = 255
+MAX_NAME_LENGTH = 255
 
 #: Maximum of times during which no worker waits: one year, in seconds.
-LONGEST_TIME = 365 * 24 * 60 * 60
+MAX_TIME = 365 * 24 * 60 * 60
 
 #: Maximum of times during which a worker waits: one hour, in seconds.
-LONGEST_WORK = 60 * 60
+MAX_OPERATION_TIME = 60 * 60
 
 
 #: Path to the properties of a spec, for messages.
@@ -141,9 +141,9 @@ class Property:
     :ivar items: the schema of the items of a list
     :ivar keys: the schema of the keys of a map; None: any keys
     :ivar allowed: the allowed values; None: any
-    :ivar longest: the maximum length of a string; None: any
-    :ivar least: the minimum of a number; None: any
-    :ivar most: the maximum of a number; None: any
+    :ivar max_length: the maximum length of a string; None: any
+    :ivar minimum: the minimum of a number; None: any
+    :ivar maximum: the maximum of a number; None: any
     """
 
     type: str
@@ -154,9 +154,9 @@ class Property:
     items: Property | None = None
     keys: Schema | None = None
     allowed: Sequence[Any] | None = None
-    longest: int | None = None
-    least: int | None = None
-    most: int | None = None
+    max_length: int | None = None
+    minimum: int | None = None
+    maximum: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -268,15 +268,15 @@ def unknown(
     return errors.InvalidSpec(
         f'{phrases.format_path(path, [name])}:'
         f' {phrases.unknown_name(name, names)}',
-        f'Unrecognizable {_thing(path)} {exceptions.cut(name)}',
+        f'Unrecognizable {_noun(path)} {exceptions.cut(name)}',
     )
 
 
 def _missing(name: str, path: str) -> str:
-    return f'Required {_thing(path)} {exceptions.cut(name)} not provided'
+    return f'Required {_noun(path)} {exceptions.cut(name)} not provided'
 
 
-def _thing(path: str) -> str:
+def _noun(path: str) -> str:
     return 'parameter' if path == PARAMETERS else 'spec item'
 
 
@@ -306,9 +306,9 @@ def _resolve(
             f"'{exceptions.cut_text(str(value))}' must be one of the allowed"
             f' values: {", ".join(map(str, prop.allowed))}',
         )
-    if prop.longest is not None and len(resolved) > prop.longest:
+    if prop.max_length is not None and len(resolved) > prop.max_length:
         raise errors.InvalidSpec(
-            f'{path}: must have at most {prop.longest} characters, not'
+            f'{path}: must have at most {prop.max_length} characters, not'
             f' {len(resolved)}'
         )
     if prop.type in ('Integer', 'Number'):
@@ -329,39 +329,39 @@ def _bounded(
     prop: Property, number: float, path: str, *, clamps: bool
 ) -> float:
     """Return a number within the limits of its property."""
-    if prop.least is not None and number < prop.least:
-        words, bound = 'at least', prop.least
-    elif prop.most is not None and number > prop.most:
-        words, bound = 'at most', prop.most
+    if prop.minimum is not None and number < prop.minimum:
+        phrase, bound = 'at least', prop.minimum
+    elif prop.maximum is not None and number > prop.maximum:
+        phrase, bound = 'at most', prop.maximum
     else:
         return number
     if clamps:
         return bound
-    raise errors.InvalidSpec(f'{path}: must be {words} {bound}, not {number}')
+    raise errors.InvalidSpec(f'{path}: must be {phrase} {bound}, not {number}')
 
 
-def filled(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return resolved values, with the defaults of missing ones."""
-    found: dict[str, Any] = {}
+    complete: dict[str, Any] = {}
     for name, prop in schema.items():
         value = values.get(name)
         if value is None:
             value = prop.default
         if prop.keys is not None and (value is not None or prop.required):
-            value = filled(prop.keys, value or {})
+            value = with_defaults(prop.keys, value or {})
         elif prop.items is not None and prop.items.keys is not None:
             keys = prop.items.keys
-            value = [filled(keys, item) for item in value or ()]
-        found[name] = value
-    return found
+            value = [with_defaults(keys, item) for item in value or ()]
+        complete[name] = value
+    return complete
 
 
-def given(schema: Schema, described: Mapping[str, Any]) -> dict[str, Any]:
+def select_properties(
+    schema: Schema, values: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the values of a description that are properties of a schema."""
     return {
-        name: described[name]
-        for name in schema
-        if described.get(name) is not None
+        name: values[name] for name in schema if values.get(name) is not None
     }
 
 

@@ -345,7 +345,7 @@ def begin(
         profile_type = run.runtime.profile_types.get(profile.type)
         if with_host and profile_type.on_hosts:
             properties = _properties(run, profile)
-            properties = spec_schema.filled(
+            properties = spec_schema.with_defaults(
                 profile_type.properties, properties
             )
             hosts.assign(session, node, properties)

@@ -168,10 +168,10 @@ class NodeHandlers(common.Handlers):
         def check(session: orm.Session, node: models.Node) -> None:
             common.check_reboot_type(request)
             timeout = request.get('delete_timeout') or 0
-            if timeout > spec_schema.LONGEST_WORK:
+            if timeout > spec_schema.MAX_OPERATION_TIME:
                 raise errors.BadRequest(
                     'delete_timeout: must be at most'
-                    f' {spec_schema.LONGEST_WORK}, not {timeout}'
+                    f' {spec_schema.MAX_OPERATION_TIME}, not {timeout}'
                 )
             operation = request.get('operation')
             if operation in ('REBOOT', 'REBUILD') and not node.physical_id:

@@ -46,7 +46,7 @@ class AffinityPolicy(base.PolicyType):
                 'name': Property(
                     'String',
                     'Name of the server group.',
-                    longest=spec_schema.LONGEST_NAME,
+                    max_length=spec_schema.MAX_NAME_LENGTH,
                 ),
                 'policies': Property(
                     'String',

@@ -302,7 +302,7 @@ class Registry(plugins.Registry[PolicyType]):
     """The installed policy types, by ``NAME-VERSION``."""
 
     NAMESPACE = 'vobjects.policies'
-    WORD = 'policy'
+    NOUN = 'policy'
     ITEMS = {
         **plugins.Registry.ITEMS,
         'description': spec_schema.Property(
@@ -330,7 +330,7 @@ class Registry(plugins.Registry[PolicyType]):
         policy_type, properties = self._read(spec)
         if semantics:
             policy_type.check_properties(
-                spec_schema.filled(policy_type.properties, properties)
+                spec_schema.with_defaults(policy_type.properties, properties)
             )
         return policy_type
 
@@ -339,4 +339,6 @@ class Registry(plugins.Registry[PolicyType]):
     ) -> dict[str, Any]:
         """Return the properties of a stored spec, with all defaults."""
         resolved = super().properties_of(type_name, spec)
-        return spec_schema.filled(self.get(type_name).properties, resolved)
+        return spec_schema.with_defaults(
+            self.get(type_name).properties, resolved
+        )

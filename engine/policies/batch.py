@@ -44,7 +44,7 @@ class BatchPolicy(base.PolicyType):
             'Integer',
             'Seconds between two batches.',
             default=60,
-            most=spec_schema.LONGEST_TIME,
+            maximum=spec_schema.MAX_TIME,
         ),
     }
 

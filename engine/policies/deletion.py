@@ -71,7 +71,7 @@ class DeletionPolicy(base.PolicyType):
             'Integer',
             'Seconds to wait before a node is removed.',
             default=0,
-            most=spec_schema.LONGEST_TIME,
+            maximum=spec_schema.MAX_TIME,
         ),
         'reduce_desired_capacity': Property(
             'Boolean',
@@ -105,7 +105,7 @@ class DeletionPolicy(base.PolicyType):
                     'Seconds after which the node is removed without a'
                     ' response.',
                     default=0,
-                    most=spec_schema.LONGEST_TIME,
+                    maximum=spec_schema.MAX_TIME,
                 ),
             },
         ),

@@ -68,13 +68,13 @@ _DETECTION = {
         'Integer',
         'Seconds between two checks.',
         default=60,
-        most=spec_schema.LONGEST_TIME,
+        maximum=spec_schema.MAX_TIME,
     ),
     'node_update_timeout': Property(
         'Integer',
         'Seconds after its last change during which a node is not checked.',
         default=300,
-        most=spec_schema.LONGEST_TIME,
+        maximum=spec_schema.MAX_TIME,
     ),
     'recovery_conditional': Property(
         'String',
@@ -136,7 +136,7 @@ _RECOVERY = {
         'Integer',
         'Seconds that the deletion may take when a node is recreated.',
         default=20,
-        most=spec_schema.LONGEST_WORK,
+        maximum=spec_schema.MAX_OPERATION_TIME,
     ),
     'node_force_recreate': Property(
         'Boolean',
@@ -328,7 +328,7 @@ def recovery_of(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def options_of(mode: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options of a detection mode, with all defaults."""
-    return spec_schema.filled(_POLLING, mode.get('options') or {})
+    return spec_schema.with_defaults(_POLLING, mode.get('options') or {})
 
 
 def _check_modes(modes: Any) -> None:
@@ -387,7 +387,7 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
                 f'{path}.{name}: must be from 0 to {maximum}, not {value}'
             )
     limit, interval = (
-        spec_schema.filled(_POLLING, options)[name]
+        spec_schema.with_defaults(_POLLING, options)[name]
         for name in ('poll_url_retry_limit', 'poll_url_retry_interval')
     )
     if limit * interval > MAX_RETRY_SECONDS:

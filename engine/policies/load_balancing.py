@@ -144,7 +144,7 @@ class LoadBalancingPolicy(base.PolicyType):
             'Integer',
             'Seconds within which the load balancer must apply a change.',
             default=300,
-            most=spec_schema.LONGEST_WORK,
+            maximum=spec_schema.MAX_OPERATION_TIME,
         ),
         'loadbalancer': Property(
             'String', 'Name or ID of an existing load balancer.'
@@ -334,11 +334,11 @@ class LoadBalancingPolicy13(LoadBalancingPolicy):
 
 
 def _pool(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return properties['pool'] or spec_schema.filled(_POOL, {})
+    return properties['pool'] or spec_schema.with_defaults(_POOL, {})
 
 
 def _vip(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return properties['vip'] or spec_schema.filled(_VIP, {})
+    return properties['vip'] or spec_schema.with_defaults(_VIP, {})
 
 
 def _balancers(cloud: providers.Provider) -> load_balancing.LoadBalancers:

@@ -67,7 +67,7 @@ class ScalingPolicy(base.PolicyType):
                     'Seconds after a scaling action during which the cluster'
                     ' is not scaled again.',
                     default=0,
-                    most=spec_schema.LONGEST_TIME,
+                    maximum=spec_schema.MAX_TIME,
                 ),
             },
         ),

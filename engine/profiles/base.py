@@ -126,7 +126,7 @@ class Recreation:
             bool(parameters.get('fence_compute')),
             None
             if timeout is None
-            else min(float(timeout), spec_schema.LONGEST_WORK),
+            else min(float(timeout), spec_schema.MAX_OPERATION_TIME),
             bool(parameters.get('force_recreate')),
         )
 
@@ -282,7 +282,7 @@ class Registry(plugins.Registry[ProfileType]):
     """The installed profile types, by ``NAME-VERSION``."""
 
     NAMESPACE = 'vobjects.profiles'
-    WORD = 'profile'
+    NOUN = 'profile'
 
     def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
         """Validate a spec, and return its type.

@@ -30,7 +30,7 @@ PROPERTIES: spec_schema.Schema = {
         'String',
         "Name of the container. Derived from the node's name by default.",
         updatable=True,
-        longest=spec_schema.LONGEST_NAME,
+        max_length=spec_schema.MAX_NAME_LENGTH,
     ),
     'command': Property('String', 'Command that the container runs.'),
     'port': Property(
@@ -52,8 +52,8 @@ OPERATIONS: Mapping[str, spec_schema.Operation] = {
             'wait_time': Property(
                 'Integer',
                 'Seconds before the container is killed.',
-                least=0,
-                most=spec_schema.LONGEST_WORK,
+                minimum=0,
+                maximum=spec_schema.MAX_OPERATION_TIME,
             )
         },
     ),
@@ -203,7 +203,7 @@ def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
     A name in the properties takes precedence; it need not be unique.
     """
     end = f'-{node.id[:8]}'
-    start = node.name[: spec_schema.LONGEST_NAME - len(end)]
+    start = node.name[: spec_schema.MAX_NAME_LENGTH - len(end)]
     return str(properties.get('name') or start + end)
 
 
@@ -231,8 +231,8 @@ def _url(provider: providers.Provider, node: base.NodeView) -> str:
             f'the host {host.physical_id} of node {node.id} has no address:'
             f' {exceptions.cut(address_text)}'
         ) from None
-    shown = f'[{address}]' if address.version == 6 else str(address)
-    return f'tcp://{shown}:{host.port}'
+    url_host = f'[{address}]' if address.version == 6 else str(address)
+    return f'tcp://{url_host}:{host.port}'
 
 
 def _address_of_server(provider: providers.Provider, id_: str) -> Any:

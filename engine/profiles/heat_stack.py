@@ -16,7 +16,7 @@ from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 #: Maximum of ``timeout``, in minutes; a worker waits for the operation.
-LONGEST_OPERATION = 24 * 60
+MAX_TIMEOUT = 24 * 60
 
 PROPERTIES: spec_schema.Schema = {
     'context': Property(
@@ -40,8 +40,8 @@ PROPERTIES: spec_schema.Schema = {
     'timeout': Property(
         'Integer',
         'Minutes that an operation on the stack may take.',
-        least=1,
-        most=LONGEST_OPERATION,
+        minimum=1,
+        maximum=MAX_TIMEOUT,
         updatable=True,
     ),
     'disable_rollback': Property(
@@ -149,7 +149,7 @@ class HeatStack(base.ProfileType):
         """Return the properties that describe an existing stack."""
         if snapshot:
             raise providers.ProviderError('no snapshot is made of a stack')
-        properties = spec_schema.given(
+        properties = spec_schema.select_properties(
             PROPERTIES, provider.stacks.profile_properties(physical_id)
         )
         properties['parameters'] = {

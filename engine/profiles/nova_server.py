@@ -104,7 +104,7 @@ PROPERTIES: spec_schema.Schema = {
         'String',
         "Name of the server. Defaults to the node's name.",
         updatable=True,
-        longest=spec_schema.LONGEST_NAME,
+        max_length=spec_schema.MAX_NAME_LENGTH,
     ),
     'networks': Property(
         'List',
@@ -335,7 +335,7 @@ class NovaServer(base.ProfileType):
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:
         """Return the properties that describe an existing server."""
-        properties = spec_schema.given(
+        properties = spec_schema.select_properties(
             PROPERTIES, provider.servers.profile_properties(physical_id)
         )
         _remove_membership(properties)

@@ -22,7 +22,7 @@ from engine.queues import base
 MESSAGE = models.SimulatedMessage
 
 #: Maximum number of messages in one claim.
-MOST = 20
+MAX_CLAIMED = 20
 
 
 class SimulatedQueues:
@@ -41,7 +41,8 @@ class SimulatedQueues:
         """Delete the messages of a queue."""
         self._database.write(
             lambda session: statements.change(
-                session, sqlalchemy.delete(MESSAGE).where(_in(project, queue))
+                session,
+                sqlalchemy.delete(MESSAGE).where(_in_queue(project, queue)),
             )
         )
 
@@ -60,7 +61,7 @@ class SimulatedQueues:
         """Add a message, which expires after ``[queues] message_ttl``."""
 
         def write(session: orm.Session) -> None:
-            _forget_expired(session, project, queue)
+            _delete_expired(session, project, queue)
             session.add(
                 MESSAGE(
                     id=models.new_id(),
@@ -81,7 +82,7 @@ class SimulatedQueues:
             rows = session.scalars(
                 sqlalchemy.select(MESSAGE)
                 .where(
-                    _in(project, queue),
+                    _in_queue(project, queue),
                     MESSAGE.expires_at > clock.utcnow(),
                     sqlalchemy.or_(
                         MESSAGE.claimed_until.is_(None),
@@ -89,7 +90,7 @@ class SimulatedQueues:
                     ),
                 )
                 .order_by(MESSAGE.created_at, MESSAGE.id)
-                .limit(MOST)
+                .limit(MAX_CLAIMED)
                 .with_for_update(skip_locked=True)
             ).all()
             until = self._after(session, self._options.claim_ttl)
@@ -108,7 +109,7 @@ class SimulatedQueues:
             lambda session: statements.change(
                 session,
                 sqlalchemy.delete(MESSAGE).where(
-                    _in(project, queue),
+                    _in_queue(project, queue),
                     MESSAGE.id == message,
                     MESSAGE.claim_id == claim,
                 ),
@@ -121,7 +122,7 @@ class SimulatedQueues:
             lambda session: statements.change(
                 session,
                 sqlalchemy.update(MESSAGE)
-                .where(_in(project, queue), MESSAGE.claim_id == claim)
+                .where(_in_queue(project, queue), MESSAGE.claim_id == claim)
                 .values(claim_id=None, claimed_until=None),
             )
         )
@@ -131,18 +132,20 @@ class SimulatedQueues:
         return clock.now(session) + datetime.timedelta(seconds=seconds)
 
 
-def _in(project: str | None, queue: str) -> sqlalchemy.ColumnElement[bool]:
+def _in_queue(
+    project: str | None, queue: str
+) -> sqlalchemy.ColumnElement[bool]:
     return sqlalchemy.and_(
         MESSAGE.project == (project or ''), MESSAGE.queue == queue
     )
 
 
-def _forget_expired(
+def _delete_expired(
     session: orm.Session, project: str | None, queue: str
 ) -> None:
     statements.change(
         session,
         sqlalchemy.delete(MESSAGE).where(
-            _in(project, queue), MESSAGE.expires_at <= clock.utcnow()
+            _in_queue(project, queue), MESSAGE.expires_at <= clock.utcnow()
         ),
     )

@@ -28,14 +28,14 @@ Method = TypeVar('Method', bound=Callable[..., Any])
 NO_CONTENT = 204
 
 #: Subscription TTL in seconds; Zaqar requires a finite one.
-FOREVER = 2**36
+SUBSCRIPTION_TTL = 2**36
 
 
-def _told(method: Method) -> Method:
+def _converts_errors(method: Method) -> Method:
     """Convert the exceptions of a method to QueueError."""
 
     @functools.wraps(method)
-    def telling(*arguments: Any) -> Any:
+    def wrapper(*arguments: Any) -> Any:
         try:
             with concurrency_limit.released():
                 return method(*arguments)
@@ -47,7 +47,7 @@ def _told(method: Method) -> Method:
                 f'the queue service could not {method.__name__}: {error}'
             ) from error
 
-    return telling  # type: ignore[return-value]  # wraps keeps the signature
+    return wrapper  # type: ignore[return-value]  # wraps keeps the signature
 
 
 class ZaqarQueues:
@@ -65,37 +65,37 @@ class ZaqarQueues:
             app_name='vobjects',
             api_timeout=self._options.timeout,
         )
-        found: _proxy.Proxy = connection.message
-        return found
+        proxy: _proxy.Proxy = connection.message
+        return proxy
 
-    @_told
+    @_converts_errors
     def create(self, project: str | None, queue: str) -> None:
         """Create a queue."""
         self._zaqar.create_queue(
             name=queue, description='Messages for the clustering service.'
         )
 
-    @_told
+    @_converts_errors
     def delete(self, project: str | None, queue: str) -> None:
         """Delete a queue."""
         self._zaqar.delete_queue(queue)
 
-    @_told
+    @_converts_errors
     def subscribe(self, project: str | None, queue: str, url: str) -> str:
         """Subscribe a URL to new messages."""
         subscription = self._zaqar.create_subscription(
-            queue, subscriber=url, ttl=FOREVER, options={}
+            queue, subscriber=url, ttl=SUBSCRIPTION_TTL, options={}
         )
         return str(subscription.subscription_id)
 
-    @_told
+    @_converts_errors
     def unsubscribe(
         self, project: str | None, queue: str, subscription: str
     ) -> None:
         """Cancel a subscription."""
         self._zaqar.delete_subscription(queue, subscription)
 
-    @_told
+    @_converts_errors
     def post(
         self, project: str | None, queue: str, body: Mapping[str, Any]
     ) -> None:
@@ -104,7 +104,7 @@ class ZaqarQueues:
             queue, [{'ttl': self._options.message_ttl, 'body': dict(body)}]
         )
 
-    @_told
+    @_converts_errors
     def claim(self, project: str | None, queue: str) -> base.Claim:
         """Claim some messages that are not claimed."""
         ttl = self._options.claim_ttl
@@ -129,14 +129,14 @@ class ZaqarQueues:
             ],
         )
 
-    @_told
+    @_converts_errors
     def remove(
         self, project: str | None, queue: str, message: str, claim: str
     ) -> None:
         """Delete a claimed message."""
         self._zaqar.delete_message(queue, message, claim=claim)
 
-    @_told
+    @_converts_errors
     def release(self, project: str | None, queue: str, claim: str) -> None:
         """Release the remaining messages of a claim."""
         self._zaqar.delete_claim(queue, claim)

@@ -10,47 +10,47 @@ from engine.providers import base
 from engine.providers.openstack import provider
 
 #: Maximum number of authorizations whose connections are cached.
-MOST = 256
+MAX_CACHED = 256
 
 
 class UserClouds:
     """Returns the cloud for an authorization, from a cache of recent ones.
 
-    :param most: the maximum number of cached authorizations
+    :param max_cached: the maximum number of cached authorizations
     """
 
     def __init__(
-        self, cloud: provider.OpenStackProvider, most: int = MOST
+        self, cloud: provider.OpenStackProvider, max_cached: int = MAX_CACHED
     ) -> None:
         self._cloud = cloud
-        self._most = most
+        self._max_cached = max_cached
         self._lock = threading.Lock()
-        self._kept: collections.OrderedDict[str, provider.OpenStackProvider]
-        self._kept = collections.OrderedDict()
+        self._clouds: collections.OrderedDict[str, provider.OpenStackProvider]
+        self._clouds = collections.OrderedDict()
 
     def __call__(self, authorization: base.Authorization) -> base.Provider:
         """Return the cloud with the permissions of a user in a project.
 
         :raises engine.providers.base.ProviderError: authentication failed
         """
-        cloud = self._found(authorization)
+        cloud = self._cached(authorization)
         # Report a failed authentication early; the token then stays valid for
         # a while.
         cloud.authenticate()
         return cloud
 
-    def _found(
+    def _cached(
         self, authorization: base.Authorization
     ) -> provider.OpenStackProvider:
         evicted = None
         with self._lock:
-            cloud = self._kept.get(authorization.id)
+            cloud = self._clouds.get(authorization.id)
             if cloud is None:
                 cloud = self._cloud.as_user(authorization)
-                self._kept[authorization.id] = cloud
-            self._kept.move_to_end(authorization.id)
-            if len(self._kept) > self._most:
-                _, evicted = self._kept.popitem(last=False)
+                self._clouds[authorization.id] = cloud
+            self._clouds.move_to_end(authorization.id)
+            if len(self._clouds) > self._max_cached:
+                _, evicted = self._clouds.popitem(last=False)
         if evicted is not None:
             evicted.close()
         return cloud

@@ -23,22 +23,22 @@ Transitions = Mapping[str, tuple[str | None, str]]
 class ResourceTable:
     """The rows of one table.
 
-    :param word: the users' word for a row, such as ``stack``
-    :param missing: the exception for a missing row
+    :param noun: the users' word for a row, such as ``stack``
+    :param not_found: the exception for a missing row
     """
 
     def __init__(
         self,
         cloud: state.Simulation,
         model: type[models.SimulatedObject],
-        word: str,
-        missing: type[base.NotFound],
+        noun: str,
+        not_found: type[base.NotFound],
     ) -> None:
         self._cloud = cloud
         self._database = cloud.database
         self._model: type[Any] = model
-        self._word = word
-        self._missing = missing
+        self._noun = noun
+        self._not_found = not_found
 
     def create(
         self,
@@ -46,11 +46,11 @@ class ResourceTable:
         name: str,
         status: str,
         properties: Mapping[str, Any],
-        seen: Callable[[Any], T],
+        convert: Callable[[Any], T],
     ) -> T:
         """Add a row, or return the existing row of ``key``.
 
-        :param seen: converts the row while its session is open
+        :param convert: converts the row while its session is open
         """
         self._work(key, 'create')
 
@@ -63,20 +63,20 @@ class ResourceTable:
             )
             session.add(row)
             session.flush()
-            return seen(row)
+            return convert(row)
 
         try:
-            return self.find(key, seen) or self._database.write(insert)
+            return self.find(key, convert) or self._database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
             # Another engine, which took over the node, was faster.
-            found = self.find(key, seen)
+            found = self.find(key, convert)
             if found is None:
                 raise base.ProviderError(
-                    f'the {self._word} of {key} vanished while it was created'
+                    f'the {self._noun} of {key} vanished while it was created'
                 ) from None
             return found
 
-    def find(self, key: str, seen: Callable[[Any], T]) -> T | None:
+    def find(self, key: str, convert: Callable[[Any], T]) -> T | None:
         """Return the row that was created for ``key``, if any."""
         with self._database.reader() as session:
             row = session.scalar(
@@ -84,21 +84,21 @@ class ResourceTable:
                     self._model.node_id == key
                 )
             )
-            return None if row is None else seen(row)
+            return None if row is None else convert(row)
 
-    def get(self, id_: str, seen: Callable[[Any], T]) -> T:
+    def get(self, id_: str, convert: Callable[[Any], T]) -> T:
         """Return a row.
 
         :raises engine.providers.base.NotFound: the row does not exist
         """
         with self._database.reader() as session:
-            return seen(self._existing(session, id_))
+            return convert(self._existing(session, id_))
 
     def change(
         self,
         id_: str,
         operation: str,
-        seen: Callable[[Any], T],
+        convert: Callable[[Any], T],
         **values: Any,
     ) -> T:
         """Simulate an operation, and set columns.
@@ -113,7 +113,7 @@ class ResourceTable:
                 setattr(row, name, value)
             row.updated_at = clock.utcnow()
             session.flush()
-            return seen(row)
+            return convert(row)
 
         return self._database.write(change)
 
@@ -122,7 +122,7 @@ class ResourceTable:
         id_: str,
         operation: str,
         transitions: Transitions,
-        seen: Callable[[Any], T],
+        convert: Callable[[Any], T],
     ) -> T:
         """Simulate an operation that may change the status.
 
@@ -130,15 +130,15 @@ class ResourceTable:
             not allow it
         """
         if operation not in transitions:
-            return self.change(id_, operation, seen)
+            return self.change(id_, operation, convert)
         before, after = transitions[operation]
         status = self.get(id_, _status)
         # An engine that died may have done this already.
         if before is not None and status not in (before, after):
             raise base.ProviderError(
-                f'cannot {operation} {self._word} {id_} while it is {status}'
+                f'cannot {operation} {self._noun} {id_} while it is {status}'
             )
-        return self.change(id_, operation, seen, status=after)
+        return self.change(id_, operation, convert, status=after)
 
     def delete(self, id_: str) -> None:
         """Delete a row, if it exists."""
@@ -156,11 +156,11 @@ class ResourceTable:
     def _existing(self, session: orm.Session, id_: str) -> Any:
         row = session.get(self._model, id_, populate_existing=True)
         if row is None:
-            raise self._missing(f'there is no {self._word} {id_}')
+            raise self._not_found(f'there is no {self._noun} {id_}')
         return row
 
     def _work(self, key: str, operation: str) -> None:
-        what = f'the {self._word} of node {key}'
+        what = f'the {self._noun} of node {key}'
         self._cloud.work(key, operation, what)
 
 

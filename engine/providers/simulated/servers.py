@@ -173,8 +173,8 @@ class SimulatedServers:
         """Return the profile properties that describe a server."""
         with self._database.reader() as session:
             row = self._existing(session, server_id)
-            found = {'name': row.name, 'availability_zone': row.zone}
-            return {**found, **row.properties}
+            defaults = {'name': row.name, 'availability_zone': row.zone}
+            return {**defaults, **row.properties}
 
     def delete_related(self, key: str) -> None:
         """Do nothing: there are no other resources."""

@@ -174,7 +174,7 @@ BOUNDED = {
             'A place.',
             keys={
                 'size': spec_schema.Property(
-                    'Number', 'A size.', least=1, most=9
+                    'Number', 'A size.', minimum=1, maximum=9
                 )
             },
         ),

@@ -55,7 +55,7 @@ def test_projects_see_their_own_servers(
 def test_only_some_are_remembered(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = projects.UserClouds(root, most=2)
+    found = projects.UserClouds(root, max_cached=2)
     one, two, three = (authorization(cloud, name) for name in ('a', 'b', 'c'))
     first, second = found(one), found(two)
     assert found(one) is first
