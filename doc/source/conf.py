@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import pathlib
+import sys
 from typing import Any
 
 import yaml
@@ -29,7 +30,10 @@ project = 'vobjects'
 project_copyright = 'The vobjects authors'
 release = version = importlib.metadata.version('vobjects')
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'extensions'))
+
 extensions = [
+    'diagrams',
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'sphinx.ext.autodoc',

@@ -36,6 +36,8 @@ def main() -> None:
             prctl(PR_SET_MDWE, 1, 0, 0, 0)
             continue
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Tests that run under nohup ignore it, and children inherit that.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         if os.getppid() != int(value):
             return  # the parent has ended already
     os.execv(command[0], command)
