@@ -128,31 +128,27 @@ class FaultWrapper:
         try:
             return self.app(environ, start_response)
         except Exception as error:  # noqa: BLE001 - last resort
-            return self._answer(error, environ, start_response)
-
-    def _answer(
-        self,
-        error: Exception,
-        environ: WSGIEnvironment,
-        start_response: StartResponse,
-    ) -> Iterable[bytes]:
-        fault = errors.error_response(
-            error, self.versions.policy, environ.get(REQUEST_ID, '')
-        )
-        environ[ERROR_CODE] = fault.code
-        if fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            _log_error(error, fault)
+            response = errors.error_response(
+                error, self.versions.policy, environ.get(REQUEST_ID, '')
+            )
+            if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                _log_error(error, response)
+        environ[ERROR_CODE] = response.code
         headers = self.versions.with_version_headers(
-            list(fault.headers), environ
+            list(response.headers), environ
         )
         return send_json(
-            environ, start_response, fault.status, fault.document, headers
+            environ,
+            start_response,
+            response.status,
+            response.document,
+            headers,
         )
 
 
-def _log_error(error: Exception, fault: errors.ErrorResponse) -> None:
+def _log_error(error: Exception, response: errors.ErrorResponse) -> None:
     """Log details that the response does not contain."""
-    if fault.status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
         LOG.warning('%s: %s', type(error).__name__, errors.message_of(error))
     else:
         LOG.error('A request failed', exc_info=error)

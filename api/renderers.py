@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 
 from vobjects import objects
 from vobjects.clustering import resources
-from vobjects.contract import type_schemas
+from vobjects.contract.type_schemas import (
+    Schema,
+    closed,
+    list_of,
+    under_keys,
+)
+from vobjects.contract.type_schemas import resource as resource_schema
 from vobjects.objects.manifest import Manifest
 from vobjects.versions import Version
 
@@ -42,7 +48,7 @@ class Renderer:
     """
 
     render: Callable[[Any, Manifest], Rendered]
-    schema: Callable[[Version, bool], type_schemas.Schema | None]
+    schema: Callable[[Version, bool], Schema | None]
     starts_action: bool = False
 
 
@@ -56,9 +62,9 @@ def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
         content = objects.to_json(resource, manifest)
         return Rendered(dict.fromkeys((key, *aliases), content))
 
-    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
-        content = type_schemas.resource(cls, version, early=early)
-        return type_schemas.under_keys(key, *aliases, content=content)
+    def schema(version: Version, early: bool) -> Schema | None:
+        content = resource_schema(cls, version, early=early)
+        return under_keys(key, *aliases, content=content)
 
     return Renderer(render, schema)
 
@@ -69,11 +75,9 @@ def items(key: str, cls: type[objects.Resource]) -> Renderer:
     def render(result: Any, manifest: Manifest) -> Rendered:
         return Rendered({key: objects.to_json_text(result, manifest)})
 
-    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
-        content = type_schemas.resource(cls, version, early=early)
-        return type_schemas.under_keys(
-            key, content=type_schemas.list_of(content)
-        )
+    def schema(version: Version, early: bool) -> Schema | None:
+        content = resource_schema(cls, version, early=early)
+        return under_keys(key, content=list_of(content))
 
     return Renderer(render, schema)
 
@@ -81,23 +85,19 @@ def items(key: str, cls: type[objects.Resource]) -> Renderer:
 def page(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a list page, with an optional link to the next."""
 
-    def schema(version: Version, early: bool) -> type_schemas.Schema | None:
-        return _page_schema(
-            key, type_schemas.resource(cls, version, early=early)
-        )
+    def schema(version: Version, early: bool) -> Schema | None:
+        return _page_schema(key, resource_schema(cls, version, early=early))
 
     return Renderer(items(key, cls).render, schema)
 
 
-def _page_schema(
-    key: str, content: type_schemas.Schema | None
-) -> type_schemas.Schema | None:
-    schema = type_schemas.list_of(content)
+def _page_schema(key: str, content: Schema | None) -> Schema | None:
+    schema = list_of(content)
     if schema is None:
         return None
     link = {'rel': {'type': 'string'}, 'href': {'type': 'string'}}
-    links = {'type': 'array', 'items': type_schemas.closed(link, link)}
-    return type_schemas.closed({key: schema, 'links': links}, [key])
+    links = {'type': 'array', 'items': closed(link, link)}
+    return closed({key: schema, 'links': links}, [key])
 
 
 def accepted(key: str, cls: type[objects.Resource]) -> Renderer:
@@ -114,11 +114,9 @@ def _render_operations(result: Any, manifest: Manifest) -> Rendered:
     return Rendered(objects.to_json(result, manifest))
 
 
-def _operations_schema(
-    version: Version, early: bool
-) -> type_schemas.Schema | None:
+def _operations_schema(version: Version, early: bool) -> Schema | None:
     cls = resources.ProfileTypeOperations
-    return type_schemas.resource(cls, version, early=early)
+    return resource_schema(cls, version, early=early)
 
 
 def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
@@ -144,12 +142,12 @@ def _render_events(result: Any, manifest: Manifest) -> Rendered:
     return Rendered({'events': [_with_cluster(event) for event in events]})
 
 
-def _event_schema(version: Version, early: bool) -> type_schemas.Schema | None:
+def _event_schema(version: Version, early: bool) -> Schema | None:
     """Return the schema of an event with its cluster."""
-    schema = type_schemas.resource(resources.Event, version, early=early)
+    schema = resource_schema(resources.Event, version, early=early)
     if schema is None:
         return None
-    cluster = type_schemas.closed(
+    cluster = closed(
         {'id': {'type': 'string'}, 'name': {'type': ['string', 'null']}},
         ('id', 'name'),
     )
@@ -170,16 +168,14 @@ def _render_build_info(
     return Rendered({'build_info': builds})
 
 
-_ACTION_ID: type_schemas.Schema = {'type': 'string', 'format': 'uuid'}
+_ACTION_ID: Schema = {'type': 'string', 'format': 'uuid'}
 
 #: The ID of an action, also in Location.
 action_id = Renderer(
     lambda result, manifest: Rendered(
         {'action': result.action}, result.action
     ),
-    lambda version, early: type_schemas.under_keys(
-        'action', content=_ACTION_ID
-    ),
+    lambda version, early: under_keys('action', content=_ACTION_ID),
     starts_action=True,
 )
 
@@ -201,7 +197,7 @@ operations = Renderer(_render_operations, _operations_schema)
 #: An event with its cluster.
 event = Renderer(
     _render_event,
-    lambda version, early: type_schemas.under_keys(
+    lambda version, early: under_keys(
         'event', content=_event_schema(version, early)
     ),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The WSGI application in an ASGI server that is a list of messages."""
+"""The WSGI application behind the ASGI gateway, with scripted messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PART = b'x' * (asgi.EAGER_BYTES // 2)
 
 
 class Client:
-    """Sends parts of a body; after the last, nothing until it hangs up.
+    """Sends the parts of a body, then nothing.
 
     :param parts: None: the connection breaks
     """
@@ -76,7 +76,7 @@ def gateway(app: Any, **limits: Any) -> asgi.Gateway:
 CHUNKED = (b'transfer-encoding', b'chunked')
 
 
-def refuse(environ: Any, start_response: Any) -> list[bytes]:
+def reject(environ: Any, start_response: Any) -> list[bytes]:
     start_response('401 Unauthorized', [])
     return []
 
@@ -92,52 +92,56 @@ def read(environ: Any, start_response: Any) -> list[bytes]:
     return [content]
 
 
-def call(app: Any, client: Client, *headers: tuple[bytes, bytes]) -> None:
+def run(app: Any, client: Client, *headers: tuple[bytes, bytes]) -> None:
     asyncio.run(gateway(app)(scope(*headers), client.receive, client.send))
 
 
-def test_body_of_a_stranger_is_received_only_at_first(
+def test_body_when_authentication_fails_is_received_only_in_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asgi, 'MAX_DRAINED_BYTES', 0)
     client = Client([PART] * 10, ends=True)
-    call(refuse, client, CHUNKED)
+    run(reject, client, CHUNKED)
     assert client.status == 401
     assert len(client.sent) == 2
 
 
-def test_body_that_nobody_read_is_discarded_after_the_answer() -> None:
+def test_body_when_unread_is_discarded_after_the_response() -> None:
     client = Client([PART] * 10, ends=True)
-    call(refuse, client, CHUNKED)
+    run(reject, client, CHUNKED)
     assert len(client.sent) == 10
 
 
 @pytest.mark.parametrize('length', [b'', str(len(PART) * 10).encode()])
-def test_body_arrives_whole(length: bytes) -> None:
+def test_body_when_in_parts_arrives_whole(length: bytes) -> None:
     client = Client([PART] * 10, ends=True)
     header = (b'content-length', length) if length else CHUNKED
-    call(read, client, header)
+    run(read, client, header)
     assert client.status == 200
     assert client.messages[1]['body'] == PART * 10
 
 
 @pytest.mark.parametrize('parts', [[b'{}'], [PART] * 3])
-def test_body_without_an_end_times_out(parts: list[bytes | None]) -> None:
+def test_body_when_it_does_not_end_times_out(
+    parts: list[bytes | None],
+) -> None:
     client = Client(parts, ends=False)
-    call(read, client, CHUNKED)
+    run(read, client, CHUNKED)
     assert client.status == errors.BodyTimeout.status
     assert (b'connection', b'close') in client.messages[0]['headers']
 
 
 @pytest.mark.parametrize('parts', [[b'{}', None], [PART, PART, PART, None]])
-def test_body_that_breaks_off_is_an_error(parts: list[bytes | None]) -> None:
+def test_body_when_it_breaks_off_is_an_error(
+    parts: list[bytes | None],
+) -> None:
     client = Client(parts, ends=False)
-    call(read, client, CHUNKED)
+    run(read, client, CHUNKED)
     assert client.messages[1]['body'] == b'MalformedBody'
     assert (b'connection', b'close') in client.messages[0]['headers']
 
 
-def test_request_that_waits_for_its_body_takes_no_place() -> None:
+def test_request_when_it_waits_for_its_body_takes_no_thread() -> None:
     done = threading.Event()
 
     def app(environ: Any, start_response: Any) -> list[bytes]:
@@ -164,7 +168,7 @@ def test_request_that_waits_for_its_body_takes_no_place() -> None:
     assert done.is_set()
 
 
-def test_environ_has_what_was_sent() -> None:
+def test_environ_when_made_has_path_query_and_headers() -> None:
     environ = asgi.make_environ(
         scope(
             (b'host', b'h'),

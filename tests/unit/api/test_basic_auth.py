@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers by name and password."""
+"""HTTP basic authentication."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def users(tmp_path: pathlib.Path) -> pathlib.Path:
     return file
 
 
-def configured(users: pathlib.Path) -> cfg.ConfigOpts:
+def basic_auth_conf(users: pathlib.Path) -> cfg.ConfigOpts:
     conf = conftest.make_conf(
         auth_strategy='http_basic',
         http_basic_admins=['root'],
@@ -45,7 +45,7 @@ def configured(users: pathlib.Path) -> cfg.ConfigOpts:
     return conf
 
 
-def sent(name: str, password: str) -> dict[str, str]:
+def basic_auth_header(name: str, password: str) -> dict[str, str]:
     pair = base64.b64encode(f'{name}:{password}'.encode()).decode()
     return {'Authorization': f'Basic {pair}'}
 
@@ -56,19 +56,21 @@ def api(
     engine: fake_engine.FakeEngine,
     fleet: fake_engine.FakeFleet,
 ) -> client.ApiClient:
-    return client.ApiClient(app.build(configured(users), engine, fleet))
+    return client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
 
 
-def test_user_works_in_a_project_with_roles(
+def test_user_when_authenticated_has_project_and_roles(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
-    response = api('GET', '/v1/clusters', headers=sent('alice', PASSWORD))
+    response = api(
+        'GET', '/v1/clusters', headers=basic_auth_header('alice', PASSWORD)
+    )
     assert response.status == 200
     caller, _ = engine.calls[-1]
     assert (caller.user_id, caller.project_id) == ('alice', 'web')
     assert caller.roles == ['member', 'reader']
     assert not caller.is_admin
-    api('GET', '/v1/clusters', headers=sent('root', 'r'))
+    api('GET', '/v1/clusters', headers=basic_auth_header('root', 'r'))
     caller, _ = engine.calls[-1]
     assert (caller.project_id, caller.is_admin) == ('ops', True)
 
@@ -77,18 +79,18 @@ def test_user_works_in_a_project_with_roles(
     'headers',
     [
         {},
-        sent('alice', 'wrong'),
-        sent('alice', PASSWORD + '\0'),
-        sent('alice', 'x' * 100),
-        sent('mallory', PASSWORD),
-        sent('', ''),
+        basic_auth_header('alice', 'wrong'),
+        basic_auth_header('alice', PASSWORD + '\0'),
+        basic_auth_header('alice', 'x' * 100),
+        basic_auth_header('mallory', PASSWORD),
+        basic_auth_header('', ''),
         {'Authorization': 'Basic'},
         {'Authorization': 'Basic !'},
         {'Authorization': 'Bearer abc'},
         {'X-User-Id': 'alice', 'X-Roles': 'admin'},
     ],
 )
-def test_stranger_is_asked_for_name_and_password(
+def test_caller_when_credentials_are_wrong_is_401(
     api: client.ApiClient, headers: dict[str, str]
 ) -> None:
     response = api('GET', '/v1/clusters', headers=headers)
@@ -96,12 +98,12 @@ def test_stranger_is_asked_for_name_and_password(
     assert response.headers['www-authenticate'].startswith('Basic realm=')
 
 
-def test_discovery_needs_no_name(api: client.ApiClient) -> None:
+def test_discovery_when_not_authenticated_works(api: client.ApiClient) -> None:
     assert api('GET', '/').status == 300
     assert api('GET', '/v1').status == 200
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+def count_checks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Return a list that gets each hash that a password is checked against."""
     checks: list[bytes] = []
     check = bcrypt.checkpw
@@ -114,12 +116,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return checks
 
 
-def test_unknown_user_costs_the_same_check_as_a_known_one(
+def test_user_when_unknown_costs_the_same_check(
     api: client.ApiClient, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks = counted(monkeypatch)
+    checks = count_checks(monkeypatch)
     responses = [
-        api('GET', '/v1/clusters', headers=sent(name, 'wrong'))
+        api('GET', '/v1/clusters', headers=basic_auth_header(name, 'wrong'))
         for name in ('alice', 'mallory', '')
     ]
     assert {response.status for response in responses} == {401}
@@ -127,7 +129,10 @@ def test_unknown_user_costs_the_same_check_as_a_known_one(
     assert len(checks) == 3
     assert len({hashed[:7] for hashed in checks}) == 1
     users.write_text('')
-    assert api('GET', '/v1/clusters', headers=sent('a', 'b')).status == 401
+    assert (
+        api('GET', '/v1/clusters', headers=basic_auth_header('a', 'b')).status
+        == 401
+    )
     assert len(checks) == 4
 
 
@@ -150,11 +155,13 @@ class Guessing:
 
         monkeypatch.setattr(bcrypt, 'checkpw', checkpw)
 
-    def ask(self, name: str, password: str, address: str) -> client.Response:
+    def request(
+        self, name: str, password: str, address: str
+    ) -> client.Response:
         return self.api(
             'GET',
             '/v1/clusters',
-            headers=sent(name, password),
+            headers=basic_auth_header(name, password),
             environ={'REMOTE_ADDR': address},
         )
 
@@ -162,7 +169,7 @@ class Guessing:
         number = len(self._threads)
 
         def guess() -> None:
-            response = self.ask('alice', f'guess{number}', address)
+            response = self.request('alice', f'guess{number}', address)
             self.responses.append(response)
 
         self._threads.append(threading.Thread(target=guess))
@@ -175,11 +182,11 @@ class Guessing:
         return [response.status for response in self.responses]
 
 
-def test_guessers_hold_up_neither_known_callers_nor_all_threads(
+def test_guesses_when_many_do_not_block_other_callers(
     api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
-    assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
+    assert guessing.request('alice', PASSWORD, '192.0.2.1').status == 200
     for number in range(40):
         guessing.start(f'192.0.2.{number % 4}')
     most = conftest.make_conf().api.threads // basic_auth.THREAD_SHARE
@@ -187,15 +194,15 @@ def test_guessers_hold_up_neither_known_callers_nor_all_threads(
     refused = guessing.responses[0]
     assert refused.status == 503
     assert refused.headers['retry-after']
-    assert guessing.ask('alice', PASSWORD, '192.0.2.1').status == 200
+    assert guessing.request('alice', PASSWORD, '192.0.2.1').status == 200
     statuses = guessing.end()
     assert statuses.count(401) == most
     assert statuses.count(503) == 40 - most
-    # Afterwards everybody may try again.
-    assert guessing.ask('root', 'r', '192.0.2.1').status == 200
+    # Afterwards all callers may try again.
+    assert guessing.request('root', 'r', '192.0.2.1').status == 200
 
 
-def test_guesser_at_one_address_leaves_room_for_others(
+def test_guesses_when_from_one_address_do_not_block_others(
     api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
@@ -203,23 +210,27 @@ def test_guesser_at_one_address_leaves_room_for_others(
     for _ in range(20):
         guessing.start('192.0.2.1')
     wait_for('most are refused', lambda: len(guessing.responses) == 20 - most)
-    found: list[client.Response] = []
-    other = threading.Thread(
-        target=lambda: found.append(guessing.ask('root', 'r', '192.0.2.2'))
+    responses: list[client.Response] = []
+    thread = threading.Thread(
+        target=lambda: responses.append(
+            guessing.request('root', 'r', '192.0.2.2')
+        )
     )
-    other.start()
+    thread.start()
     guessing.end()
-    other.join()
-    assert found[0].status == 200
+    thread.join()
+    assert responses[0].status == 200
 
 
-def test_password_is_checked_once_in_a_while(
+def test_password_when_checked_recently_is_not_checked_again(
     users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    checks = counted(monkeypatch)
-    authenticate = basic_auth.Authenticator(configured(users), lambda: now[0])
-    header = sent('alice', PASSWORD)['Authorization']
+    checks = count_checks(monkeypatch)
+    authenticate = basic_auth.Authenticator(
+        basic_auth_conf(users), lambda: now[0]
+    )
+    header = basic_auth_header('alice', PASSWORD)['Authorization']
     environ = {'HTTP_AUTHORIZATION': header}
     for _ in range(3):
         assert authenticate(environ).user_id == 'alice'
@@ -232,7 +243,7 @@ def test_password_is_checked_once_in_a_while(
     now[0] += basic_auth.CACHE_SECONDS
     authenticate(environ)
     assert len(checks) == 2
-    # Whoever is taken out of the file is out at once.
+    # Removing a user from the file takes effect at once.
     users.write_text('')
     os.utime(users, (2**31, 2**31))
     with pytest.raises(errors.Unauthenticated):
@@ -248,11 +259,11 @@ def test_password_is_checked_once_in_a_while(
         (f':{"$2b$"}', 'line 1'),
     ],
 )
-def test_file_that_is_none_is_refused_at_the_start(
+def test_file_when_invalid_is_rejected(
     tmp_path: pathlib.Path, text: str | None, says: str
 ) -> None:
     file = tmp_path / 'users'
     if text is not None:
         file.write_text(text)
     with pytest.raises(basic_auth.InvalidUserFile, match=says):
-        basic_auth.check(configured(file))
+        basic_auth.check(basic_auth_conf(file))

@@ -12,7 +12,12 @@ from oslo_middleware import cors
 
 from api import app, cross_origin
 from tests.unit.api import client, conftest, fake_engine
-from tests.unit.api.test_basic_auth import PASSWORD, configured, sent, users
+from tests.unit.api.test_basic_auth import (
+    PASSWORD,
+    basic_auth_conf,
+    basic_auth_header,
+    users,
+)
 
 __all__ = ('users',)
 
@@ -50,25 +55,29 @@ def post(api: client.ApiClient, **headers: str) -> int:
         ({'Sec_Fetch_Site': 'same-origin', 'Origin': 'http://evil'}, 403),
     ],
 )
-def test_page_of_another_origin_changes_nothing(
+def test_write_when_from_another_origin_is_403(
     api: client.ApiClient, headers: dict[str, str], status: int
 ) -> None:
     assert post(api, **headers) == status
 
 
 @pytest.mark.parametrize('method', ['DELETE', 'PATCH', 'PUT'])
-def test_no_unsafe_method_passes(api: client.ApiClient, method: str) -> None:
+def test_method_when_unsafe_and_cross_origin_is_403(
+    api: client.ApiClient, method: str
+) -> None:
     headers = {'Origin': 'http://evil.example'}
     assert api(method, '/v1/clusters/c', headers=headers).status == 403
 
 
 @pytest.mark.parametrize('method', ['GET', 'HEAD'])
-def test_pages_may_ask_to_read(api: client.ApiClient, method: str) -> None:
+def test_read_when_from_another_origin_works(
+    api: client.ApiClient, method: str
+) -> None:
     headers = {'Origin': 'http://evil.example', 'Sec-Fetch-Site': 'cross-site'}
     assert api(method, '/v1/clusters', headers=headers).status == 200
 
 
-def test_origins_of_cors_and_of_the_public_endpoint_are_allowed(
+def test_write_when_the_origin_is_configured_works(
     engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
 ) -> None:
     conf = conftest.make_conf(public_endpoint='https://Cloud.example.org/v/')
@@ -80,13 +89,13 @@ def test_origins_of_cors_and_of_the_public_endpoint_are_allowed(
     assert post(api, Origin='https://other.example.org') == 403
 
 
-def test_known_name_and_password_do_not_help_another_origin(
+def test_write_when_cross_site_with_credentials_is_403(
     users: Any, engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
 ) -> None:
-    api = client.ApiClient(app.build(configured(users), engine, fleet))
-    right = sent('alice', PASSWORD)
-    assert post(api, **right) == 201
-    assert post(api, **right, Sec_Fetch_Site='same-site') == 403
+    api = client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
+    credentials = basic_auth_header('alice', PASSWORD)
+    assert post(api, **credentials) == 201
+    assert post(api, **credentials, Sec_Fetch_Site='same-site') == 403
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,7 @@ def test_known_name_and_password_do_not_help_another_origin(
         ({'Origin': OWN, 'Content-Type': 'text/plain'}, 415),
     ],
 )
-def test_page_has_to_say_that_its_body_is_json(
+def test_body_when_a_page_does_not_declare_json_is_415(
     api: client.ApiClient, headers: dict[str, str], status: int
 ) -> None:
     raw = b'{"profile": {"name": "p", "spec": {}}}'
@@ -107,7 +116,7 @@ def test_page_has_to_say_that_its_body_is_json(
     assert response.status == status
 
 
-def host(
+def get_as_host(
     api: client.ApiClient, name: str, path: str = '/v1/clusters'
 ) -> client.Response:
     return api('GET', path, environ={'HTTP_HOST': name})
@@ -137,23 +146,23 @@ def host(
         ('[::1', 400),
     ],
 )
-def test_only_known_hosts_are_served_where_nobody_is_authenticated(
+def test_host_when_unknown_without_authentication_is_421(
     api: client.ApiClient, name: str, status: int
 ) -> None:
-    response = host(api, name)
+    response = get_as_host(api, name)
     assert response.status == status
     if status == 421:
         assert '[api] allowed_hosts' in response.detail
 
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/ui/fleet', '/metrics'])
-def test_nothing_is_read_by_a_rebound_name(
+def test_page_when_the_host_is_rebound_is_421(
     api: client.ApiClient, path: str
 ) -> None:
-    assert host(api, 'evil.example', path).status == 421
+    assert get_as_host(api, 'evil.example', path).status == 421
 
 
-def test_addresses_and_the_machine_are_known_beyond_loopback(
+def test_host_when_remote_access_is_on_may_be_an_address(
     make_api: Callable[..., client.ApiClient],
 ) -> None:
     api = make_api(
@@ -162,20 +171,20 @@ def test_addresses_and_the_machine_are_known_beyond_loopback(
         host='0.0.0.0',
     )
     for name in ('192.0.2.1', '[2001:db8::1]:80', socket.gethostname()):
-        assert host(api, name).status == 200
-    assert host(api, 'cloud.example.org').status == 200
-    assert host(api, 'evil.example').status == 421
+        assert get_as_host(api, name).status == 200
+    assert get_as_host(api, 'cloud.example.org').status == 200
+    assert get_as_host(api, 'evil.example').status == 421
 
 
-def test_callers_that_are_authenticated_use_any_name(
+def test_host_when_callers_are_authenticated_is_any_name(
     users: Any, engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
 ) -> None:
-    api = client.ApiClient(app.build(configured(users), engine, fleet))
-    assert host(api, 'any.example.org').status == 401
-    assert host(api, 'any, example.org').status == 400
+    api = client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
+    assert get_as_host(api, 'any.example.org').status == 401
+    assert get_as_host(api, 'any, example.org').status == 400
 
 
-def test_forwarded_host_is_checked_like_the_header(
+def test_forwarded_host_when_trusted_is_checked(
     engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
 ) -> None:
     conf = conftest.make_conf()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks, where nobody is authenticated; what every strategy shares."""
+"""Callers without authentication, and rules of all strategies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPOOFED = {
 }
 
 
-def test_everybody_is_the_default_user_whatever_headers_say(
+def test_caller_when_headers_name_a_user_is_the_default_user(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('GET', '/v1/clusters', headers=SPOOFED)
@@ -30,26 +30,26 @@ def test_everybody_is_the_default_user_whatever_headers_say(
 
 
 @pytest.mark.parametrize('address', ['127.0.0.1', '127.8.8.8', '::1', ''])
-def test_request_from_this_machine_is_served(
+def test_request_when_local_is_accepted(
     api: client.ApiClient, address: str
 ) -> None:
-    near = {'REMOTE_ADDR': address}
-    assert api('GET', '/v1/clusters', environ=near).status == 200
+    local = {'REMOTE_ADDR': address}
+    assert api('GET', '/v1/clusters', environ=local).status == 200
 
 
-def test_request_from_elsewhere_is_refused_unless_that_is_wanted(
+def test_request_when_remote_is_403_unless_configured(
     api: client.ApiClient, make_api: Callable[..., client.ApiClient]
 ) -> None:
-    far = {'REMOTE_ADDR': '192.0.2.7'}
-    refused = api('GET', '/v1/clusters', environ=far)
-    assert refused.status == 403
-    assert 'auth_strategy' in refused.detail
-    assert api('GET', '/v1', environ=far).status == 200
-    opened = make_api(none_beyond_loopback=True)
-    assert opened('GET', '/v1/clusters', environ=far).status == 200
+    remote = {'REMOTE_ADDR': '192.0.2.7'}
+    response = api('GET', '/v1/clusters', environ=remote)
+    assert response.status == 403
+    assert 'auth_strategy' in response.detail
+    assert api('GET', '/v1', environ=remote).status == 200
+    remote_api = make_api(none_beyond_loopback=True)
+    assert remote_api('GET', '/v1/clusters', environ=remote).status == 200
 
 
-def test_address_for_strangers_is_refused_unless_that_is_wanted() -> None:
+def test_host_when_not_loopback_is_rejected_unless_configured() -> None:
     conf = conftest.make_conf(host='0.0.0.0')
     with pytest.raises(
         api_conf.InsecureConfiguration, match='none_beyond_loopback'
@@ -60,16 +60,16 @@ def test_address_for_strangers_is_refused_unless_that_is_wanted() -> None:
     )
 
 
-def test_caller_is_known_before_the_body_is_read(
+def test_caller_when_unknown_is_401_before_the_body_is_read(
     make_api: Callable[..., client.ApiClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unknown(conf: cfg.ConfigOpts) -> context.Authenticate:
-        def refuse(environ: object) -> None:
+    def strategy(conf: cfg.ConfigOpts) -> context.Authenticate:
+        def reject(environ: object) -> None:
             raise errors.Unauthenticated('Test realm="here"')
 
-        return refuse
+        return reject
 
-    monkeypatch.setitem(context.STRATEGIES, 'none', unknown)
+    monkeypatch.setitem(context.STRATEGIES, 'none', strategy)
     api = make_api()
     for path in ('/v1/profiles', '/v1/clusters/c/actions'):
         response = api('POST', path, raw=b'{"no JSON')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of the service, whole at every microversion."""
+"""The contract of the service at every microversion."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of other origins."""
+"""CORS: preflight requests, and headers of responses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def api(application: Any) -> client.ApiClient:
 def preflight(
     application: Any, origin: str, method: str = 'PATCH', headers: str = ''
 ) -> dict[str, str]:
-    """Ask as a browser does; return the headers of the response."""
+    """Send a preflight request and return the headers of its response."""
     sent = {'Origin': origin, 'Access-Control-Request-Method': method}
     if headers:
         sent['Access-Control-Request-Headers'] = headers
@@ -45,13 +45,15 @@ def preflight(
     return {name.lower(): value for name, value in response.headers.items()}
 
 
-def test_browser_is_told_what_a_page_may_send(application: Any) -> None:
-    wanted = 'x-auth-token, openstack-api-version, content-type'
-    told = preflight(application, HERE, headers=wanted)
-    assert told['access-control-allow-origin'] == HERE
-    assert told['access-control-allow-methods'] == 'PATCH'
-    assert 'x-auth-token' in told['access-control-allow-headers']
-    assert 'access-control-allow-credentials' not in told
+def test_preflight_when_allowed_lists_methods_and_headers(
+    application: Any,
+) -> None:
+    requested = 'x-auth-token, openstack-api-version, content-type'
+    allowed = preflight(application, HERE, headers=requested)
+    assert allowed['access-control-allow-origin'] == HERE
+    assert allowed['access-control-allow-methods'] == 'PATCH'
+    assert 'x-auth-token' in allowed['access-control-allow-headers']
+    assert 'access-control-allow-credentials' not in allowed
 
 
 @pytest.mark.parametrize(
@@ -62,18 +64,18 @@ def test_browser_is_told_what_a_page_may_send(application: Any) -> None:
         (HERE, 'GET', 'x-roles'),
     ],
 )
-def test_browser_is_told_nothing_of_what_is_not_allowed(
+def test_preflight_when_not_allowed_has_no_cors_headers(
     application: Any, origin: str, method: str, headers: str
 ) -> None:
-    told = preflight(application, origin, method, headers)
-    assert not [name for name in told if name.startswith('access-control')]
+    allowed = preflight(application, origin, method, headers)
+    assert not [name for name in allowed if name.startswith('access-control')]
 
 
 @pytest.mark.parametrize(
     ('path', 'status'),
     [('/v1/clusters', 200), ('/v1/clusters/nothing', 404), ('/', 300)],
 )
-def test_page_may_read_answers_and_errors(
+def test_response_when_the_origin_is_allowed_is_readable(
     api: client.ApiClient, path: str, status: int
 ) -> None:
     response = api('GET', path, headers={'Origin': HERE})
@@ -86,14 +88,17 @@ def test_page_may_read_answers_and_errors(
     assert 'access-control-allow-origin' not in other.headers
 
 
-def test_nothing_is_said_where_no_origin_is_allowed(
+def test_response_when_cors_is_off_has_no_cors_headers(
     shared_api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     fleet: fake_engine.FakeFleet,
 ) -> None:
     response = shared_api('GET', '/v1/clusters', headers={'Origin': HERE})
     assert 'access-control-allow-origin' not in response.headers
-    asked = {'Access-Control-Request-Method': 'GET', 'Origin': HERE}
-    response = shared_api('OPTIONS', '/v1/clusters', headers=asked)
+    preflight_headers = {
+        'Access-Control-Request-Method': 'GET',
+        'Origin': HERE,
+    }
+    response = shared_api('OPTIONS', '/v1/clusters', headers=preflight_headers)
     assert response.status == 200
     assert not [n for n in response.headers if n.startswith('access-control')]

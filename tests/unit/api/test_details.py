@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``errors[0].detail`` says is for people."""
+"""Details of errors have no regular expressions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from vobjects.versions import Version
 
 NEWEST = Version.parse('1.14')
 
-#: Whatever a regular expression has that a sentence has not.
+#: Parts of regular expressions that sentences do not have.
 PATTERN = re.compile(r'\^|\\Z|\$|\[0-9\]|\(:|\{1,')
 
 
-def patterned() -> list[Any]:
+def fields_with_pattern() -> list[Any]:
     """Return each field that a pattern checks, with its request type."""
     found = {
         (route.request, name)
@@ -35,18 +35,18 @@ def patterned() -> list[Any]:
     ]
 
 
-def refusal(cls: Any, name: str, value: Any) -> str:
+def validation_error(cls: Any, name: str, value: Any) -> str:
     with pytest.raises(errors.ValidationError) as caught:
         query.coerce_query(cls, NEWEST, [name], [(name, value)])
     return caught.value.detail
 
 
-@pytest.mark.parametrize(('cls', 'name'), patterned())
-def test_value_that_breaks_a_pattern_is_answered_without_the_pattern(
+@pytest.mark.parametrize(('cls', 'name'), fields_with_pattern())
+def test_detail_when_a_pattern_fails_does_not_show_it(
     cls: Any, name: str
 ) -> None:
     for value in ('a b', '%', 'name:up', ',', 'x\n'):
-        detail = refusal(cls, name, value)
+        detail = validation_error(cls, name, value)
         assert detail.startswith(f'query.{name}: ')
         assert 'must ' in detail
         assert not PATTERN.search(detail), detail
@@ -71,7 +71,7 @@ def test_value_that_breaks_a_pattern_is_answered_without_the_pattern(
         ),
     ],
 )
-def test_query_of_a_list_is_answered_with_what_is_accepted(
+def test_detail_when_a_query_is_invalid_lists_accepted_values(
     name: str, value: str, detail: str
 ) -> None:
-    assert refusal(profiles.ProfileListRequest, name, value) == detail
+    assert validation_error(profiles.ProfileListRequest, name, value) == detail

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clients are told when something goes wrong behind the API."""
+"""Errors of engines, of the message bus and of the API itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No input of any kind is answered with a 5xx."""
+"""The API answers no input with a 5xx status."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def send(route: routes.Route, raw: bytes, version: str, **more: Any) -> None:
 
 @quick
 @hypothesis.given(a_route, bodies, VERSIONS)
-def test_body_when_any_json_is_no_fault_of_ours(
+def test_body_when_any_json_is_no_server_error(
     route: routes.Route, body: Any, version: str
 ) -> None:
     send(route, json.dumps(body).encode(), version)
@@ -77,7 +77,7 @@ def test_body_when_any_json_is_no_fault_of_ours(
 
 @quick
 @hypothesis.given(a_route, contents, VERSIONS)
-def test_fields_when_any_in_the_right_place_are_no_fault_of_ours(
+def test_fields_when_any_in_the_right_place_are_no_server_error(
     route: routes.Route, content: Any, version: str
 ) -> None:
     known = {k: v for k, v in content.items() if k in route.request.fields}
@@ -87,7 +87,7 @@ def test_fields_when_any_in_the_right_place_are_no_fault_of_ours(
 
 @quick
 @hypothesis.given(a_route, st.binary(max_size=200), VERSIONS)
-def test_body_when_any_bytes_is_no_fault_of_ours(
+def test_body_when_any_bytes_is_no_server_error(
     route: routes.Route, raw: bytes, version: str
 ) -> None:
     send(route, raw, version)
@@ -105,7 +105,7 @@ def test_body_when_any_bytes_is_no_fault_of_ours(
     ),
     VERSIONS,
 )
-def test_query_when_any_is_no_fault_of_ours(
+def test_query_when_any_is_no_server_error(
     route: routes.Route, pairs: list[tuple[str, str]], version: str
 ) -> None:
     query = '&'.join(f'{name}={value}' for name, value in pairs)
@@ -118,7 +118,7 @@ def test_query_when_any_is_no_fault_of_ours(
     st.sampled_from(['GET', 'POST', 'PATCH', 'DELETE', 'HEAD']),
     st.text(st.characters(max_codepoint=255), max_size=30),
 )
-def test_path_when_any_is_no_fault_of_ours(method: str, path: str) -> None:
+def test_path_when_any_is_no_server_error(method: str, path: str) -> None:
     for prefix in ('/', '/v1/', '/v1/clusters/', '/v1/nodes/x/'):
         environ = {'PATH_INFO': prefix + path}
         assert API.unlinted(method, '/', environ).status < 500
@@ -126,7 +126,7 @@ def test_path_when_any_is_no_fault_of_ours(method: str, path: str) -> None:
 
 @quick
 @hypothesis.given(st.text(st.characters(max_codepoint=255), max_size=40))
-def test_header_when_any_is_no_fault_of_ours(text: str) -> None:
+def test_header_when_any_is_no_server_error(text: str) -> None:
     environ = {'HTTP_OPENSTACK_API_VERSION': text}
     assert API.unlinted('GET', '/v1/clusters', environ).status < 500
     environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {text}'}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens: what is remembered of them, and what it takes to check them.
+"""The token cache and the configuration of Keystone.
 
-That they are checked is seen with a real Keystone, in the functional tests.
+Functional tests validate tokens with a real Keystone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from api import app, keystone
 from tests.unit.api import client, conftest, fake_engine
 
 
-def test_cache_keeps_what_is_young() -> None:
+def test_cache_when_an_entry_expires_drops_it() -> None:
     now = [0.0]
     cache = keystone.TokenCache(clock=lambda: now[0])
     assert cache.get('a') is None
@@ -25,7 +25,7 @@ def test_cache_keeps_what_is_young() -> None:
     assert cache.get('a') is None
 
 
-def test_cache_forgets_the_oldest_when_it_is_full() -> None:
+def test_cache_when_full_drops_the_oldest_entry() -> None:
     cache = keystone.TokenCache(max_entries=2, clock=lambda: 0.0)
     for key in ('a', 'b', 'a', 'c'):
         cache.set(key, key.encode(), time=1)
@@ -41,7 +41,7 @@ def test_cache_forgets_the_oldest_when_it_is_full() -> None:
         ({'auth_type': 'none'}, 'www_authenticate_uri'),
     ],
 )
-def test_configuration_that_cannot_check_is_refused(
+def test_configuration_when_incomplete_is_rejected(
     values: dict[str, str], says: str
 ) -> None:
     conf = conftest.make_conf(auth_strategy='keystone')
@@ -53,7 +53,7 @@ def test_configuration_that_cannot_check_is_refused(
         keystone.check(conf)
 
 
-def test_keystone_that_is_away_is_told_from_a_bad_token(
+def test_token_when_keystone_is_unavailable_is_503(
     engine: fake_engine.FakeEngine,
     fleet: fake_engine.FakeFleet,
     caplog: pytest.LogCaptureFixture,
@@ -81,6 +81,6 @@ def test_keystone_that_is_away_is_told_from_a_bad_token(
     assert response.status == 503
     assert response.headers['retry-after']
     assert 'secret' not in caplog.text
-    # No token, no question.
+    # Without a token, the API sends no request to Keystone.
     assert api('GET', '/v1/clusters').status == 401
     assert api('GET', '/v1').status == 200

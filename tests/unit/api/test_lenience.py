@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that are accepted because Senlin accepts them."""
+"""Requests that the API accepts because Senlin accepts them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``error.message`` says of a request, which is what Senlin says.
+"""``error.message`` has the wording of Senlin.
 
-Automation that was written for Senlin compares the whole sentence. Where and
-what would do instead stands in ``errors``; other tests look at that.
+Automation that was written for Senlin compares the whole sentence. Other tests
+check ``errors``, which has the place and the accepted values.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ TRUTH = (
 NO_MAP = 'The data provided is not a map'
 
 
-def words(response: client.Response) -> str:
+def message_of(response: client.Response) -> str:
     assert response.status == 400
-    said: str = response.json['error']['message']
-    assert response.detail != said
+    message: str = response.json['error']['message']
+    assert response.detail != message
     assert response.json['explanation'] == response.detail
-    return said
+    return message
 
 
 @pytest.mark.parametrize(
-    ('query', 'said'),
+    ('query', 'message'),
     [
         ('limit=x', "The value for limit must be an integer: 'x'."),
         ('limit=-5', "Value must be >= 0 for field 'limit'."),
@@ -47,29 +47,32 @@ def words(response: client.Response) -> str:
         ),
     ],
 )
-def test_query_value_when_wrong_is_told_as_senlin_does(
-    api: client.ApiClient, query: str, said: str
+def test_query_value_when_wrong_has_the_message_of_senlin(
+    api: client.ApiClient, query: str, message: str
 ) -> None:
     for path in ('/v1/clusters', '/v1/nodes'):
-        assert words(api('GET', f'{path}?{query}', version=LATEST)) == said
+        assert (
+            message_of(api('GET', f'{path}?{query}', version=LATEST))
+            == message
+        )
 
 
 @pytest.mark.parametrize(
-    ('path', 'said'),
+    ('path', 'message'),
     [
         ('/v1/clusters', "Invalid parameter 'bogus'"),
         ('/v1/clusters/x/policies', 'Invalid parameter bogus'),
         ('/v1/nodes', 'Invalid parameter bogus'),
     ],
 )
-def test_query_parameter_when_unknown_is_told_as_senlin_does(
-    api: client.ApiClient, path: str, said: str
+def test_query_parameter_when_unknown_has_the_message_of_senlin(
+    api: client.ApiClient, path: str, message: str
 ) -> None:
-    assert words(api('GET', f'{path}?bogus=1', version=LATEST)) == said
+    assert message_of(api('GET', f'{path}?bogus=1', version=LATEST)) == message
 
 
 @pytest.mark.parametrize(
-    ('fields', 'said'),
+    ('fields', 'message'),
     [
         ({'profile_id': 'p'}, "'name' is a required property"),
         ({'name': 'c'}, "'profile_id' is a required property"),
@@ -113,15 +116,15 @@ def test_query_parameter_when_unknown_is_told_as_senlin_does(
         ),
     ],
 )
-def test_field_when_wrong_is_told_as_senlin_does(
-    api: client.ApiClient, fields: Any, said: str
+def test_field_when_wrong_has_the_message_of_senlin(
+    api: client.ApiClient, fields: Any, message: str
 ) -> None:
     response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
-    assert words(response) == said
+    assert message_of(response) == message
 
 
 @pytest.mark.parametrize(
-    ('body', 'said'),
+    ('body', 'message'),
     [
         (
             {'del_nodes': {}},
@@ -156,15 +159,15 @@ def test_field_when_wrong_is_told_as_senlin_does(
         ({'bogus': {}}, "Unrecognized action 'bogus' specified"),
     ],
 )
-def test_action_of_a_cluster_when_wrong_is_told_as_senlin_does(
-    api: client.ApiClient, body: Any, said: str
+def test_action_of_a_cluster_when_wrong_has_the_message_of_senlin(
+    api: client.ApiClient, body: Any, message: str
 ) -> None:
     path = routes.CLUSTER_ACTIONS.replace('{identity}', 'x')
-    assert words(api('POST', path, body, version=LATEST)) == said
+    assert message_of(api('POST', path, body, version=LATEST)) == message
 
 
 @pytest.mark.parametrize(
-    ('path', 'body', 'said'),
+    ('path', 'body', 'message'),
     [
         ('actions', {}, 'No action specified.'),
         ('actions', {'a': {}, 'b': {}}, 'Multiple actions specified.'),
@@ -174,16 +177,16 @@ def test_action_of_a_cluster_when_wrong_is_told_as_senlin_does(
         ('ops', {'a': {}, 'b': {}}, 'Multiple operations specified.'),
     ],
 )
-def test_action_of_a_node_when_wrong_is_told_as_senlin_does(
-    api: client.ApiClient, path: str, body: Any, said: str
+def test_action_of_a_node_when_wrong_has_the_message_of_senlin(
+    api: client.ApiClient, path: str, body: Any, message: str
 ) -> None:
-    assert words(api('POST', f'/v1/nodes/x/{path}', body, version=LATEST)) == (
-        said
-    )
+    assert message_of(
+        api('POST', f'/v1/nodes/x/{path}', body, version=LATEST)
+    ) == (message)
 
 
 @pytest.mark.parametrize(
-    ('method', 'path', 'said'),
+    ('method', 'path', 'message'),
     [
         ('POST', '/v1/nodes', "Request body missing 'node' key."),
         (
@@ -194,40 +197,40 @@ def test_action_of_a_node_when_wrong_is_told_as_senlin_does(
     ],
 )
 @pytest.mark.parametrize('body', [{}, {'bad': {}}])
-def test_body_without_its_key_is_told_as_senlin_does(
-    api: client.ApiClient, method: str, path: str, said: str, body: Any
+def test_body_when_its_key_is_missing_has_the_message_of_senlin(
+    api: client.ApiClient, method: str, path: str, message: str, body: Any
 ) -> None:
-    assert words(api(method, path, body, version=LATEST)) == said
+    assert message_of(api(method, path, body, version=LATEST)) == message
 
 
-def test_force_when_no_truth_value_is_told_as_senlin_does(
+def test_force_when_no_truth_value_has_the_message_of_senlin(
     api: client.ApiClient,
 ) -> None:
     response = api('DELETE', '/v1/clusters/x', {'force': 'x'}, version='1.8')
-    assert words(response) == "Invalid value 'x' specified for 'force'"
+    assert message_of(response) == "Invalid value 'x' specified for 'force'"
 
 
-def test_field_of_a_later_version_is_told_with_that_version(
+def test_field_when_of_a_later_version_names_that_version(
     strict_api: client.ApiClient,
 ) -> None:
-    # Senlin drops it in silence; there are no words to keep.
+    # Senlin ignores the field, so it has no message.
     response = strict_api(
         'DELETE', '/v1/clusters/x', {'force': True}, version='1.7'
     )
     assert "'force' needs API version 1.8" in response.json['error']['message']
 
 
-def test_words_when_a_value_is_long_or_odd_are_short_and_printable(
+def test_message_when_a_value_is_long_is_short_and_printable(
     api: client.ApiClient,
 ) -> None:
     fields = {'name': 'a\n' + 'x' * 200, 'profile_id': 'p'}
     response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
-    assert len(words(response)) < 300
-    assert words(response).isprintable()
+    assert len(message_of(response)) < 300
+    assert message_of(response).isprintable()
 
 
-def test_refusal_of_an_engine_has_senlins_words_beside_its_own(
+def test_error_when_of_an_engine_has_both_messages(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     engine.error = errors.InvalidSpec('flavor: is so', 'Something is so')
-    assert words(api('DELETE', '/v1/clusters/c')) == 'Something is so'
+    assert message_of(api('DELETE', '/v1/clusters/c')) == 'Something is so'

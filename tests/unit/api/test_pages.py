@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists are complete for clients that follow links, however they are cut."""
+"""Lists in pages, and limits on the size of fields."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def api(backend: conftest.Backend) -> client.ApiClient:
     return client.ApiClient(app.build(conf, backend, backend))
 
 
-def fill(api: client.ApiClient, count: int) -> list[str]:
+def create_profiles(api: client.ApiClient, count: int) -> list[str]:
     body = {'profile': {'name': 'p', 'spec': SPEC}}
     return [
         api('POST', '/v1/profiles', body).json['profile']['id']
@@ -34,40 +34,40 @@ def fill(api: client.ApiClient, count: int) -> list[str]:
 
 
 def pages(api: client.ApiClient, path: str) -> list[list[str]]:
-    """Return the IDs on each page, as the links lead."""
-    found = []
+    """Follow the links and return the IDs on each page."""
+    ids = []
     while path:
         response = api('GET', path).json
-        found.append([one['id'] for one in response['profiles']])
+        ids.append([profile['id'] for profile in response['profiles']])
         (link,) = response.get('links') or [{'rel': 'next', 'href': ''}]
         assert link['rel'] == 'next'
         path = link['href'].partition('/v1')[2] and (
             '/v1' + link['href'].partition('/v1')[2]
         )
-    return found
+    return ids
 
 
 @pytest.mark.parametrize('query', ['', '?limit=100', '?name=p&limit=4'])
 def test_list_when_longer_than_a_page_links_to_the_next(
     api: client.ApiClient, query: str
 ) -> None:
-    ids = fill(api, 7)
-    found = pages(api, f'/v1/profiles{query}')
-    assert found == [ids[:3], ids[3:6], ids[6:]]
+    ids = create_profiles(api, 7)
+    by_page = pages(api, f'/v1/profiles{query}')
+    assert by_page == [ids[:3], ids[3:6], ids[6:]]
 
 
 @pytest.mark.parametrize('query', ['?limit=3', '?limit=2', '?limit=0'])
 def test_list_when_as_long_as_asked_for_has_no_link(
     api: client.ApiClient, query: str
 ) -> None:
-    fill(api, 7)
+    create_profiles(api, 7)
     assert 'links' not in api('GET', f'/v1/profiles{query}').json
 
 
 def test_list_when_shorter_than_a_page_has_no_link(
     api: client.ApiClient,
 ) -> None:
-    fill(api, 2)
+    create_profiles(api, 2)
     assert 'links' not in api('GET', '/v1/profiles').json
 
 
@@ -83,16 +83,16 @@ def test_list_when_too_large_for_a_page_is_cut(
                 raise errors.ListTooLarge('too large', '', '1')
             return super().call(context, request, *shown)
 
-    ids = fill(api, 3)
-    kept = backend.engine.profiles
+    ids = create_profiles(api, 3)
+    profiles = backend.engine.profiles
     backend.engine = Engine()
-    backend.engine.profiles = kept
+    backend.engine.profiles = profiles
     assert pages(api, '/v1/profiles') == [[one] for one in ids] + [[]]
 
 
 # The SDK warns of itself.
 @pytest.mark.filterwarnings('ignore')
-def test_list_when_of_pages_is_whole_for_openstacksdk() -> None:
+def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
     with (
         test_clients.serving(max_limit=3) as (url, backend),
         test_clients.connected(url, None) as sdk,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may do what."""
+"""Default policy rules, scopes and the cache of the enforcer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def caller(*roles: str) -> RequestContext:
     return RequestContext(user_id='u', project_id='p', roles=list(roles))
 
 
-def may(enforcer: policy.Enforcer, context: RequestContext, rule: str) -> bool:
+def is_allowed(
+    enforcer: policy.Enforcer, context: RequestContext, rule: str
+) -> bool:
     try:
         enforcer.check(context, rule)
     except errors.Forbidden:
@@ -43,19 +45,21 @@ def test_rule_when_asked_with_a_role_allows_what_the_role_is_for(
     enforcer: policy.Enforcer, rule: str
 ) -> None:
     reads = rule.partition(':')[2] in READS and rule not in FOR_ADMINS
-    assert may(enforcer, caller('admin'), rule)
-    assert may(enforcer, caller('member'), rule) == (rule not in FOR_ADMINS)
-    assert may(enforcer, caller('reader'), rule) == reads
+    assert is_allowed(enforcer, caller('admin'), rule)
+    assert is_allowed(enforcer, caller('member'), rule) == (
+        rule not in FOR_ADMINS
+    )
+    assert is_allowed(enforcer, caller('reader'), rule) == reads
     is_public = rule == 'webhooks:trigger'
-    assert may(enforcer, caller('guest'), rule) == is_public
-    assert may(enforcer, caller(), rule) == is_public
+    assert is_allowed(enforcer, caller('guest'), rule) == is_public
+    assert is_allowed(enforcer, caller(), rule) == is_public
 
 
 def test_global_project_when_asked_for_is_an_admins(
     enforcer: policy.Enforcer,
 ) -> None:
-    assert may(enforcer, caller('admin'), policy.GLOBAL_PROJECT)
-    assert not may(enforcer, caller('member'), policy.GLOBAL_PROJECT)
+    assert is_allowed(enforcer, caller('admin'), policy.GLOBAL_PROJECT)
+    assert not is_allowed(enforcer, caller('member'), policy.GLOBAL_PROJECT)
     assert enforcer.is_admin(caller('admin'))
     assert not enforcer.is_admin(caller('member', 'reader'))
 
@@ -80,13 +84,13 @@ def test_rule_when_the_file_changes_is_heard_soon(
     policy.Enforcer(conf)  # registers the options
     conf.set_override('policy_file', str(file), 'oslo_policy')
     enforcer = policy.Enforcer(conf, clock=lambda: now[0])
-    assert not may(enforcer, caller('admin'), 'clusters:get')
+    assert not is_allowed(enforcer, caller('admin'), 'clusters:get')
     file.write_text(json.dumps({'clusters:get': '@'}))
     os.utime(file, (2**31, 2**31))
-    assert not may(enforcer, caller('admin'), 'clusters:get')
+    assert not is_allowed(enforcer, caller('admin'), 'clusters:get')
     now[0] += policy.CACHE_SECONDS
-    assert may(enforcer, caller('admin'), 'clusters:get')
-    assert may(enforcer, caller(), 'clusters:get')
+    assert is_allowed(enforcer, caller('admin'), 'clusters:get')
+    assert is_allowed(enforcer, caller(), 'clusters:get')
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ def test_rule_when_asked_with_a_token_of_another_scope_says_no(
     allowed: bool,
 ) -> None:
     context = RequestContext(user_id='u', roles=['admin'], **scope)
-    assert may(enforcer, context, rule) == allowed
+    assert is_allowed(enforcer, context, rule) == allowed
 
 
 def test_scopes_when_a_rule_is_of_a_route_are_said() -> None:

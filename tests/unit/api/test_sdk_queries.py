@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists take what openstacksdk can put into their queries.
+"""Lists accept all query parameters that openstacksdk can send.
 
 Names are those on the wire. The ``openstack`` command sends a part of them.
 """
@@ -43,7 +43,7 @@ REFUSED = {
 }
 
 
-def listing(resource: Any) -> routes.Route:
+def list_route(resource: Any) -> routes.Route:
     path = '/v1' + resource.base_path % {
         'cluster_id': '{identity}',
         'path': '{path}',
@@ -57,9 +57,11 @@ def listing(resource: Any) -> routes.Route:
 
 
 @pytest.mark.parametrize('module', LISTS)
-def test_list_takes_what_the_sdk_sends(module: str) -> None:
+def test_list_when_queried_by_the_sdk_accepts_its_parameters(
+    module: str,
+) -> None:
     found = importlib.import_module(f'openstack.clustering.v1.{module}')
     resource = getattr(found, LISTS[module])
     sent = set(resource._query_mapping._mapping.values())
-    taken = set(listing(resource).query_fields())
+    taken = set(list_route(resource).query_fields())
     assert sent - taken == REFUSED.get(module, set())

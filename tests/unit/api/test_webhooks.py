@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The query and the body of a webhook's call, at each microversion."""
+"""Query and body of a webhook trigger, at each microversion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECEIVER = {
 }
 
 
-def call(
+def trigger(
     api: client.ApiClient, query: str, body: Any = None, version: str = ''
 ) -> client.Response:
     made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
@@ -45,7 +45,7 @@ def call(
         ('1.14', 'V=1', {'count': 3}, {}, {'count': 3}),
     ],
 )
-def test_parameters_are_where_the_microversion_has_them(
+def test_parameters_when_triggered_come_from_query_or_body(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     version: str,
@@ -54,17 +54,17 @@ def test_parameters_are_where_the_microversion_has_them(
     params: dict[str, Any],
     rest: dict[str, Any],
 ) -> None:
-    response = call(api, query, body, version)
+    response = trigger(api, query, body, version)
     assert response.status == 202
     assert response.headers['location'].endswith(response.json['action'])
     assert engine.last_request.params == params
     assert engine.last_request.body == rest
 
 
-def test_webhook_is_called_by_nobody(
+def test_webhook_when_triggered_has_no_user(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
-    assert call(api, 'V=2').status == 202
+    assert trigger(api, 'V=2').status == 202
     context, _ = engine.calls[-1]
     assert (context.user_id, context.project_id) == (None, None)
     assert context.roles == []
@@ -80,15 +80,17 @@ def test_webhook_is_called_by_nobody(
         ('V=1', {'params': []}, 'body.params: must be a JSON object'),
     ],
 )
-def test_call_that_is_no_webhooks_is_refused(
+def test_call_when_malformed_is_400(
     api: client.ApiClient, query: str, body: Any, says: str
 ) -> None:
-    response = call(api, query, body)
+    response = trigger(api, query, body)
     assert response.status == 400
     assert says in response.detail
 
 
-def test_receiver_is_told_where_the_api_is(api: client.ApiClient) -> None:
+def test_receiver_when_created_gets_the_url_of_the_api(
+    api: client.ApiClient,
+) -> None:
     made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
     assert made.status == 201
     url = made.json['receiver']['channel']['alarm_url']

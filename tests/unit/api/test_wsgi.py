@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the application of any WSGI server comes by its configuration."""
+"""The configuration of the application for any WSGI server."""
 
 from __future__ import annotations
 
